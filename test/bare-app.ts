@@ -1,4 +1,5 @@
-import { createApp, patience } from '../src/http/app.ts'
+import { createApp } from '../src/http/app.ts'
+import { request_timeouts } from '../src/http/server.ts'
 import { Feeds } from '../src/live/feeds.ts'
 import { Hub } from '../src/live/hub.ts'
 import type { Database } from '../src/store/database.ts'
@@ -6,7 +7,7 @@ import { unaskedServices } from './no-service.ts'
 import { noTelemetry } from './no-telemetry.ts'
 
 /** The HTTP app as it is built, with nothing behind it but a database, for tests that look at the app itself. */
-export function createBareApp(db: Database, timeouts = patience) {
+export function createBareApp(db: Database, timeouts = request_timeouts) {
   const ignored = () => {}
   return createApp(
     {

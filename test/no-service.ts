@@ -61,7 +61,7 @@ export function unaskedServices(db: Database): Services {
     tool_call_seconds: 1,
     onRun: unaskedOpen,
     environment_seconds: 60,
-    usual_egress: 'off',
+    default_egress: 'off',
     postWebhook: unasked,
     allow_private_webhooks: false,
   }

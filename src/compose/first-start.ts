@@ -23,7 +23,7 @@ export async function prepareFirstStart({ config, data, db, git, log }: Parts): 
     repository,
     sample: {
       forced: config.AGENTRUN_SAMPLE,
-      make: async () => {
+      create: async () => {
         const path = join(data.root, 'git', 'sample-invoice.git')
         await createRepository(git, path, { files: SAMPLE_FILES, message: 'Add up an invoice', author: 'Sample <sample@agentrun.invalid>' })
         return path

@@ -62,7 +62,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     known_values: ownCredentials(parts),
     readRepositoryUrl: url =>
       readRepositoryUrl(url, { local_paths: config.AGENTRUN_REPO_PATHS, allow_private: config.AGENTRUN_ALLOW_PRIVATE_GIT }),
-    usual_egress: defaultMode(config.AGENTRUN_EGRESS_MIRRORS),
+    default_egress: defaultMode(config.AGENTRUN_EGRESS_MIRRORS),
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     tool_call_seconds: config.AGENTRUN_TOOL_CALL_SECONDS,
     onRun: hub.onRun,

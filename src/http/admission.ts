@@ -14,22 +14,22 @@ import { rowFor } from './wire-profile.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How the response is worded; null until a token was looked at. */
+    /** How the response is worded; null until a token was checked. */
     wire_profile: WireProfile | null
   }
 }
 
+export type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint }
+
 /**
- * Who asks, how often, and for which organization: decided before a byte of the body is read, in the order of specification.md#errors. 401, 429, 403,
- * or 400 for a path that can name no organization, with whatever else is wrong in path and query. `given`: what stands for the bearer's header.
+ * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is read, in the order of
+ * specification.md#errors. Throws 401, 429, 403, or 400 for a path that can name no organization, with all other mistakes in path and query.
  */
 export async function admit(
-  services: Services,
-  failed: FailedTokens,
-  endpoint: Endpoint,
+  { services, failed, endpoint }: Admission,
   request: FastifyRequest,
   reply: FastifyReply,
-  given: string[] = request.raw.headersDistinct.authorization ?? [],
+  credentials: string[] = request.raw.headersDistinct.authorization ?? [],
 ): Promise<ActorContext | Context> {
   request.wire_profile = 'standard'
   const organization_id = organizationOf(endpoint, request)
@@ -37,9 +37,12 @@ export async function admit(
   const beginHead = () => {
     run_head = headOf(services, endpoint, request)
   }
-  const { actor, role } = await authenticate(services, given.length === 1 ? given[0] : undefined, organization_id, beginHead).catch(error =>
-    Promise.reject(failed.refuse(request.ip, error)),
-  )
+  const { actor, role } = await authenticate(
+    services,
+    credentials.length === 1 ? credentials[0] : undefined,
+    organization_id,
+    beginHead,
+  ).catch(error => Promise.reject(failed.refuse(request.ip, error)))
   request.wire_profile = actor.wire_profile
   const keys = endpoint.idempotent ? (request.raw.headersDistinct['idempotency-key'] ?? []) : []
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
@@ -56,7 +59,7 @@ export async function admit(
     run_head,
   }
   if (!('org_id' in endpoint.params.shape)) {
-    // No organization, so no role: what the token was given is all there is to look at.
+    // No organization, so no role: only the scopes of the token limit it.
     if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)
     return ctx
   }
@@ -68,7 +71,7 @@ export async function admit(
   return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
 }
 
-/** The profile of the token of a request that was refused before its token was looked at, as one without a route is. Never rejects. */
+/** Returns the wire profile for a request that was refused before its token was checked, for example one without a route. Never rejects. */
 export async function profileOf(services: Services, { url, headers: { authorization } }: FastifyRequest): Promise<WireProfile> {
   if (!url.startsWith('/v1/') || authorization === undefined) return 'standard'
   return authenticate(services, authorization, null).then(
@@ -97,12 +100,12 @@ function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
   })
 }
 
-/** Logs are what clients ask for most: their run is asked for together with the token, and nobody sees it before the token was good. */
+/** Logs are requested most often: their run is read together with the token, and used only after the token was accepted. */
 function headOf(services: Services, endpoint: Endpoint, request: FastifyRequest): ActorContext['run_head'] {
   const parsed = endpoint.bucket === 'logs' ? run.safeParse(request.params) : undefined
   if (!parsed?.success) return undefined
   const head = services.findRunHead({ organization_id: parsed.data.org_id, id: parsed.data.agent_run_id })
-  // Whoever waits for it is told; when nobody does, because the request was refused, it does not matter.
+  // A caller that awaits it gets the error; when nobody does, because the request was refused, it does not matter.
   head.catch(() => {})
   return head
 }

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 type Encoding = 'br' | 'gzip'
 
-/** Below this the headers of an encoding and the time for it gain nothing: it fits into one packet. */
+/** Smaller responses fit into one packet, so compressing them gains nothing. */
 const MIN_BYTES = 1_024
 const compressible = /^(application\/([\w.+-]+\+)?json|text\/(html|plain))\b/
-/** Cookies and passwords work here, so the length of a compressed response could tell a foreign page about a secret in it (BREACH). */
+/** These paths use cookies and passwords, so the length of a compressed response could reveal a secret in it to a foreign page (BREACH). */
 const never = /^\/(session|git|hooks)(\/|$|\?)/
 
-/** Levels that take about a millisecond for 100 kB, on a thread of their own. */
+/** The levels take about a millisecond for 100 kB, on a separate thread. */
 function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const done = (error: Error | null, packed: Buffer) => (error ? reject(error) : resolve(packed))
@@ -19,7 +19,7 @@ function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   return promise
 }
 
-/** The encoding that the client prefers of those that it names itself; null: none, or the path is never compressed. */
+/** Returns the encoding that the client prefers of those that it names; null: none, or the path is never compressed. */
 export function encodingFor(request: FastifyRequest): Encoding | null {
   if (never.test(request.url)) return null
   const weights = new Map(
@@ -38,8 +38,8 @@ export function encodingFor(request: FastifyRequest): Encoding | null {
 }
 
 /**
- * Compresses JSON and text that are sent as one piece. Event streams, git and files that are stored compressed do not come by here. `/v1` may be
- * compressed: its tokens are in a header that no foreign page can make a browser send, so BREACH has nobody to guess for it.
+ * Compresses JSON and text that are sent as one piece; event streams, git and stored compressed files are not affected. `/v1` may be
+ * compressed: its tokens are in a header that a foreign page cannot make a browser send, so BREACH does not apply.
  */
 export function addCompression(app: FastifyInstance) {
   app.addHook('onSend', async (request, reply, payload) => {

@@ -2,20 +2,20 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { methodsAt } from './methods.ts'
 
-/** Origins whose pages may call the API: `*` is all of them, and `off`, which is no origin, none. */
+/** Origins whose pages may call the API: `*` allows all of them; `off`, which is no origin, allows none. */
 export type CorsOrigins = readonly string[]
 
 const EXPOSED = [
   ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed'],
   ...['RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
 ]
-/** `*` is every header but Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 do not know `*`. */
+/** `*` allows every header except Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 ignore `*`. */
 const ACCEPTED = ['Authorization', 'Content-Type', 'traceparent', 'tracestate', '*']
 const MAX_AGE_SECONDS = 7_200
 
 /**
- * Lets pages of other origins read the API document and call `/v1`, which accepts bearer tokens and no cookies, so that a page has no rights beyond its token. Never
- * with credentials, and never `/session` and git, which accept cookies and passwords. A preflight of `/v1` is 204, whatever it permits.
+ * Lets pages of other origins read the API document and call `/v1`, which accepts bearer tokens and no cookies: a page has no rights beyond its
+ * token. Never with credentials, and never for `/session` and git, which use cookies and passwords. A preflight of `/v1` always returns 204.
  */
 export async function addCors(app: FastifyInstance, origins: CorsOrigins) {
   await app.register(cors, { delegator: (request, callback) => callback(null, corsOptions(request, origins)) })

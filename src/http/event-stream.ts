@@ -3,11 +3,11 @@ import { limits } from '../contract/limits.ts'
 import { invalid } from '../core/service-error.ts'
 import type { Feed, Reader } from '../live/feed.ts'
 
-/** `buffer_bytes`: what may wait for a reader before it is given no more; `stall_ms`: how long it may then take none of it. */
+/** `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then read nothing. */
 export type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
-const usual: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
+const default_bounds: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
 
-/** Where a reader wants to go on: the header wins over the query (specification.md#events). 400 when it is no number. */
+/** Returns the position that a reader resumes from: the header wins over the query (specification.md#events). Throws 400 when it is no number. */
 export function resumePoint(request: FastifyRequest, after_seq: number | undefined): number {
   const header = request.headers['last-event-id']
   if (header === undefined || header === '') return after_seq ?? 0
@@ -16,19 +16,14 @@ export function resumePoint(request: FastifyRequest, after_seq: number | undefin
   return Number(header)
 }
 
+type Stream = { feed: Feed; cursor: number; opened: (end: () => void) => () => void; bounds?: StreamBounds }
+
 /**
- * Answers with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is given no more until it has
- * read them; one that takes nothing for ten seconds is cut off, and resumes by `Last-Event-ID`.
- * `opened` is told how to end the stream, and answers what to call when it has ended.
+ * Responds with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is sent no more until it has read
+ * them; one that reads nothing for ten seconds is disconnected, and resumes by `Last-Event-ID`.
+ * `opened` receives the function that ends the stream, and returns what to call when it has ended.
  */
-export function streamEvents(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  feed: Feed,
-  cursor: number,
-  opened: (end: () => void) => () => void,
-  bounds = usual,
-) {
+export function streamEvents(request: FastifyRequest, reply: FastifyReply, { feed, cursor, opened, bounds = default_bounds }: Stream) {
   const headers = Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)) as Record<
     string,
     string
@@ -48,7 +43,7 @@ export function streamEvents(
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-accel-buffering': 'no',
-    // Whoever comes back after its end may be told to by a process that stops: not on the same connection.
+    // The stream may end because this process stops: a client that resumes must use another connection.
     connection: 'close',
   })
   response.write('retry: 1000\n\n')

@@ -7,11 +7,11 @@ const max_addresses = 10_000
 
 export type FailedTokens = ReturnType<typeof failedTokens>
 
-/** Counts unknown tokens by address, on this node: who guesses is slowed down, and a good token behind the same address still passes. */
+/** Counts unknown tokens by address, on this node: guessing is slowed down, and a valid token from the same address still passes. */
 export function failedTokens(rate: Rate) {
   const failures = new Map<string, { count: number; until: number }>()
   return {
-    /** The error to answer one who is not let in with: itself, or 429 when too many unknown tokens came from this address. */
+    /** Returns the error to respond with: the given one, or 429 when too many unknown tokens came from this address. */
     refuse(address: string, error: unknown): unknown {
       if (rate === null || !(error instanceof UnknownToken)) return error
       const now = performance.now()
@@ -26,14 +26,14 @@ export function failedTokens(rate: Rate) {
       known.count += 1
       if (known.count <= rate.requests) return error
       const seconds = Math.ceil((known.until - now) / 1000)
-      return new ServiceError('rate_limited', `Too many bad tokens from your address. Try again in ${seconds} s.`, {
+      return new ServiceError('rate_limited', `Too many invalid tokens from your address. Try again in ${seconds} s.`, {
         headers: { 'retry-after': String(seconds) },
       })
     },
   }
 }
 
-/** Whoever has one address of IPv6 usually has 2^64 of them. */
+/** A client with one IPv6 address typically has 2^64 of them. */
 function network(address: string): string {
   return isIPv6(address) && !address.startsWith('::ffff:') ? address.split(':').slice(0, 4).join(':') : address
 }

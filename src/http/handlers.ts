@@ -74,8 +74,8 @@ import {
 } from '../service/webhooks/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
 
-/** An answer that is text already, perhaps in pieces: JSON that was stored as it goes out, a patch, a file. */
-export class RawAnswer {
+/** A response that is text already, perhaps in pieces: JSON that was stored as it is sent, a patch, a file. */
+export class RawResponse {
   readonly body: string | Buffer[]
   readonly content_type: string
   readonly headers: Record<string, string>
@@ -86,15 +86,15 @@ export class RawAnswer {
   }
 }
 
-type Answer<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawAnswer | Replay>
+type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
 /** `gone`: a signal that aborts when nobody waits for the response any more. */
-type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>, gone: () => AbortSignal) => Answer<N>
-type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
-/** Of operations that nobody has to sign in for. */
+type ByOrganization<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>, gone: () => AbortSignal) => Result<N>
+type ByActor<N extends EndpointName> = (ctx: ActorContext, input: HandlerInput<Endpoints[N]>) => Result<N>
+/** For operations without authentication. */
 export type OpenContext = Services & { readiness: () => Promise<z.infer<typeof Readiness>> }
-type Open<N extends EndpointName> = (services: OpenContext, input: HandlerInput<Endpoints[N]>) => Answer<N>
+type Open<N extends EndpointName> = (services: OpenContext, input: HandlerInput<Endpoints[N]>) => Result<N>
 
-/** Endpoints that are no plain question and answer: streams, cookies and the document have files of their own. */
+/** Endpoints that are not plain request and response: streams, cookies and the document have files of their own. */
 export type Special =
   | 'streamAgentRunEvents'
   | 'streamOrganizationEvents'
@@ -126,22 +126,22 @@ export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorN
   [N in OpenName]: Open<N>
 }
 
-/** One line an endpoint; what it does is said by the verb it calls. */
+/** One line per endpoint; the verb that it calls documents what it does. */
 export const handlers: Handlers = {
   createAgentRun: async (ctx, { body, query }) =>
     query.dry_run
-      ? new RawAnswer(JSON.stringify(await dryRunOf(ctx, body)), 'application/json; charset=utf-8')
-      : once(ctx, 'createAgentRun', body, within => createRun(within, body)),
+      ? new RawResponse(JSON.stringify(await dryRunOf(ctx, body)), 'application/json; charset=utf-8')
+      : once(ctx, 'createAgentRun', body, inner => createRun(inner, body)),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
   deleteAgentRun: (ctx, { params }) => deleteRun(ctx, params.agent_run_id),
   listAgentRuns: (ctx, { query }) => listRuns(ctx, query),
-  resumeAgentRun: (ctx, { body }) => once(ctx, 'resumeAgentRun', body, within => resumeRun(within, body)),
+  resumeAgentRun: (ctx, { body }) => once(ctx, 'resumeAgentRun', body, inner => resumeRun(inner, body)),
   resumeAgentRunById: (ctx, { params, body }) => {
     const input = { ...body, agent_run_id: params.agent_run_id }
-    return once(ctx, 'resumeAgentRun', input, within => resumeRun(within, input))
+    return once(ctx, 'resumeAgentRun', input, inner => resumeRun(inner, input))
   },
-  forkAgentRun: (ctx, { body }) => once(ctx, 'forkAgentRun', body, within => forkRun(within, body)),
+  forkAgentRun: (ctx, { body }) => once(ctx, 'forkAgentRun', body, inner => forkRun(inner, body)),
   stopAgentRun: (ctx, { body }) => stopRun(ctx, body.agent_run_id),
   pauseAgentRun: (ctx, { body }) => pauseRun(ctx, body.agent_run_id),
   banAgentRun: (ctx, { body }) => banRun(ctx, body.agent_run_id),
@@ -153,7 +153,7 @@ export const handlers: Handlers = {
   addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
   setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
   getAgentRunLogs: async (ctx, { params, query }) =>
-    new RawAnswer(
+    new RawResponse(
       await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)),
       'application/json; charset=utf-8',
     ),
@@ -163,11 +163,11 @@ export const handlers: Handlers = {
   getRepositoryStartups: (ctx, { params, query }) => getRepositoryStartups(ctx, params.repo_id, query),
   getAgentRunDiff: async (ctx, { params, query }) => {
     const diff = await getRunDiff(ctx, params.agent_run_id, query)
-    return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
+    return query.format === 'patch' ? new RawResponse(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
   getArtifact: async (ctx, { params }) => {
     const { content, content_type, file_name } = await getArtifact(ctx, params.artifact_id)
-    return new RawAnswer([content], content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
+    return new RawResponse([content], content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
   },
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   createOrganization: (ctx, { body }) => createOrganization(ctx, body),
@@ -201,7 +201,7 @@ export const handlers: Handlers = {
   listPullRequestCommits: (ctx, { params, query }) => listPullRequestCommits(ctx, params.pr_id, query),
   getPullRequestDiff: async (ctx, { params, query }) => {
     const diff = await getPullRequestDiff(ctx, params.pr_id)
-    return query.format === 'patch' ? new RawAnswer(diff.patch, 'text/x-patch; charset=utf-8') : diff
+    return query.format === 'patch' ? new RawResponse(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
   listPullRequestComments: (ctx, { params, query }) => listPullRequestComments(ctx, params.pr_id, query),
   createPullRequestComment: (ctx, { params, body }) => createPullRequestComment(ctx, params.pr_id, body),
@@ -244,11 +244,11 @@ export const handlers: Handlers = {
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
   getUsage: (ctx, { query }) => getUsage(ctx, query),
-  generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, within => generateSetupCommands(within, body)),
+  generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
   getSandboxLogs: async (ctx, { params, query }) =>
-    new RawAnswer(await getSandboxLogs(ctx, params.sandbox_id, query), 'application/json; charset=utf-8'),
+    new RawResponse(await getSandboxLogs(ctx, params.sandbox_id, query), 'application/json; charset=utf-8'),
   analyzeSandboxLogs: (ctx, { params, body }) => analyzeSandboxLogs(ctx, params.sandbox_id, body),
   analyzeAgentRunLogs: (ctx, { params, body }) => analyzeRunLogs(ctx, params.agent_run_id, body),
   analyzeLogs: (ctx, { body }) => analyzeLogs(ctx, body),

@@ -5,8 +5,8 @@ import { jsonMistake, parseJsonExactly } from '../core/text/json-text.ts'
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A JSON body from its bytes: strict UTF-8 without a byte order mark, bounded depth, every key once.
- * Nothing at all is undefined. Throws 400 with what is wrong.
+ * Parses a JSON body from its bytes: strict UTF-8 without a byte order mark, bounded depth, every key once.
+ * Returns undefined for an empty body. Throws 400 with what is wrong.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
@@ -16,7 +16,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   if (mistake !== null) throw refused(mistake)
   try {
     const body: unknown = JSON.parse(text)
-    // The one value that is echoed keeps numbers that a double cannot hold; elsewhere they are numbers like any other, and too large.
+    // The one value that is echoed keeps numbers that a double cannot represent; other fields reject numbers that large.
     if (isObject(body) && Object.hasOwn(body, 'metadata')) body.metadata = (parseJsonExactly(text) as typeof body).metadata
     return body
   } catch (error) {

@@ -11,21 +11,21 @@ const rows = ([...Object.values(endpoints), ...Object.values(gitOperations)] as 
 )
 
 /**
- * The methods that the contract serves at a path, none when it is no path of ours. Of several rows that fit, the one with the fewest
- * parameters says it: `…/agent/run/resume` is no run called "resume".
+ * Returns the methods that the contract serves at a path, none for an unknown path. When several rows match, the one with the fewest
+ * parameters applies: `…/agent/run/resume` is not a run called "resume".
  */
 export function methodsAt(path: string): string[] {
-  const known = asked.get(path)
+  const known = recent.get(path)
   if (known) return known
-  if (asked.size === max_asked) asked.clear()
+  if (recent.size === MAX_RECENT) recent.clear()
   const methods = find(path)
-  asked.set(path, methods)
+  recent.set(path, methods)
   return methods
 }
 
-/** What was asked last: clients ask for the same few paths again and again, and the table is long. */
-const asked = new Map<string, string[]>()
-const max_asked = 1_000
+/** Results for recent paths: clients request the same few paths repeatedly, and the table is long. */
+const recent = new Map<string, string[]>()
+const MAX_RECENT = 1_000
 
 function find(path: string): string[] {
   const fitting = rows.filter(({ pattern }) => pattern.test(path))

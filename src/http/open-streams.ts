@@ -1,19 +1,19 @@
 import type { FastifyReply } from 'fastify'
 import type { Endpoint } from '../contract/endpoint.ts'
-import { type StreamHolder, stillMay } from '../service/access/authenticate.ts'
+import { checkStreamAccess, type StreamHolder } from '../service/access/authenticate.ts'
 import type { Context, Services } from '../service/context.ts'
 
-const LOOK_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 
-/** A stream that is open: who reads it, and how to end it. */
+/** An open stream: its reader, and how to end it. */
 export type OpenStream = StreamHolder & { end: () => void }
 
 /** Every open stream of this process, so that a shutdown can end them, and a revocation those of its token. */
 export type OpenStreams = Set<OpenStream>
 
 /**
- * A signal for a request that waits: aborted when the client disconnects before the response, and when a stream of the same token would be
- * ended, by a revocation or a shutdown.
+ * Returns a signal for a request that waits: it aborts when the client disconnects before the response, and when a stream of the same token
+ * would be ended, by a revocation or a shutdown.
  */
 export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { raw }: FastifyReply, open: OpenStreams): AbortSignal {
   const controller = new AbortController()
@@ -28,25 +28,25 @@ export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { r
 }
 
 /**
- * Ends streams whose token was revoked or has expired, or whose user lost the role for it: a request is asked once, a stream every second.
- * One statement for all of them, none while there is no stream; when the database is away they stay, because nothing new comes then.
+ * Ends streams whose token was revoked or has expired, or whose user lost the role for it: a request is checked once, a stream every second.
+ * One statement checks all of them. While the database is unavailable they stay open, because nothing new arrives then.
  */
 export function watchStreams(services: Services, open: OpenStreams): () => void {
-  let asking = false
-  const look = async () => {
+  let polling = false
+  const poll = async () => {
     const streams = [...open]
-    const allowed = await stillMay(services, streams)
+    const allowed = await checkStreamAccess(services, streams)
     for (const [n, stream] of streams.entries()) if (!allowed[n]) stream.end()
   }
   const timer = setInterval(() => {
-    if (asking || open.size === 0) return
-    asking = true
-    void look()
+    if (polling || open.size === 0) return
+    polling = true
+    void poll()
       .catch(() => {})
       .finally(() => {
-        asking = false
+        polling = false
       })
-  }, LOOK_MS)
+  }, POLL_INTERVAL_MS)
   timer.unref()
   return () => clearInterval(timer)
 }

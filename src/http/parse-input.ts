@@ -3,7 +3,7 @@ import type { Endpoint } from '../contract/endpoint.ts'
 import type { FieldError } from '../contract/problem.ts'
 import { ServiceError } from '../core/service-error.ts'
 
-/** Parses path, query and body by the table's schemas; all mistakes together in one 400. Unknown keys are ignored (specification.md#create-and-resume). */
+/** Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are ignored (specification.md#create-and-resume). */
 export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Record<string, unknown>; body: unknown }) {
   const errors: FieldError[] = []
   const params = parse(endpoint.params, raw.params, 'path', errors)
@@ -17,16 +17,16 @@ export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Re
   return { params, query, body }
 }
 
-function parse(schema: z.ZodType, value: unknown, place: string, errors: FieldError[]): unknown {
+function parse(schema: z.ZodType, value: unknown, source: 'path' | 'query' | 'body', errors: FieldError[]): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  if (value === undefined) return void errors.push({ loc: [place], msg: 'is missing: send a JSON object', type: 'missing' })
+  if (value === undefined) return void errors.push({ loc: [source], msg: 'is missing: send a JSON object', type: 'missing' })
   for (const issue of parsed.error.issues.slice(0, 50))
     errors.push({
-      // A parameter of the query is named as a whole, whichever of its values is wrong.
+      // The error names a query parameter as a whole, whichever of its values is wrong.
       loc: [
-        place,
-        ...(place === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'symbol' ? String(part) : part)),
+        source,
+        ...(source === 'query' ? issue.path.slice(0, 1) : issue.path).map(part => (typeof part === 'symbol' ? String(part) : part)),
       ],
       msg: issue.message,
       type: issue.code,
@@ -34,7 +34,7 @@ function parse(schema: z.ZodType, value: unknown, place: string, errors: FieldEr
   return undefined
 }
 
-/** `limit[]=1` is a repeated key in another spelling: values for a filter that takes several, and refused like one where it must be given once. */
+/** `limit[]=1` is another spelling of a repeated key: values for a filter that takes several, and refused where only one value is allowed. */
 function repeated(endpoint: Endpoint, query: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(query)) {

@@ -6,7 +6,7 @@ import { problemOf, toServiceError } from './problem-response.ts'
 
 const codes = Object.keys(problems) as ProblemCode[]
 
-test.each(codes)('%s is one shape for every client, and only a wrong request has a list for its detail', code => {
+test.each(codes)('%s has one shape for every client, and only an invalid request has a list as its detail', code => {
   const problem = problemOf(new ServiceError(code, 'What is wrong.'), 'http://service.test', { id: 'r', url: '/v1/x?token=secret' })
   expect(Problem.strict().parse(problem)).toEqual({
     ...{
@@ -19,12 +19,12 @@ test.each(codes)('%s is one shape for every client, and only a wrong request has
     },
     ...{ status: problems[code].status, status_code: problems[code].status, detail: 'What is wrong.', message: 'What is wrong.' },
   })
-  const told = codegenProblem(problem)
-  if (code === 'invalid_request') expect(told).toMatchObject({ status: 422, status_code: 422, detail: [{ msg: 'What is wrong.' }] })
-  else expect(told).toEqual(problem)
+  const reworded = codegenProblem(problem)
+  if (code === 'invalid_request') expect(reworded).toMatchObject({ status: 422, status_code: 422, detail: [{ msg: 'What is wrong.' }] })
+  else expect(reworded).toEqual(problem)
 })
 
-test('statuses that clients tell apart have codes of their own', () => {
+test('statuses that clients distinguish have codes of their own', () => {
   const statusOf = (code: ProblemCode) => problems[code].status
   expect((['quota_exceeded', 'idempotency_mismatch', 'rate_limited', 'not_available', 'unavailable'] as const).map(statusOf)).toEqual([
     402, 422, 429, 501, 503,
@@ -39,7 +39,7 @@ test.each([
   [Object.assign(new Error('relation "runs" does not exist'), { code: '42P01' }), 'internal', /^Something went wrong on our side/],
   [Object.assign(new Error('connect ECONNREFUSED /secret/path'), { code: 'ECONNREFUSED' }), 'unavailable', /^The database does not answer/],
   ['a text', 'internal', /^Something went wrong/],
-])('%j is told as %s', (error, code, words) => {
+])('%j is reported as %s', (error, code, words) => {
   const known = toServiceError(error)
   expect([known.code, known.message]).toEqual([code, expect.stringMatching(words)])
   expect(known.message).not.toMatch(/secret|relation/)

@@ -6,7 +6,7 @@ import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 
-/** An error in the one shape of specification.md#errors. */
+/** Returns an error in the one shape of specification.md#errors. */
 export function problemOf(error: ServiceError, base_url: string, request: { id: string; url: string | undefined }): Problem {
   const { status, title } = problems[error.code]
   return {
@@ -54,8 +54,8 @@ const words: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * What an error of any kind is to the client: our own as they are, the HTTP parser's by their status, a database that is away 503,
- * everything else a 500 that says nothing of the inside.
+ * Converts an error of any kind for the client: ours stay as they are, the HTTP parser's are mapped by their status, an unavailable database
+ * becomes 503, and everything else a 500 that reveals nothing internal.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
@@ -73,7 +73,7 @@ export function toServiceError(error: unknown): ServiceError {
   return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
 }
 
-/** The same, and what only we can do something about is in the log. */
+/** Converts an error, and logs it when only the operator can fix it. */
 export function knownError(error: unknown, request: FastifyRequest, log: Log): ServiceError {
   const known = toServiceError(error)
   if (known.code === 'internal')

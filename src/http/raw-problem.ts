@@ -13,14 +13,14 @@ const codes: Record<string, { code: ProblemCode; words: string }> = {
 }
 const malformed: { code: ProblemCode; words: string } = { code: 'invalid_request', words: 'This is not an HTTP request that can be read.' }
 
-/** Answers what Node's parser refuses, and the connection ends: there is no request and no route, but the same shape of error. */
+/** Responds to what Node's parser refuses and closes the connection: there is no request and no route, but the error has the same shape. */
 export function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex, base_url: string) {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const { code, words } = codes[error.code ?? ''] ?? malformed
   endWith(socket, new ServiceError(code, words), base_url)
 }
 
-/** Answers in our shape what Node would answer by itself: a tunnel (dropped without a word), and an `Expect` other than 100-continue. */
+/** Responds in our error shape where Node would respond by itself: to CONNECT (dropped silently), and to an `Expect` other than 100-continue. */
 export function refuseOddities(server: Server, service: { readonly base_url: string }) {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {})
@@ -31,19 +31,19 @@ export function refuseOddities(server: Server, service: { readonly base_url: str
     )
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const error = new ServiceError('expectation_failed', 'Only `Expect: 100-continue` is met here.')
-    const { problem, headers, body } = answerOf(error, service.base_url)
+    const error = new ServiceError('expectation_failed', 'Only `Expect: 100-continue` is supported.')
+    const { problem, headers, body } = responseOf(error, service.base_url)
     response.writeHead(problem.status, headers).end(body)
   })
 }
 
 function endWith(socket: Duplex, error: ServiceError, base_url: string) {
-  const { problem, headers, body } = answerOf(error, base_url)
+  const { problem, headers, body } = responseOf(error, base_url)
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${problem.status} ${problem.title}\r\n${head.join('')}\r\n${body}`, () => socket.destroy())
 }
 
-function answerOf(error: ServiceError, base_url: string) {
+function responseOf(error: ServiceError, base_url: string) {
   const id = randomUUID()
   const problem = problemOf(error, base_url, { id, url: undefined })
   const body = JSON.stringify(problem)

@@ -4,9 +4,9 @@ import { limits } from '../contract/limits.ts'
 import { invalid, ServiceError } from '../core/service-error.ts'
 import { refuseUnreadable } from './raw-problem.ts'
 
-/** Refuses requests with more headers, a longer target or more query parameters than anybody needs, and more of them at once on a connection. */
+/** Refuses requests with too many headers, a too long target or too many query parameters, and too many concurrent requests on a connection. */
 export function boundRequests(app: FastifyInstance) {
-  // Node would drop what is beyond its number in silence; all of them are within header_bytes.
+  // Node would silently drop headers beyond its limit; header_bytes limits them all.
   app.server.maxHeadersCount = 0
   const waiting = new WeakMap<Socket, number>()
   app.addHook('onRequest', async ({ raw }, reply) => {
@@ -26,12 +26,12 @@ export function boundRequests(app: FastifyInstance) {
   })
 }
 
-/** How long a client may go on sending a body after the response to it, so that it can read the response before the connection ends. */
+/** How long a client may continue to send a body after the response, so that it can read the response before the connection ends. */
 const LINGER_MS = 1_000
 
-/** A body that nobody reads to its end is discarded, and the connection of a client that keeps sending it ends. */
+/** Discards a body that is not read to its end, and closes the connection of a client that keeps sending it. */
 export function boundRest({ raw }: FastifyRequest, reply: FastifyReply) {
-  // Node takes the socket away from a request that was destroyed, so it is read before that.
+  // Node removes the socket from a destroyed request, so it is read before that.
   const { socket } = raw
   reply.raw.once('finish', () => {
     if (raw.complete) return
@@ -40,8 +40,8 @@ export function boundRest({ raw }: FastifyRequest, reply: FastifyReply) {
   })
 }
 
-/** A request that has not arrived within this time is answered with 408 and its connection ends; one whose body is a stream has its own bounds. */
-export function boundPatience(app: FastifyInstance, service: { readonly base_url: string }, ms: number) {
+/** Responds with 408 to a request that has not arrived after `ms` and closes its connection; a body that is a stream has its own limits. */
+export function boundRequestTime(app: FastifyInstance, service: { readonly base_url: string }, ms: number) {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (routeOptions.config.streams_body) return
     const late = Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })

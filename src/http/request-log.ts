@@ -7,12 +7,12 @@ import type { Telemetry } from '../telemetry/port.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** In which trace the work that this request asks for goes on; null when nobody traces. */
+    /** The trace context for the work that this request starts; null when tracing is off. */
     traceparent: string | null
   }
 }
 
-/** Who asks, once that is known. */
+/** The caller, once known. */
 export type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
@@ -20,10 +20,10 @@ const operations: ReadonlyMap<string, string> = new Map(
     pathsOf(endpoint).map(path => [`${endpoint.method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const),
   ),
 )
-/** Asked for so often, by machines, that a line for each would hide the others. */
+/** Requested so often, by machines, that a line for each would hide the others. */
 const probes = ['getHealth', 'getReadiness']
 
-/** One line in the log and one measurement for each request, when it is over: answered, or left by its client. */
+/** Records one log line and one measurement for each request when it is over: responded to, or abandoned by its client. */
 export function watchRequests(
   app: FastifyInstance,
   { telemetry, log }: { telemetry: Telemetry; log: Log },
@@ -47,7 +47,7 @@ export function watchRequests(
   })
 }
 
-/** The operation of the contract or of git; else what was asked for, in one of three words. */
+/** Returns the operation of the contract or of git; otherwise `asset`, `page` or `none`. */
 function operationOf({ method, routeOptions, is404 }: FastifyRequest, status: number | null): string {
   const name = operations.get(`${method} ${routeOptions.url}`)
   if (name !== undefined) return name

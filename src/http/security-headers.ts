@@ -3,7 +3,7 @@ import { ServiceError } from '../core/service-error.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is a stream that may be compressed, and may come for as long as it goes on coming. */
+    /** The body is a stream that may be compressed and has no fixed end. */
     streams_body?: true
   }
 }
@@ -16,7 +16,7 @@ export type EdgeOptions = {
   allowed_hosts: Set<string> | null
 }
 
-/** Headers that every answer carries, whatever it answers. */
+/** Headers that every response carries. */
 export const edgeHeaders = (request_id: string): Record<string, string> => ({
   'x-request-id': request_id,
   'cache-control': 'no-store',
@@ -29,8 +29,8 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
 })
 
 /**
- * Puts those headers on every answer and refuses what no honest client sends: two Host headers, a target with a host of its own,
- * a host name that is not ours (DNS rebinding), a compressed body, a body of two types.
+ * Puts those headers on every response and refuses what no honest client sends: two Host headers, an absolute target, a foreign host name
+ * (DNS rebinding), a compressed body, a body of two types.
  */
 export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions) {
   app.addHook('onRequest', async (request, reply) => {
@@ -42,12 +42,12 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions)
       throw new ServiceError('forbidden', 'This host name is not served here; see AGENTRUN_ALLOWED_HOSTS.')
     if (!request.raw.url?.startsWith('/')) throw new ServiceError('invalid_request', 'The request target must be a path.')
     if (!request.routeOptions.config.streams_body && encoding.some(name => name.toLowerCase() !== 'identity'))
-      throw new ServiceError('unsupported_media_type', 'A body is taken as it is, without Content-Encoding.')
+      throw new ServiceError('unsupported_media_type', 'Content-Encoding is not supported.')
     if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
   })
 }
 
-/** The name of a Host header without its port, in lower case. */
+/** Returns the name of a Host header without its port, in lower case. */
 export const hostName = (host: string) =>
   host
     .toLowerCase()

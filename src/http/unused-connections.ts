@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Connections on which nothing was asked yet. Node closes idle ones at an end in order, but takes these for busy. Answers what hangs up on them. */
+/** Tracks connections without a request yet: Node closes idle ones gracefully, but counts these as busy. Returns the function that closes them. */
 export function watchUnused(server: Server): () => void {
   const unused = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -10,7 +10,7 @@ export function watchUnused(server: Server): () => void {
   })
   server.on('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   return () => {
-    // A request that has begun to come is answered.
+    // A request whose bytes have begun to arrive is still processed.
     for (const socket of unused) if (socket.bytesRead === 0) socket.end()
   }
 }

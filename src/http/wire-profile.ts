@@ -9,33 +9,33 @@ import { codegenFilter, codegenRun, codegenStatuses, type RunWireFields, sources
 type Rewrite = (value: unknown) => unknown
 type Row = Record<string, unknown>
 
-/** `?status=` by the names of both profiles. */
+/** `?status=` with the names of both profiles. */
 const codegenStatusFilter = z.string().transform((name, ctx) => {
-  const meant = RunStatus.safeParse(name).data ?? codegenFilter(name)
-  if (meant === null) ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
-  return meant ?? z.NEVER
+  const filter = RunStatus.safeParse(name).data ?? codegenFilter(name)
+  if (filter === null) ctx.addIssue({ code: 'custom', message: `must be one of ${codegenStatuses.join(', ')}` })
+  return filter ?? z.NEVER
 })
 const codegenListRunsQuery = ListRunsQuery.extend({
   status: several(codegenStatusFilter),
   source_type: several(SourceType.transform(sourcesShownAs)),
 })
 
-/** The row by which a request of this profile is parsed. */
+/** Returns the endpoint row that parses requests of this profile. */
 export function rowFor(profile: WireProfile, endpoint: Endpoint): Endpoint {
   return profile === 'codegen' && endpoint.query === ListRunsQuery ? { ...endpoint, query: codegenListRunsQuery } : endpoint
 }
 
 const rewrites = new WeakMap<z.ZodType, Rewrite | null>()
 
-/** An answer of this shape as a token of this profile is told it: every run in it by the profile's words. */
-export function answerFor(profile: WireProfile, schema: z.ZodType, answer: unknown): unknown {
-  if (profile === 'standard') return answer
+/** Returns a response of this shape in the words of this profile: every run in it is reworded. */
+export function responseFor(profile: WireProfile, schema: z.ZodType, response: unknown): unknown {
+  if (profile === 'standard') return response
   if (!rewrites.has(schema)) rewrites.set(schema, rewriteOf(schema))
   const rewrite = rewrites.get(schema) ?? null
-  return rewrite === null ? answer : rewrite(answer)
+  return rewrite === null ? response : rewrite(response)
 }
 
-/** What is to be done to a value of this shape; null where no status of a run can be in it. */
+/** Returns the function that rewords a value of this shape; null where no status of a run can be in it. */
 export function rewriteOf(schema: z.ZodType): Rewrite | null {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) {
     const inner = rewriteOf(schema.unwrap() as z.ZodType)

@@ -17,7 +17,7 @@ function growing() {
   }
 }
 
-function reader(cursor: number, wanted: number, most = Number.POSITIVE_INFINITY) {
+function reader(cursor: number, wanted: number, max = Number.POSITIVE_INFINITY) {
   const seen: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   return {
@@ -30,7 +30,7 @@ function reader(cursor: number, wanted: number, most = Number.POSITIVE_INFINITY)
     cursor,
     full: false,
     write(text: string) {
-      if (seen.length >= most) return false
+      if (seen.length >= max) return false
       seen.push(text)
       if (seen.length >= wanted) resolve()
       return true
@@ -39,7 +39,7 @@ function reader(cursor: number, wanted: number, most = Number.POSITIVE_INFINITY)
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `f${from + i}`)
 
-test('readers that start at different places get every frame once and in order', async () => {
+test('readers that start at different positions get every frame once and in order', async () => {
   const source = growing()
   source.grow(1000)
   const feed = new Feed(source, error => expect(error).toBeUndefined())
@@ -56,7 +56,7 @@ test('readers that start at different places get every frame once and in order',
   expect(early.seen).toEqual(range(1, 1100))
 })
 
-test('frames too large to be kept are read again by whoever lacks them, and nothing is lost', async () => {
+test('frames too large to be kept are read again for a reader that lacks them, and nothing is lost', async () => {
   const source = growing()
   const large = 'x'.repeat(900_000)
   const feed = new Feed(source, error => expect(error).toBeUndefined())
@@ -89,7 +89,7 @@ test('a cursor beyond the end waits for what comes after it', async () => {
   expect(ahead.seen).toEqual(['f6'])
 })
 
-test('a reader that cannot take more is given up, the others go on', async () => {
+test('a reader that cannot take more is dropped, the others continue', async () => {
   const source = growing()
   source.grow(10)
   const feed = new Feed(source, error => expect(error).toBeUndefined())
@@ -101,7 +101,7 @@ test('a reader that cannot take more is given up, the others go on', async () =>
   expect(slow.seen).toEqual(range(1, 3))
 })
 
-test('the state is told at the start and when it changed, not otherwise', async () => {
+test('the state is sent at the start and when it has changed, not otherwise', async () => {
   const source = growing()
   source.setState('s1')
   const feed = new Feed(source, error => expect(error).toBeUndefined())
@@ -119,7 +119,7 @@ test('the state is told at the start and when it changed, not otherwise', async 
   expect(second.seen).toEqual(['s2'])
 })
 
-test('a reader that is full is given no more, loses nothing, and holds nobody up', async () => {
+test('a reader that is full is sent no more, loses nothing, and delays no other reader', async () => {
   const source = growing()
   source.grow(1000)
   const feed = new Feed(source, error => expect(error).toBeUndefined())
@@ -135,11 +135,11 @@ test('a reader that is full is given no more, loses nothing, and holds nobody up
   expect(slow.seen).toEqual(range(1, 1000))
 })
 
-test('row 39: for a reader that is full nothing is read', async () => {
+test('row 39: nothing is read for a reader that is full', async () => {
   const source = growing()
-  const asked: number[] = []
+  const read_after: number[] = []
   const after = (seq: number, limit: number) => {
-    asked.push(seq)
+    read_after.push(seq)
     return source.after(seq, limit)
   }
   const feed = new Feed({ ...source, after }, error => expect(error).toBeUndefined())
@@ -148,16 +148,16 @@ test('row 39: for a reader that is full nothing is read', async () => {
   source.grow(1000)
   feed.wake()
   await quick.done
-  asked.length = 0
+  read_after.length = 0
   for (let i = 0; i < 50; i++) feed.add({ ...reader(0, 1000), full: true })
   source.grow(1)
   const late = reader(1000, 1)
   feed.add(late)
   await late.done
-  expect(asked.filter(seq => seq < 1000)).toEqual([])
+  expect(read_after.filter(seq => seq < 1000)).toEqual([])
 })
 
-test('whoever is told a state has been given all that had happened by then', async () => {
+test('a reader that is sent a state has been sent all that had happened by then', async () => {
   const source = growing()
   const feed = new Feed(
     {
@@ -175,7 +175,7 @@ test('whoever is told a state has been given all that had happened by then', asy
   expect(watcher.seen).toEqual([...range(1, 150), 'ended'])
 })
 
-test('what is going on is told to each reader once, when it has caught up', async () => {
+test('what is going on is sent to each reader once, when it has caught up', async () => {
   const source = growing()
   source.grow(2)
   const feed = new Feed({ ...source, now: async () => 'now' }, error => expect(error).toBeUndefined())
@@ -187,7 +187,7 @@ test('what is going on is told to each reader once, when it has caught up', asyn
   expect(watcher.seen).toEqual(['f1', 'f2', 'now', 's1'])
 })
 
-test('when there is nothing left to follow, readers are told so and let go, whoever comes later too', async () => {
+test('when there is nothing left to follow, the end is sent to readers and they are released, later ones too', async () => {
   const source = growing()
   source.grow(2)
   source.setState('s1')
@@ -204,7 +204,7 @@ test('when there is nothing left to follow, readers are told so and let go, whoe
   expect([early.ended, late.ended, feed.empty]).toEqual([true, true, true])
 })
 
-test('an error of the source loses nothing: the next wake goes on', async () => {
+test('an error of the source loses nothing: the next wake continues', async () => {
   const source = growing()
   source.grow(3)
   let broken = true

@@ -1,14 +1,14 @@
-/** One thing of a stream: its place, and its frame as it goes to every reader. */
+/** One frame of a stream: its position, and the text that is sent to every reader. */
 export type Frame = { seq: number; text: string }
 
 export type FeedSource = {
   /** At most `limit` frames after `seq`, in order. */
   after(seq: number, limit: number): Promise<Frame[]>
-  /** What a reader is told besides, without a place, at the start and whenever it has changed. Null: nothing. */
+  /** The state, sent without a position at the start and whenever it has changed. Null: nothing. */
   state(): Promise<string | null>
-  /** What is going on at this moment, told to each reader once, when it has caught up. Null: nothing. */
+  /** What is going on at this moment, sent to each reader once, when it has caught up. Null: nothing. */
   now(): Promise<string | null>
-  /** The last thing that readers are told, once there is no state any more: then they are let go. Without it that ends nothing. */
+  /** The last frame that readers are sent, once there is no state any more; then they are released. Without it nothing ends. */
   readonly end_frame?: string
 }
 
@@ -21,11 +21,11 @@ export type Reader = {
   write(text: string): boolean
   /** Nothing more will come. */
   end(): void
-  /** As much waits for this reader as may: it is given no more, and wakes the feed when it has taken that. */
+  /** True while as much waits for this reader as may: it is sent nothing more, and wakes the feed when it has read that. */
   readonly full: boolean
-  /** The state that this reader was told last. */
+  /** The state that was sent to this reader last. */
   state?: string
-  /** Whether it was told what was going on when it had caught up. */
+  /** Whether it was sent what was going on when it had caught up. */
   caught_up?: boolean
 }
 
@@ -36,8 +36,8 @@ const PAGE = 100
 const PAGE_CHARACTERS = 512 * 1024
 
 /**
- * One stream with many readers: new frames are read from the source once and given to all; who is further behind reads pages of its own.
- * Every reader gets every frame once and in order, whatever hints were lost, and a state only after all that had happened by then.
+ * One stream with many readers. New frames are read from the source once and sent to all; a reader that is further behind reads pages of its
+ * own. Every reader gets every frame once and in order, even when hints were lost, and a state only after all that had happened by then.
  */
 export class Feed {
   readonly #source: FeedSource
@@ -46,7 +46,7 @@ export class Feed {
   #page = 10
   #running: Promise<void> | null = null
   #again = false
-  /** Told of an error of the source; the next wake tries again. */
+  /** Receives an error of the source; the next wake tries again. */
   readonly #on_error: (error: unknown) => void
 
   constructor(source: FeedSource, on_error: (error: unknown) => void) {
@@ -64,12 +64,12 @@ export class Feed {
     return () => this.#readers.delete(reader)
   }
 
-  /** A passing frame, to everybody who looks on now and keeps up. */
+  /** Sends an ephemeral frame to every reader that keeps up. */
   broadcast(text: string) {
     for (const reader of this.#readers) if (!reader.full) this.#give(reader, text)
   }
 
-  /** There may be something new. Any number of calls during one pass make one more pass. */
+  /** Reports that there may be something new. Any number of calls during one pass cause one more pass. */
   wake() {
     if (this.#running) {
       this.#again = true
@@ -89,17 +89,17 @@ export class Feed {
   async #pass() {
     this.#again = false
     const state = await this.#source.state()
-    if (state === null && this.#source.end_frame !== undefined) return this.#letGo(this.#source.end_frame)
+    if (state === null && this.#source.end_frame !== undefined) return this.#release(this.#source.end_frame)
     await this.#loadRecent()
     const shared: { seq: number; page: Page | null } = { seq: -1, page: null }
     for (const reader of [...this.#readers]) {
       if (!(await this.#catchUp(reader, shared)) || state === null || reader.state === state) continue
       if (this.#give(reader, state)) reader.state = state
     }
-    await this.#tellNow()
+    await this.#sendNow()
   }
 
-  #letGo(end_frame: string) {
+  #release(end_frame: string) {
     for (const reader of this.#readers) {
       this.#give(reader, end_frame)
       reader.end()
@@ -107,7 +107,7 @@ export class Feed {
     this.#readers.clear()
   }
 
-  async #tellNow() {
+  async #sendNow() {
     const fresh = [...this.#readers].filter(reader => !reader.caught_up)
     const now = fresh.length === 0 ? null : await this.#source.now()
     for (const reader of fresh) {
@@ -138,11 +138,11 @@ export class Feed {
   }
 
   /**
-   * Gives a reader what it lacks, a page at most, so that nobody waits for one who begins far behind; one who stands where the one
-   * before stood is given the same page. True: it has everything.
+   * Sends a reader what it lacks, one page at most, so that nobody waits for a reader that is far behind. A reader at the same position as the
+   * one before it is sent the same page. Returns true when the reader has everything.
    */
   async #catchUp(reader: Reader, shared: { seq: number; page: Page | null }): Promise<boolean> {
-    // Nothing is read for who could not be given it.
+    // Nothing is read for a reader that cannot take it.
     if (reader.full) return false
     const first = this.#recent[0]
     const last = this.#recent.at(-1)

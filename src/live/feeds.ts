@@ -4,7 +4,7 @@ import type { Hub } from './hub.ts'
 
 export type WatchedRun = { organization_id: number; run_id: number }
 
-/** The feeds that somebody in this process reads: made for the first reader, dropped after the last. */
+/** The feeds that are read in this process: created for the first reader, dropped after the last. */
 export class Feeds {
   readonly #feeds = new Map<string, { feed: Feed; stop: () => void }>()
   readonly #watched = new Map<string, WatchedRun>()
@@ -14,7 +14,7 @@ export class Feeds {
   readonly #every_ms: number
   #timer: NodeJS.Timeout | undefined
 
-  /** @param on_watch told of every run that somebody follows here, at once and again every few seconds */
+  /** @param on_watch receives every run that is followed here, at once and then every few seconds */
   constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_MS) {
     this.#hub = hub
     this.#on_error = on_error
@@ -23,8 +23,8 @@ export class Feeds {
   }
 
   /**
-   * @param audience readers for whom the source has the same words share a feed
-   * @param frameOf turns what passes by into a frame; null drops it
+   * @param audience readers with the same value share a feed: the source words its frames the same way for them
+   * @param frameOf turns an ephemeral event into a frame; null drops it
    */
   run(organization_id: number, run_id: number, audience: string, source: FeedSource, frameOf: (json: string) => string | null): Feed {
     const key = `run:${organization_id}:${run_id}:${audience}`
@@ -44,7 +44,7 @@ export class Feeds {
     ])
   }
 
-  /** Lets go of feeds that nobody reads any more. */
+  /** Drops feeds that have no reader any more. */
   sweep() {
     for (const [key, { feed, stop }] of this.#feeds) {
       if (!feed.empty) continue

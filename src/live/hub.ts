@@ -3,7 +3,7 @@ import type { Hints } from './listener.ts'
 type Wake = () => void
 type LiveEvent = (json: string) => void
 
-/** Who in this process wants to hear of what. Callbacks must be quick and must not throw. */
+/** The subscriptions of this process. Callbacks must be quick and must not throw. */
 export class Hub implements Hints {
   readonly #work = new Set<Wake>()
   readonly #webhook = new Set<Wake>()
@@ -15,7 +15,7 @@ export class Hub implements Hints {
   onWebhook = (wake: Wake) => add(this.#webhook, wake)
   onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
   onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
-  onLive = (organization_id: number, run_id: number, hear: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, hear)
+  onLive = (organization_id: number, run_id: number, receive: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, receive)
 
   work() {
     for (const wake of this.#work) wake()
@@ -28,7 +28,7 @@ export class Hub implements Hints {
     for (const wake of this.#organizations.get(organization_id) ?? []) wake()
   }
   live(organization_id: number, run_id: number, json: string) {
-    for (const hear of this.#live.get(`${organization_id}:${run_id}`) ?? []) hear(json)
+    for (const receive of this.#live.get(`${organization_id}:${run_id}`) ?? []) receive(json)
   }
   everything() {
     this.work()

@@ -5,23 +5,23 @@ import { channels } from '../store/notify.ts'
 export type Hints = {
   /** A run may be claimed. */
   work(): void
-  /** Something waits to be sent to a webhook. */
+  /** A delivery waits to be sent to a webhook. */
   webhook(): void
   /** A run, its entries or its organization's events have grown. */
   run(organization_id: number, run_id: number): void
-  /** Something that passes: `json` is for whoever looks on now. */
+  /** An ephemeral event: `json` is for its current readers. */
   live(organization_id: number, run_id: number, json: string): void
-  /** Notifications may have been missed: look at everything. */
+  /** Notifications may have been missed: everything must be checked. */
   everything(): void
 }
 
-const RETRY_MS = 1_000
-const BACKSTOP_MS = 5_000
-const ANSWER_MS = 2_000
+const RETRY_DELAY_MS = 1_000
+const BACKSTOP_INTERVAL_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 2_000
 
 /**
- * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds anyhow,
- * `everything` is called, so that a lost one delays and never loses. A connection that fell silent is noticed then, and made anew.
+ * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds, `everything` is called, so
+ * that a lost notification delays work but never loses it. A connection that fell silent is noticed then, and opened again.
  */
 export class Listener implements AsyncDisposable {
   #client: pg.Client | null = null
@@ -32,7 +32,7 @@ export class Listener implements AsyncDisposable {
   readonly #hints: Hints
   readonly #owner: string | null
 
-  /** @param owner of the runs of this process, if any: the connection holds its session lock too. */
+  /** @param owner of the runs of this process, if any: the connection also takes the owner's session lock. */
   constructor(connection_string: string, hints: Hints, owner: string | null) {
     this.#connection_string = connection_string
     this.#hints = hints
@@ -41,17 +41,17 @@ export class Listener implements AsyncDisposable {
       hints.everything()
       const client = this.#client
       client?.query('select 1').catch(() => this.#lost(client))
-    }, BACKSTOP_MS)
+    }, BACKSTOP_INTERVAL_MS)
   }
 
-  /** Resolves when listening; later breaks are mended by itself. */
+  /** Resolves when listening. Reconnects by itself when the connection breaks later. */
   async start(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#connection_string,
       application_name: SESSION_NAME,
       keepAlive: true,
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
+      connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+      query_timeout: RESPONSE_TIMEOUT_MS,
     })
     client.on('notification', message => this.#dispatch(message.channel, message.payload ?? ''))
     client.on('error', () => this.#lost(client))
@@ -82,12 +82,12 @@ export class Listener implements AsyncDisposable {
     else this.#hints.live(organization_id, run_id, match[3] ?? '')
   }
 
-  /** A connection that broke says so several times; the first time starts the one next attempt. */
+  /** A connection that broke reports it several times; only the first report schedules the next attempt. */
   #lost(broken: pg.Client) {
     if (this.#closed || this.#client !== broken) return
     this.#client = null
     void broken.end().catch(() => {})
-    this.#retry = setTimeout(() => void this.start().catch(() => {}), RETRY_MS)
+    this.#retry = setTimeout(() => void this.start().catch(() => {}), RETRY_DELAY_MS)
   }
 
   async [Symbol.asyncDispose]() {

@@ -17,31 +17,31 @@ import type { Forge } from './pull-requests/forge.ts'
 import type { LogPages } from './runs/log-pages.ts'
 import type { RunHeadFinder } from './runs/run-logs.ts'
 
-/** Which commit a run would start from, asked of the local mirror alone (specification.md#create-and-resume). */
+/** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
 export type BaseResolver = (
   repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,
 ) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
 
-/** What the address of a repository says, as far as it may be registered. `reason` is for the caller. */
+/** Reads the address of a repository, as far as it may be registered. `reason` is for the caller. */
 export type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
-/** Path and object name of what decides what setup commands prepare at a commit; null: the mirror of this process cannot tell. */
+/** Lists path and object name of the files that decide what setup commands prepare at a commit; null: this process has no mirror with them. */
 export type ManifestLister = (
   repository_id: number,
   sha: string,
   commands: readonly string[],
 ) => Promise<[path: string, object: string][] | null>
 
-/** What lies between two trees that were kept of a run, with its first `packs` packs. Null: they cannot be had any more. */
+/** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null: they are not available any more. */
 export type TreeReader = (
   run: { organization_id: number; id: number; repository_id: number | null },
   between: { packs: number; from: string; to: string },
 ) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
 
-/** Sends a message there now, and says what came of it; never rejects. Private addresses are refused unless the operator allows them. */
+/** Sends a message now and returns its outcome; never rejects. Private addresses are refused unless the operator allows them. */
 export type WebhookPoster = (
   organization_id: number,
   to: { url: string; headers: Record<string, string>; body: string },
@@ -56,7 +56,7 @@ export type ModelList = {
   default_model: string
 }
 
-/** What every verb may use. Made once, by main. */
+/** What every verb may use. Created once, by main. */
 export type Services = {
   db: Transactional
   findAccess: AccessFinder
@@ -68,9 +68,9 @@ export type Services = {
   resolveBase: BaseResolver
   listManifests: ManifestLister
   forge: Forge
-  /** Those that organizations are connected to. */
+  /** The forges that organizations are connected to. */
   forges: Forges
-  /** Whether they may be private addresses: by the operator's choice. */
+  /** Whether forges may have private addresses, by the operator's choice. */
   allow_private_forges: boolean
   git_server: GitServer
   readTrees: TreeReader
@@ -78,48 +78,48 @@ export type Services = {
   commit_trailer: string
   readRepositoryUrl: RepositoryReader
   sealer: Sealer
-  /** Credentials of this process, which nothing that is stored may hold. */
+  /** Credentials of this process, which must never be stored. */
   known_values: readonly KnownValue[]
-  /** What runs may reach where neither organization nor repository says it. */
-  usual_egress: 'off' | 'allowlist'
+  /** The egress mode of runs where neither organization nor repository sets one. */
+  default_egress: 'off' | 'allowlist'
   /** Seconds that a run may wait for a worker. */
   queue_seconds: number
   /** Seconds that a request waits for the result of a tool call. */
   tool_call_seconds: number
-  /** Calls `wake` after each change of the run that this process hears of; returns how to stop that. */
+  /** Calls `wake` after each change of the run that this process is notified of; returns the function that ends the subscription. */
   onRun: (organization_id: number, run_id: number, wake: () => void) => () => void
-  /** Seconds that what setup commands have prepared is good for. */
+  /** Seconds for which a prepared environment may be reused. */
   environment_seconds: number
   postWebhook: WebhookPoster
-  /** Whether webhooks may be private addresses: by the operator's choice. */
+  /** Whether webhooks may have private addresses, by the operator's choice. */
   allow_private_webhooks: boolean
 }
 
-/** Who asks, with a token that may bound what its user's role allows. */
+/** The caller: a user with a token, which may allow less than the user's role. */
 export type Actor = {
   user_id: number
   token_id: number
   kind: 'personal' | 'service' | 'browser'
   wire_profile: WireProfile
-  /** The only organization the token is good for; null: all of its user. */
+  /** The only organization that the token is valid for; null: all of its user. */
   token_organization_id: number | null
-  /** What the token was given; null: whatever the role allows. */
+  /** The scopes of the token; null: all that the role allows. */
   granted: readonly string[] | null
-  /** The only repositories the token is good for; null: all. */
+  /** The only repositories that the token is valid for; null: all. */
   repository_ids: readonly number[] | null
   expires_at: Date | null
 }
 
-/** A verb's first argument: the services, who asks, and, for what belongs to an organization, which one and in what role. */
+/** A verb's first argument: the services, the caller, and, for what belongs to an organization, that organization and the caller's role. */
 export type ActorContext = Services & {
   actor: Actor
   request_id: string
-  /** In which trace the work that is asked for goes on; null when nobody traces. */
+  /** The trace context for the work that the request starts; null when tracing is off. */
   traceparent: string | null
   windows: Window[]
   idempotency_key: string | null
-  /** Of the run whose logs are asked for: on its way since the token is being looked for. */
+  /** The run whose logs are requested: its read began together with the check of the token. */
   run_head?: ReturnType<RunHeadFinder> | undefined
 }
-/** `scopes`: what the token may do in this organization. */
+/** `scopes`: what the token allows in this organization. */
 export type Context = ActorContext & { organization_id: number; role: Role; scopes: readonly Scope[] }

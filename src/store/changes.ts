@@ -77,7 +77,7 @@ export async function recordPush(
 }
 
 /** The run writes to the branch that it has pushed no more: what comes later goes to one of a new name. False: it has pushed none. */
-export async function letBranchGo(db: Db, organization_id: number, run_id: number): Promise<boolean> {
+export async function abandonBranch(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'let_branch_go',
     text: `update runs set branch = null, abandoned_sha = pushed_sha, pushed_sha = null, abandoned_branches = abandoned_branches + 1,

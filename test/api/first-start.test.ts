@@ -23,7 +23,7 @@ async function emptyService() {
   let samples = 0
   const start = (given: Partial<Omit<FirstStartInput, 'sample'>> & { forced?: boolean } = {}): Promise<Started> => {
     const { forced = false, ...rest } = given
-    const make = async () => {
+    const create = async () => {
       samples++
       return '/data/sample.git'
     }
@@ -32,7 +32,7 @@ async function emptyService() {
       token: null,
       wire_profile: 'standard',
       repository: null,
-      sample: { forced, make },
+      sample: { forced, create },
       ...rest,
     })
   }
@@ -92,7 +92,7 @@ describe('the first start', () => {
       token: null,
       wire_profile: 'standard',
       repository,
-      sample: { forced: true, make: async () => '/s' },
+      sample: { forced: true, create: async () => '/s' },
     }
     const all = await Promise.all(Array.from({ length: 10 }, (_, i) => firstStart(i % 2 ? second : service.db, input)))
     expect(all.filter(started => started.new_token !== null)).toHaveLength(1)

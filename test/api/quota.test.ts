@@ -74,7 +74,7 @@ describe('402', () => {
     await createRun(app, { prompt: 'the last' })
     await spend(ids.running ?? 0, '0.00000001')
     const problem = expectProblem(await create(), 402)
-    expect(problem.detail).toContain('cost 1.5 US dollars, of 1.5')
+    expect(problem.detail).toContain("cost 1.5 US dollars of the organization's budget of 1.5")
     for (const status of ['completed', 'failed', 'paused', 'waiting']) expectProblem(await resume(ids[status] ?? 0), 402)
     expect((await resume(ids.running ?? 0)).status).toBe(200)
   })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/contract/problem.ts'
-import { patience } from '../../src/http/app.ts'
+import { request_timeouts } from '../../src/http/server.ts'
 import { createBareApp } from '../bare-app.ts'
 import { type App, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
@@ -152,6 +152,6 @@ test('F109 two hundred connections that send a byte and wait hold nobody up', as
 test('F109 slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
   const { app: built } = await createBareApp(app.db)
   expect(built.server).toMatchObject({ headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
-  expect(patience.requestTimeout).toBe(30_000)
+  expect(request_timeouts.requestTimeout).toBe(30_000)
   await built.close()
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeOperatorToken } from '../../src/service/access/operator.ts'
+import { createOperatorToken } from '../../src/service/access/operator.ts'
 import { newSignInLink } from '../../src/service/access/sessions.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { lockUser } from '../../src/store/access/members.ts'
@@ -145,7 +145,7 @@ test('404: a token that reaches more than the credential that asks is neither li
   const { user_id, org_id, victim, attacker } = await sharedAccount()
   const { invitation_link } = await invited({ email: newEmail() }, (await newOrganization()).caller)
   await accept(app, invitation_link, victim)
-  const { token } = await makeOperatorToken(
+  const { token } = await createOperatorToken(
     app.db,
     { user: String(user_id), organization_id: null },
     { name: 'ci', wire_profile: 'standard' },

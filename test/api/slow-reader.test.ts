@@ -20,7 +20,7 @@ async function startStream(stall_ms: number) {
   app.get('/events', (request, reply) => {
     responses.push(reply.raw)
     const bounds = { heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms }
-    streamEvents(request, reply, feed, 0, () => () => {}, bounds)
+    streamEvents(request, reply, { feed, cursor: 0, opened: () => () => {}, bounds })
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo

@@ -210,9 +210,9 @@ describe('with DATABASE_URL', () => {
   })
 
   test.each([
-    ['an unknown address', ['token', '--user', 'nobody@example.org'], 'there is no user nobody@example.org'],
-    ['an unknown id', ['link', '--user', '424242'], 'there is no user 424242'],
-    ['an unknown organization', ['token', '--org', '424242'], 'there is no organization 424242'],
+    ['an unknown address', ['token', '--user', 'nobody@example.org'], 'user nobody@example.org does not exist'],
+    ['an unknown id', ['link', '--user', '424242'], 'user 424242 does not exist'],
+    ['an unknown organization', ['token', '--org', '424242'], 'organization 424242 does not exist'],
   ])('%s is refused, and nothing is written', async (_what, args, words) => {
     const before = await contents(app)
     expect(await admin(args, env)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) })
@@ -222,8 +222,8 @@ describe('with DATABASE_URL', () => {
   test('a user of another organization, or of none, is refused', async () => {
     const { id: elsewhere } = await insertOrganization(app.db, 'Fifth')
     const id = await newPerson(null, elsewhere)
-    expect((await admin(['token', '--user', `${id}`, '--org', `${app.org_id}`], env)).err).toContain('no member of organization')
-    expect((await admin(['token', '--user', `${await newPerson(null)}`], env)).err).toContain('a member of no organization')
+    expect((await admin(['token', '--user', `${id}`, '--org', `${app.org_id}`], env)).err).toContain('not a member of organization')
+    expect((await admin(['token', '--user', `${await newPerson(null)}`], env)).err).toContain('not a member of any organization')
   })
 
   test.each([

@@ -3,24 +3,24 @@ import { gitSlots } from './git-slots.ts'
 
 const [ada, bob] = [1, 2]
 
-test('a place that is given back goes to the first that may have it', async () => {
+test('a released slot goes to the first waiting client that may use it', async () => {
   const take = gitSlots({ total: 2, of_user: 1, wait_ms: 60_000 })
   const order: string[] = []
-  const asked = (name: string, user_id: number) =>
+  const request = (name: string, user_id: number) =>
     take(user_id).then(release => {
       order.push(name)
       return release
     })
-  const first = await asked('ada', ada)
-  const second = asked('ada again', ada)
-  const other = await asked('bob', bob)
+  const first = await request('ada', ada)
+  const second = request('ada again', ada)
+  const other = await request('bob', bob)
   expect(order).toEqual(['ada', 'bob'])
-  // Of Bob's place nothing comes to Ada, who has hers.
+  // Bob's slot does not go to Ada, who has used her limit.
   other()
-  const third = asked('bob again', bob)
+  const third = request('bob again', bob)
   await third
   first()
-  // Given back twice is given back once.
+  // A second release has no effect.
   first()
   await second
   expect(order).toEqual(['ada', 'bob', 'bob again', 'ada again'])

@@ -7,7 +7,7 @@ import { finishAppManifest, manifestForm } from '../../service/forges/app-manife
 import { receiveDelivery } from '../../service/forges/receive-delivery.ts'
 import { parseInput } from '../parse-input.ts'
 
-/** What forges tell us (specification.md#access): signed over the bytes as they came, so these are kept beside what they say. */
+/** Receives deliveries of forges (specification.md#access): signatures cover the raw bytes, so these are kept beside the parsed body. */
 export function addHookRoutes(app: FastifyInstance, services: Services) {
   const bytes = new WeakMap<FastifyRequest, Buffer>()
   const received = { github: endpoints.receiveGitHub, gitea: endpoints.receiveGitea }

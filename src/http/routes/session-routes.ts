@@ -17,7 +17,7 @@ import { parseInput } from '../parse-input.ts'
 
 const COOKIE = 'agentrun_session'
 
-/** The browser's way in (specification.md#access): the cookie is good for /session alone, everything else wants the bearer token that it gives. */
+/** Sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything else needs the bearer token that it returns. */
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
   app.post(endpoints.createSession.path, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
@@ -54,14 +54,14 @@ export function addSessionRoutes(app: FastifyInstance, services: Services) {
 const bodyOf = <Body extends z.ZodType>(endpoint: Endpoint & { body: Body }, request: FastifyRequest) =>
   parseInput(endpoint, { params: {}, query: {}, body: request.body }).body as z.output<Body>
 
-/** Beside SameSite=Strict: a browser says where a request comes from, and it must be our own page. A proxy may have changed the Host. */
+/** In addition to SameSite=Strict: a browser sends the origin of a request, which must be our own page. A proxy may have changed the Host. */
 function requireSameOrigin(request: FastifyRequest, base_url: string) {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw new ServiceError('forbidden', 'Sign-in works from our own page only.')
+    throw new ServiceError('forbidden', 'Sign-in works only from the page of this service.')
   const origin = request.headers.origin
   if (origin !== undefined && origin !== new URL(base_url).origin && origin.replace(/^https?:\/\//, '') !== request.headers.host)
-    throw new ServiceError('forbidden', 'Sign-in works from our own page only.')
+    throw new ServiceError('forbidden', 'Sign-in works only from the page of this service.')
 }
 
 function cookieOf(request: FastifyRequest): string | undefined {

@@ -4,19 +4,19 @@ import { endpoints } from '../../contract/endpoints.ts'
 import { AgentRun } from '../../contract/runs/runs.ts'
 import type { Feeds } from '../../live/feeds.ts'
 import type { Context } from '../../service/context.ts'
-import { eventsSoFar, liveFrame, organizationSource, runSource, type Telling } from '../../service/runs/follow.ts'
+import { eventsSoFar, liveFrame, organizationSource, type RunWording, runSource } from '../../service/runs/follow.ts'
 import { requireRun } from '../../service/runs/runs.ts'
 import { resumePoint, streamEvents } from '../event-stream.ts'
 import type { OpenStreams } from '../open-streams.ts'
-import { answerFor } from '../wire-profile.ts'
+import { responseFor } from '../wire-profile.ts'
 
 type Input = { params: Record<string, unknown>; query: Record<string, unknown> }
 type Stream = (ctx: Context, input: Input, request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-const tellingOf =
-  ({ actor }: Context): Telling =>
+const wordingOf =
+  ({ actor }: Context): RunWording =>
   run =>
-    answerFor(actor.wire_profile, AgentRun, run)
+    responseFor(actor.wire_profile, AgentRun, run)
 
 /** The two streams of specification.md#events. */
 export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
@@ -33,18 +33,18 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const run_id = Number(input.params.agent_run_id)
       const cursor = resumePoint(request, input.query.after_seq as number | undefined)
       await requireRun(ctx.db, ctx.organization_id, run_id)
-      const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, tellingOf(ctx))
+      const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, wordingOf(ctx))
       const feed = feeds.run(ctx.organization_id, run_id, ctx.actor.wire_profile, source, liveFrame)
-      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamAgentRunEvents.scope))
+      streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamAgentRunEvents.scope) })
     },
-    /** Without a place to resume from it starts now: who wants what was before asks for the list. */
+    /** Starts at the newest event without a position to resume from: the list has what was before. */
     async streamOrganizationEvents(ctx, input, request, reply) {
       const given = input.query.after_seq as number | undefined
       const resumes = given !== undefined || Boolean(request.headers['last-event-id'])
       const cursor = resumes ? resumePoint(request, given) : await eventsSoFar(ctx.db, ctx.organization_id)
-      const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, tellingOf(ctx))
+      const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, wordingOf(ctx))
       const feed = feeds.organization(ctx.organization_id, ctx.actor.wire_profile, source)
-      streamEvents(request, reply, feed, cursor, openedBy(ctx, endpoints.streamOrganizationEvents.scope))
+      streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamOrganizationEvents.scope) })
     },
   }
 }

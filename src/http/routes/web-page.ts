@@ -9,8 +9,8 @@ const page_paths = /^\/(|sign-in|invitation|docs|new|forges|sandboxes|agent\/tra
 const other_paths = /^\/(v1|session|assets|hooks|git)(\/|$)/
 
 /**
- * Serves the built web interface: files under /assets for ever, the page itself at its own paths to every client that does not ask for JSON
- * (curl, previews of links), and at unknown paths only to browsers, so that scanners and API clients with a wrong path get 404.
+ * Serves the built web interface: files under /assets as immutable, the page itself at its own paths to every client that does not request
+ * JSON (curl, link previews), and at unknown paths only to browsers, so that scanners and API clients with a wrong path get 404.
  */
 export async function addWebPage(app: FastifyInstance, folder: string): Promise<(request: FastifyRequest) => Promise<string | null>> {
   const index = join(folder, 'index.html')

@@ -9,7 +9,7 @@ const entryObject = (row: AuditRow): AuditEntry => ({
   detail: JSON.parse(row.detail) as Record<string, unknown>,
 })
 
-/** One page of administrative acts, newest first. */
+/** Returns one page of administrative acts, newest first. */
 export async function listAuditLog(ctx: Context, query: AuditQuery) {
   const window = pageWindow(query)
   const { rows, total } = await listAuditEntries(ctx.db, ctx.organization_id, query, window.skip, window.limit)

@@ -8,8 +8,8 @@ export type Target = {
 }
 
 /**
- * Writes down an administrative act (specification.md#access), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
- * `detail` says what changed, and holds no secret.
+ * Records an administrative act (specification.md#access), in the transaction of the act. `action` is `noun.verb` in the past: `token.revoked`.
+ * `detail` describes the change and contains no secret.
  */
 export async function audit(
   tx: Db,

@@ -10,7 +10,7 @@ import type { Actor, Services } from '../context.ts'
 
 export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
 
-/** One statement for all who ask in the same turn of the event loop: a revoked token is refused by the very next one. */
+/** Batches all lookups of one turn of the event loop into one statement: a revoked token is refused from the next lookup on. */
 export const accessFinder = (db: Db): AccessFinder => batched(keys => findAccess(db, keys))
 
 class BadToken extends ServiceError {
@@ -19,12 +19,12 @@ class BadToken extends ServiceError {
   }
 }
 
-/** It looked like a token, and was looked for in vain: perhaps a guess. */
+/** A well-formed token that does not exist: perhaps a guess. */
 export class UnknownToken extends BadToken {}
 
 /**
- * Who a bearer token stands for, and the role in the organization that is asked for: null without membership, or when the token is bound
- * to another. `alongside` is called once the database is asked, for what can be asked with it. 401 with the same words whether it is missing, malformed, unknown, expired or revoked.
+ * Returns the user of a bearer token, and the role in the requested organization: null without membership, or when the token is bound to another
+ * one. `alongside` is called when the lookup starts, for reads that can run beside it. Throws 401 with the same message whether the token is missing, malformed, unknown, expired or revoked.
  */
 export async function authenticate(
   services: Services,
@@ -37,23 +37,23 @@ export async function authenticate(
   alongside()
   const access = await services.findAccess({ digest: digest(token), organization_id })
   if (!access) throw new UnknownToken()
-  // For information only: whether it is written must not decide whether the request is answered.
+  // For information only: the request does not depend on this write.
   if (access.idle) touchToken(services.db, access.token_id).catch(() => {})
   const { token_id, user_id, kind, wire_profile, token_organization_id, scopes, repository_ids, expires_at } = access
-  const elsewhere = token_organization_id !== null && token_organization_id !== organization_id
+  const bound_elsewhere = token_organization_id !== null && token_organization_id !== organization_id
   return {
     actor: { user_id, token_id, kind, wire_profile, token_organization_id, granted: scopes, repository_ids, expires_at },
-    role: elsewhere ? null : access.role,
+    role: bound_elsewhere ? null : access.role,
   }
 }
 
-/** 403, in the same words for an unknown organization as for a foreign one. */
+/** Throws 403, with the same message for an unknown organization as for one of other users. */
 export function requireMembership(role: Role | null): Role {
   if (!role) throw new ServiceError('forbidden', 'You do not have access to this organization.')
   return role
 }
 
-/** 403 that names the scope, and says whether it is the token or the role that lacks it. */
+/** Throws 403 that names the scope, and whether the token or the role lacks it. */
 export function requireScope(actor: Actor, role: Role, scope: string): void {
   const scopes: readonly string[] = effectiveScopes(role, actor.granted)
   if (scopes.includes(scope)) return
@@ -61,14 +61,14 @@ export function requireScope(actor: Actor, role: Role, scope: string): void {
   throw new ServiceError('forbidden', `This needs the scope ${scope}, which ${lacking} does not have.`)
 }
 
-/** What a stream was opened with. */
+/** The token and scope that a stream was opened with. */
 export type StreamHolder = { token_id: number; organization_id: number; scope: Scope | null }
 
-/** For each of them, whether a request with the same token would still be let in. */
-export async function stillMay({ db }: Services, holders: StreamHolder[]): Promise<boolean[]> {
-  const asked = new Map(holders.map(({ token_id, organization_id }) => [`${token_id} ${organization_id}`, { token_id, organization_id }]))
-  const found = await findLiveTokens(db, [...asked.values()])
-  const live = new Map([...asked.keys()].map((key, n) => [key, found[n]]))
+/** Returns for each of them whether a request with the same token would still be admitted. */
+export async function checkStreamAccess({ db }: Services, holders: StreamHolder[]): Promise<boolean[]> {
+  const keys = new Map(holders.map(({ token_id, organization_id }) => [`${token_id} ${organization_id}`, { token_id, organization_id }]))
+  const found = await findLiveTokens(db, [...keys.values()])
+  const live = new Map([...keys.keys()].map((key, n) => [key, found[n]]))
   return holders.map(({ token_id, organization_id, scope }) => {
     const token = live.get(`${token_id} ${organization_id}`)
     return token !== undefined && (scope === null || effectiveScopes(token.role, token.scopes).includes(scope))

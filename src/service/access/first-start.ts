@@ -9,29 +9,29 @@ import type { Database, Db } from '../../store/database.ts'
 
 export type FirstStartInput = {
   organization_name: string
-  /** The operator's own token; null: one is made and answered once. */
+  /** The operator's own token; null: one is created and returned once. */
   token: string | null
   wire_profile: WireProfile
-  /** Registered, and made the default when it is new. */
+  /** Registered, and set as the default when it is new. */
   repository: { name: string; full_name: string; url: string; kind: RepositoryKind } | null
-  /** Makes the sample repository when asked, and answers where it is. Called when there is no repository, or when it is forced. */
-  sample: { forced: boolean; make: () => Promise<string> }
+  /** `create` creates the sample repository and returns its address. It is called when there is no repository, or when `forced`. */
+  sample: { forced: boolean; create: () => Promise<string> }
 }
 
 export type Started = {
   organization_id: number
   user_id: number
-  /** Shown to the operator once: at the first start, when it was not given. */
+  /** Shown to the operator once: at the first start, unless the operator set a token. */
   new_token: string | null
   repository: { id: number; name: string; sample: boolean } | null
 }
 
-/** Makes organization, admin, token and repository where they are missing (specification.md#access). Safe when two processes start at once. */
+/** Creates organization, admin, token and repository where they are missing (specification.md#access). Safe when two processes start at once. */
 export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)
     const existing = await firstOrganization(tx)
-    const owner = existing ?? (await makeOwner(tx, input.organization_name))
+    const owner = existing ?? (await createOwner(tx, input.organization_name))
     const new_token = await ensureToken(tx, owner.user_id, input, existing === undefined)
     if (input.repository) {
       const { id, created } = await insertRepository(tx, {
@@ -40,12 +40,12 @@ export async function firstStart(db: Database, input: FirstStartInput): Promise<
         description: null,
         sample: false,
       })
-      // Only when it is new: somebody may have chosen another default since.
+      // Only when it is new: another default may have been chosen since.
       if (created) await setDefaultRepository(tx, owner.organization_id, id)
     }
     const { total } = await listRepositories(tx, owner.organization_id, 0, 1)
     if (input.sample.forced || total === 0) {
-      const url = await input.sample.make()
+      const url = await input.sample.create()
       const sample = {
         organization_id: owner.organization_id,
         name: 'invoice',
@@ -60,7 +60,7 @@ export async function firstStart(db: Database, input: FirstStartInput): Promise<
   })
 }
 
-async function makeOwner(tx: Db, name: string) {
+async function createOwner(tx: Db, name: string) {
   const organization = await insertOrganization(tx, name)
   const user = await insertUser(tx, { full_name: 'Administrator' })
   await insertMembership(tx, organization.id, user.id, 'ADMIN')
@@ -70,7 +70,7 @@ async function makeOwner(tx: Db, name: string) {
 async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, first: boolean): Promise<string | null> {
   if (input.token === null && !first) return null
   const token = input.token ?? newToken('p')
-  // A token that was revoked stays revoked, though the operator's environment still names it.
+  // A revoked token stays revoked, even while the operator's environment still names it.
   if (await isKnownToken(tx, digest(token))) return null
   await insertToken(tx, {
     user_id,

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../core/service-error.ts'
-import { beginKey, isKnownKey, type KeyOwner, lockKey, saveAnswer, takeKey } from '../../store/access/idempotency-keys.ts'
+import { beginKey, isKnownKey, type KeyOwner, lockKey, saveResponse, takeKey } from '../../store/access/idempotency-keys.ts'
 import { joined } from '../../store/database.ts'
 import type { ActorContext, Context, Services } from '../context.ts'
 import type { Charged, Who } from './limits.ts'
 
-const wait_ms = 5_000
+const LOCK_TIMEOUT_MS = 5_000
 
-/** An answer that was given before, as JSON text. */
+/** A response that was sent before, as JSON text. */
 export class Replay {
-  readonly answer: string
-  constructor(answer: string) {
-    this.answer = answer
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
   }
 }
 
 /**
- * Charges a request that names a key: the first of that key as what it is, any other to the standard and total windows (specification.md#create-and-resume). The
- * key is known from here on, so that of twenty at once one is the first.
+ * Charges a request that names a key: the first request with the key as what it is, any other to the standard and total windows
+ * (specification.md#create-and-resume). The key is recorded here, so that of twenty concurrent requests one is the first.
  */
 export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promise<Charged> {
   return services.db.transaction(async tx => {
@@ -30,14 +30,14 @@ export function chargeOnce(services: Services, who: Who, owner: KeyOwner): Promi
 }
 
 /**
- * Does `work` once for an idempotency key: work and answer commit together, and the same request with the same key gets that answer again
- * for 24 hours. 422 when the key was used for another request, 409 when the first is still at work after 5 s. Without a key it is just
- * the work. What is refused is not kept: it may be sent again.
+ * Runs `work` once per idempotency key: work and response commit together, and the same request with the same key gets that response again
+ * for 24 hours. Throws 422 when the key was used for another request, 409 when the first request is still running after 5 s. Without a key it
+ * only runs the work. A refusal is not stored: the request may be sent again.
  */
 export async function once<T>(ctx: Context, operation: string, body: unknown, work: (ctx: Context) => Promise<T>): Promise<T | Replay> {
   const owner = keyOwner(ctx)
   if (owner === null) return work(ctx)
-  // With the bound of the token: another token of the same user may not be shown that answer.
+  // Includes the repositories of the token: another token of the same user must not see that response.
   const request_digest = createHash('sha256')
     .update(JSON.stringify([operation, body, ctx.actor.repository_ids]))
     .digest()
@@ -47,7 +47,7 @@ export async function once<T>(ctx: Context, operation: string, body: unknown, wo
       throw new ServiceError('idempotency_mismatch', 'This Idempotency-Key was used for another request. Use a new key for a new request.')
     if (found.answer !== null) return new Replay(found.answer)
     const result = await work({ ...ctx, db: joined(tx) })
-    await saveAnswer(tx, owner, request_digest, JSON.stringify(result))
+    await saveResponse(tx, owner, request_digest, JSON.stringify(result))
     return result
   })
 }
@@ -59,10 +59,10 @@ function keyOwner(ctx: ActorContext & { organization_id: number }): KeyOwner | n
 
 async function take(tx: Parameters<typeof takeKey>[0], owner: KeyOwner) {
   try {
-    return (await takeKey(tx, owner, wait_ms)) ?? { request_digest: null, answer: null }
+    return (await takeKey(tx, owner, LOCK_TIMEOUT_MS)) ?? { request_digest: null, answer: null }
   } catch (error) {
     if ((error as { code?: string }).code !== '55P03') throw error
-    throw new ServiceError('conflict', 'A request with this Idempotency-Key is still at work. Send it again in a moment.', {
+    throw new ServiceError('conflict', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
       headers: { 'retry-after': '1' },
     })
   }

@@ -17,11 +17,11 @@ import { voidSignInLinks } from '../../store/access/sessions.ts'
 import type { Db } from '../../store/database.ts'
 import type { ActorContext, Context, Services } from '../context.ts'
 import { audit } from './audit.ts'
-import { memberObject, requireMember, requireToGive } from './members.ts'
+import { memberObject, requireMayGrant, requireMember } from './members.ts'
 
 const INVITATION_DAYS = 7
 
-/** The address that opens an invitation. The code follows `#`, where no server log sees it. */
+/** Returns the address that opens an invitation. The code follows `#`, so it does not reach server logs. */
 const invitationAddress = (base_url: string, code: string) => `${base_url}/invitation#code=${code}`
 
 const invitationObject = ({ expires_at, created_at, ...row }: InvitationRow): Invitation => ({
@@ -31,11 +31,11 @@ const invitationObject = ({ expires_at, created_at, ...row }: InvitationRow): In
 })
 
 /**
- * Invites a person into the organization; whether the address is known elsewhere is neither looked up nor shown. An open invitation of the
- * same address is replaced. 403 for a role beyond the caller's token and for a token that expires, 409 for an address of a member.
+ * Invites a person into the organization; whether the address has an account elsewhere is neither checked nor shown. Replaces an open invitation
+ * of the same address. Throws 403 for a role beyond the caller's token and for a token that expires, 409 for an address of a member.
  */
 export async function inviteMember(ctx: Context, { email, full_name = null, role }: AddMemberInput) {
-  requireToGive(ctx, role)
+  requireMayGrant(ctx, role)
   if (ctx.actor.expires_at !== null && ctx.actor.kind !== 'browser')
     throw new ServiceError('forbidden', 'Your token expires, and the membership would outlive it.')
   const code = newSignInCode()
@@ -49,14 +49,14 @@ export async function inviteMember(ctx: Context, { email, full_name = null, role
   })
 }
 
-/** One page of the invitations that nobody accepted yet, oldest first. */
+/** Returns one page of the open invitations, oldest first. */
 export async function listInvitations(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listInvitationRows(ctx.db, ctx.organization_id, window.skip, window.limit)
   return { items: rows.map(invitationObject), total, ...pageNumbers(total, window) }
 }
 
-/** Makes the link of an invitation void. 404 for one that was accepted, revoked or replaced, and for one of another organization. */
+/** Revokes an invitation, so that its link is void. Throws 404 when it was accepted, revoked or replaced, and for one of another organization. */
 export async function revokeInvitation(ctx: Context, invitation_id: number): Promise<Invitation> {
   return ctx.db.transaction(async tx => {
     const row = await deleteInvitation(tx, ctx.organization_id, invitation_id)
@@ -66,15 +66,15 @@ export async function revokeInvitation(ctx: Context, invitation_id: number): Pro
   })
 }
 
-/** What the holder of a code is invited to. 404 as `acceptInvitation`. */
+/** Returns the invitation that a code is for. Throws 404 as `acceptInvitation`. */
 export async function viewInvitation({ db }: Pick<Services, 'db'>, code: string) {
   const { organization_id, organization_name, email, full_name, role, expires_at } = await requireInvitation(db, code)
   return { organization_id, organization_name, email, full_name, role, expires_at: expires_at.toISOString() }
 }
 
 /**
- * Joins the caller's account to the organization. 403 for a token that is bound to an organization, scopes or repositories: accepting is
- * about the whole account.
+ * Joins the caller's account to the organization. Throws 403 for a token that is bound to an organization, scopes or repositories, because
+ * accepting affects the whole account.
  */
 export async function acceptInvitation(ctx: ActorContext, code: string) {
   return ctx.db.transaction(async tx => {
@@ -88,25 +88,25 @@ export async function acceptInvitation(ctx: ActorContext, code: string) {
   })
 }
 
-/** Who accepts: an account with one of its credentials, or, with neither, a new account. */
+/** The accepting account with one of its credentials; both null: a new account. */
 export type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
 
 /**
- * Uses an invitation up in the caller's transaction and creates the membership, which of the account's credentials only the accepting one
- * reaches. Unused sign-in links of the user that reach no more than that one did are void: they were given by who had authority over less.
- * `at`: since when it is a member. 404 for a code that is wrong, used, revoked or expired, 409 for a member.
+ * Consumes an invitation in the caller's transaction and creates the membership; of the account's credentials only the accepting one reaches it.
+ * Voids the user's unused sign-in links that reach no more than that credential did: their creators had authority over less.
+ * `at`: the start of the membership. Throws 404 for a code that is wrong, used, revoked or expired, 409 for a member.
  */
 export async function join(tx: Db, code: string, who: Accepting): Promise<{ organization_id: number; user_id: number; at: string }> {
   const { organization_id } = await requireInvitation(tx, code)
   await lockMemberships(tx, organization_id)
   if (who.user_id !== null) await lockUser(tx, who.user_id)
-  // Again, now that no other acceptance or revocation can come between.
+  // Read again under the locks: no other acceptance or revocation can intervene now.
   const { id, email, full_name, role, created_by } = await requireInvitation(tx, code)
   const user_id = who.user_id ?? (await insertUser(tx, { full_name })).id
   await deleteInvitation(tx, organization_id, id)
   await requireNewAddress(tx, organization_id, email)
   const acceptance = await insertMembership(tx, organization_id, user_id, role, email)
-  if (!acceptance) throw new ServiceError('conflict', 'This account is a member of the organization already.')
+  if (!acceptance) throw new ServiceError('conflict', 'This account is already a member of the organization.')
   if (who.credential) {
     await voidSignInLinks(tx, user_id, (await loginOf(tx, who.credential)) ?? null)
     await addAcceptance(tx, user_id, who.credential, acceptance.id)
@@ -121,11 +121,14 @@ export async function join(tx: Db, code: string, who: Accepting): Promise<{ orga
 
 async function requireNewAddress(tx: Db, organization_id: number, email: string): Promise<void> {
   if (await hasMemberOf(tx, organization_id, email))
-    throw new ServiceError('conflict', `${email} is a member of this organization already.`)
+    throw new ServiceError('conflict', `${email} is already a member of this organization.`)
 }
 
 async function requireInvitation(db: Db, code: string) {
   const invitation = await findInvitation(db, digest(code))
   if (invitation) return invitation
-  throw new ServiceError('not_found', 'This invitation is wrong, used, revoked or expired. Ask who invited you for a new one.')
+  throw new ServiceError(
+    'not_found',
+    'This invitation is wrong, used, revoked or expired. Request a new one from the person who invited you.',
+  )
 }

@@ -7,55 +7,55 @@ import type { Db } from '../../store/database.ts'
 export type Who = { token_id: number; user_id: number; browser: boolean; organization_id: number | null }
 export type Charged = { allowed: boolean; windows: Window[] }
 export type Limiter = {
-  /** Charges a request to its windows. `known`: it repeats one that was charged. `db`: to be part of a transaction. */
+  /** Charges a request to its windows. `known`: it repeats a request that was charged. `db`: the transaction to charge in. */
   charge(bucket: Bucket, who: Who, options?: { known?: boolean; db?: Db }): Promise<Charged>
 }
 
-/** From here on a node takes a thousandth of the limit at a time and counts it by itself, for a second at most. */
-const large_requests = 10_000
-const share_ms = 1_000
+/** For limits from this size on, a node reserves a thousandth of the limit at a time and counts it locally, for a second at most. */
+const LARGE_LIMIT = 10_000
+const SHARE_TTL_MS = 1_000
 
 type Share = { left: number; until: number; window: Window }
 
-/** The limits of specification.md#rate-limits over all nodes. A refused request is not counted. */
+/** Enforces the limits of specification.md#rate-limits across all nodes. A refused request is not counted. */
 export function createLimiter(db: Db, rates: Rates): Limiter {
   const shares = new Map<string, Share>()
   const keyOf = (charge: Charge) => `${charge.subject} ${charge.name}`
-  const isLarge = (charge: Charge) => charge.rate.requests >= large_requests
+  const isLarge = (charge: Charge) => charge.rate.requests >= LARGE_LIMIT
 
-  /** From what this node has taken already; null when the database must be asked. */
+  /** Charges the shares that this node has reserved; null when the database must be used. */
   function chargeShares(charges: Charge[]): Charged | null {
     const now = performance.now()
-    const held = charges.map(charge => shares.get(keyOf(charge)))
-    if (!held.every(share => share !== undefined && share.left > 0 && share.until > now)) return null
-    const windows = (held as Share[]).map(share => {
+    const reserved = charges.map(charge => shares.get(keyOf(charge)))
+    if (!reserved.every(share => share !== undefined && share.left > 0 && share.until > now)) return null
+    const windows = (reserved as Share[]).map(share => {
       share.left -= 1
       return { ...share.window, used: share.window.used - share.left }
     })
     return { allowed: true, windows }
   }
 
-  async function chargeLarge(within: Db, charges: Charge[]): Promise<Charged> {
+  async function chargeLarge(tx: Db, charges: Charge[]): Promise<Charged> {
     const amount = Math.floor(Math.min(...charges.map(charge => charge.rate.requests)) / 1000)
-    const taken = await chargeWindows(within, charges, amount)
+    const taken = await chargeWindows(tx, charges, amount)
     // The last few of a large limit are counted one by one.
-    if (!taken.allowed) return chargeWindows(within, charges)
-    const until = performance.now() + share_ms
+    if (!taken.allowed) return chargeWindows(tx, charges)
+    const until = performance.now() + SHARE_TTL_MS
     if (shares.size > 10_000) shares.clear()
     for (const [n, window] of taken.windows.entries()) shares.set(keyOf(charges[n] as Charge), { left: amount - 1, until, window })
     return { allowed: true, windows: taken.windows.map(window => ({ ...window, used: window.used - amount + 1 })) }
   }
 
   return {
-    async charge(bucket, who, { known = false, db: within = db } = {}) {
+    async charge(bucket, who, { known = false, db: tx = db } = {}) {
       const charges = chargesOf(rates, bucket, who, known)
       if (charges.length === 0) return { allowed: true, windows: [] }
       try {
-        if (!charges.every(isLarge)) return await chargeWindows(within, charges)
-        return chargeShares(charges) ?? (await chargeLarge(within, charges))
+        if (!charges.every(isLarge)) return await chargeWindows(tx, charges)
+        return chargeShares(charges) ?? (await chargeLarge(tx, charges))
       } catch (error) {
-        // Nothing can be written then, and reading is not refused for want of a place to count it in.
-        if (within === db && isDatabaseFull(error)) return { allowed: true, windows: [] }
+        // The disk is full: reads are admitted although they cannot be counted.
+        if (tx === db && isDatabaseFull(error)) return { allowed: true, windows: [] }
         throw error
       }
     },

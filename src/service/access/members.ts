@@ -22,29 +22,29 @@ import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
 import { requireScope } from './authenticate.ts'
 
-/** A member as the API shows it. When somebody signed in is not told: it may have been for another organization. */
+/** Returns a member as the API shows it. The time of the last sign-in is left out: it may have been for another organization. */
 export const memberObject = ({ last_sign_in_at, created_at, ...row }: MemberRow): Member => ({
   ...row,
   has_signed_in: last_sign_in_at !== null,
   created_at: created_at.toISOString(),
 })
 
-/** One page of members, people and service users, oldest first. */
+/** Returns one page of members, people and service users, oldest first. */
 export async function listMembers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, null, window.skip, window.limit)
   return { items: rows.map(memberObject), total, ...pageNumbers(total, window) }
 }
 
-/** 404 for a user of other organizations, as for one that never was. */
+/** Throws the same 404 for a user of other organizations as for one that does not exist. */
 export async function requireMember(tx: Db, ctx: Pick<Context, 'organization_id'>, user_id: number): Promise<MemberRow> {
   const member = await holdMembership(tx, ctx.organization_id, user_id)
   if (!member) throw new ServiceError('not_found', 'User not found.')
   return member
 }
 
-/** 403 when the role allows more than the caller's token does. */
-export function requireToGive(ctx: Context, role: Role): void {
+/** Throws 403 when the role allows more than the caller's token does. */
+export function requireMayGrant(ctx: Context, role: Role): void {
   const { granted, repository_ids } = ctx.actor
   const refusal = refusalToGiveRole({ granted, repository_ids, scopes: ctx.scopes }, role)
   if (refusal !== null)
@@ -52,8 +52,8 @@ export function requireToGive(ctx: Context, role: Role): void {
 }
 
 /**
- * Changes the role, or the GitHub account that is shown for a member. With the role, open invitations that the member created are revoked.
- * 409 for the last person who is ADMIN. The same role: unchanged.
+ * Changes the role, or the GitHub account that is shown for a member. A change of role revokes the open invitations that the member created.
+ * Throws 409 for the last person who is ADMIN. The same role changes nothing.
  */
 export async function updateMember(ctx: Context, user_id: number, change: UpdateMemberInput): Promise<Member> {
   return ctx.db.transaction(async tx => {
@@ -71,14 +71,14 @@ export async function updateMember(ctx: Context, user_id: number, change: Update
 
 async function changeRole(tx: Db, ctx: Context, member: MemberRow, role: Role): Promise<void> {
   if (member.role === role) return
-  if (roleScopes[role].some(scope => !roleScopes[member.role].includes(scope))) requireToGive(ctx, role)
+  if (roleScopes[role].some(scope => !roleScopes[member.role].includes(scope))) requireMayGrant(ctx, role)
   await requireAnotherAdmin(tx, member)
   await setRole(tx, ctx.organization_id, member.user_id, role)
   await deleteInvitationsBy(tx, ctx.organization_id, member.user_id)
   await audit(tx, ctx, 'member.updated', { type: 'member', id: member.user_id }, { role: { from: member.role, to: role } })
 }
 
-/** Administrators remove members. People leave by themselves, with a token that has all of their role. */
+/** Administrators remove members. People leave with a token that has all scopes of their role. */
 function requireToRemove({ actor, role, scopes }: Context, user_id: number): void {
   if (user_id !== actor.user_id || actor.kind === 'service' || scopes.includes('org:admin')) {
     requireScope(actor, role, 'org:admin')
@@ -88,7 +88,7 @@ function requireToRemove({ actor, role, scopes }: Context, user_id: number): voi
   if (refusal !== null) throw new ServiceError('forbidden', refusal)
 }
 
-/** Ends a membership, and with it the tokens that are bound to the organization. 409 for the last person who is ADMIN. */
+/** Ends a membership and revokes the tokens that are bound to the organization. Throws 409 for the last person who is ADMIN. */
 export async function removeMember(ctx: Context, user_id: number): Promise<Member> {
   requireToRemove(ctx, user_id)
   return ctx.db.transaction(async tx => {
@@ -103,17 +103,17 @@ export async function removeMember(ctx: Context, user_id: number): Promise<Membe
   })
 }
 
-/** The member is locked. Open invitations that the member created are revoked. Returns the ids of the tokens that were revoked. */
+/** Expects the member to be locked. Revokes the open invitations that the member created. Returns the ids of the revoked tokens. */
 export async function endMembership(tx: Db, { organization_id, user_id }: MemberRow): Promise<number[]> {
   await deleteMembership(tx, organization_id, user_id)
   await deleteInvitationsBy(tx, organization_id, user_id)
-  // What opens other organizations is theirs and the person's.
+  // Links that open other organizations stay.
   await voidSignInLinks(tx, user_id, null)
   return revokeTokensOf(tx, organization_id, user_id)
 }
 
-/** Without a person who is ADMIN nobody could mend anything; a service user cannot sign in, so it does not count. */
+/** Without a person who is ADMIN the organization could not be managed; a service user cannot sign in, so it does not count. */
 async function requireAnotherAdmin(tx: Db, { organization_id, user_id, role, kind }: MemberRow): Promise<void> {
   if (role !== 'ADMIN' || kind === 'service' || (await countOtherAdmins(tx, organization_id, user_id)) > 0) return
-  throw new ServiceError('conflict', 'This is the last ADMIN of the organization. Make somebody else ADMIN first.')
+  throw new ServiceError('conflict', 'This is the last ADMIN of the organization. Give another member the role ADMIN first.')
 }

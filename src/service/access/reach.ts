@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/service-error.ts'
 import { repositoryOf } from '../../store/access/reach.ts'
 import type { ActorContext, Context } from '../context.ts'
 
-/** The words of the verbs for a thing that never was. */
+/** The messages that the verbs use for a resource that does not exist. */
 const missing: Record<Reached, string> = {
   repository: 'Repository not found.',
   run: 'Agent run not found.',
@@ -14,8 +14,8 @@ const missing: Record<Reached, string> = {
 }
 
 /**
- * Keeps a token that is bound to repositories to these (specification.md#access): things of another one are 404 as if they never were, and operations
- * that are about no repository of its own are 403.
+ * Restricts a token that is bound to repositories to these (specification.md#access): resources of other repositories are 404 as if they did not exist,
+ * and operations that do not concern a repository are 403.
  */
 export async function requireReach(
   ctx: ActorContext & Partial<Context>,
@@ -29,10 +29,10 @@ export async function requireReach(
   if (reach === 'verb') return
   const named = namedIn(input)
   if (reach === 'none' || (reach === 'named' && (named.length === 0 || organization_id === undefined)))
-    throw new ServiceError('forbidden', 'This token is bound to repositories, and this is about more than these.')
+    throw new ServiceError('forbidden', 'This token is bound to repositories, and this operation is not limited to them.')
   for (const { kind, id } of named) {
     const repository_id = organization_id === undefined ? null : await repositoryOf(ctx.db, organization_id, kind, id)
-    // What is not there is for the verb to say: an edit of a pull request has an answer of its own for it.
+    // The verb reports a missing resource: an edit of a pull request has a response of its own for it.
     if (repository_id === undefined) continue
     if (repository_id === null || !own.includes(repository_id)) throw new ServiceError('not_found', missing[kind])
   }

@@ -5,7 +5,7 @@ import { insertMembership } from '../../store/access/accounts.ts'
 import { insertServiceUser, listMemberships, lockMember, lockMemberships, type MemberRow } from '../../store/access/members.ts'
 import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
-import { endMembership, requireMember, requireToGive } from './members.ts'
+import { endMembership, requireMayGrant, requireMember } from './members.ts'
 
 const serviceUserObject = (row: MemberRow): ServiceUser => ({
   id: row.user_id,
@@ -15,16 +15,16 @@ const serviceUserObject = (row: MemberRow): ServiceUser => ({
   created_at: row.created_at.toISOString(),
 })
 
-/** One page of service users, oldest first. */
+/** Returns one page of service users, oldest first. */
 export async function listServiceUsers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, 'service', window.skip, window.limit)
   return { items: rows.map(serviceUserObject), total, ...pageNumbers(total, window) }
 }
 
-/** 403 for a role that allows more than the caller's token does. */
+/** Throws 403 for a role that allows more than the caller's token does. */
 export async function createServiceUser(ctx: Context, { name, role }: CreateServiceUserInput): Promise<ServiceUser> {
-  requireToGive(ctx, role)
+  requireMayGrant(ctx, role)
   return ctx.db.transaction(async tx => {
     const { id } = await insertServiceUser(tx, ctx.organization_id, name)
     await insertMembership(tx, ctx.organization_id, id, role)
@@ -33,7 +33,7 @@ export async function createServiceUser(ctx: Context, { name, role }: CreateServ
   })
 }
 
-/** Ends its membership and its tokens; the user itself stays, because runs name it. 404 for a person. */
+/** Ends the membership and the tokens of a service user; the user itself stays, because runs refer to it. Throws 404 for a person. */
 export async function deleteServiceUser(ctx: Context, user_id: number): Promise<ServiceUser> {
   return ctx.db.transaction(async tx => {
     await lockMemberships(tx, ctx.organization_id)

@@ -24,17 +24,17 @@ const MAX_LISTED = 100
 
 export const SESSION_SECONDS = SESSION_DAYS * 86_400
 
-/** The address that signs somebody in. The code stands behind `#`, where no server log sees it. */
+/** Returns the address that signs a user in. The code follows `#`, so it does not reach server logs. */
 export const signInAddress = (base_url: string, code: string) => `${base_url}/sign-in#code=${code}`
 
-/** A link that signs its user in once, within 15 minutes: for the operator. */
+/** Creates a link that signs its user in once, within 15 minutes: for the operator. */
 export async function newSignInLink({ db, base_url }: Pick<Services, 'base_url'> & { db: Db }, user_id: number): Promise<string> {
   const code = newSignInCode()
   await insertSignInLink(db, { digest: digest(code), user_id, minutes: LINK_MINUTES, login: null })
   return signInAddress(base_url, code)
 }
 
-/** Uses the code of a sign-in link up and answers the cookie's value. 401 when it is used, too old or wrong. */
+/** Consumes the code of a sign-in link and returns the cookie's value. Throws 401 when it is used, too old or wrong. */
 export async function signIn(services: Services, code: string): Promise<{ cookie: string }> {
   return services.db.transaction(async tx => {
     const user_id = await userOfSignInLink(tx, digest(code))
@@ -57,7 +57,7 @@ async function openSession(tx: Db, { user_id, login }: { user_id: number; login:
   return { cookie }
 }
 
-/** What an invitation is to, and who is signed in in this browser: null for nobody. 404 as `acceptAsNewAccount`. */
+/** Returns an invitation and the account that is signed in in this browser: null for none. Throws 404 as `acceptAsNewAccount`. */
 export async function viewInvitationAs({ db }: Services, code: string, cookie: string | undefined) {
   const invitation = await viewInvitation({ db }, code)
   const session = cookie === undefined ? undefined : await findBrowserSession(db, digest(cookie))
@@ -65,7 +65,7 @@ export async function viewInvitationAs({ db }: Services, code: string, cookie: s
   return { ...invitation, account: user ? { user_id: user.id, full_name: user.full_name } : null }
 }
 
-/** Joins a new account to the organization of an invitation and signs it in. 404 for a wrong, used, revoked or expired code. */
+/** Joins a new account to the organization of an invitation and signs it in. Throws 404 for a wrong, used, revoked or expired code. */
 export async function acceptAsNewAccount(services: Services, code: string, request_id: string) {
   return services.db.transaction(async tx => {
     const { user_id, organization_id, at } = await join(tx, code, { user_id: null, credential: null, request_id })
@@ -73,7 +73,7 @@ export async function acceptAsNewAccount(services: Services, code: string, reque
   })
 }
 
-/** Joins the account that is signed in. 401 without a live sign-in cookie, 404 as for a new account, 409 for a member. */
+/** Joins the account that is signed in. Throws 401 without a live sign-in cookie, 404 as for a new account, 409 for a member. */
 export async function acceptAsSignedIn(services: Services, code: string, cookie: string | undefined, request_id: string) {
   return services.db.transaction(async tx => {
     const session_digest = cookie === undefined ? null : digest(cookie)
@@ -88,7 +88,7 @@ export async function acceptAsSignedIn(services: Services, code: string, cookie:
   })
 }
 
-/** A bearer token for the page, good for 15 minutes, with the organizations that it reaches. 401 without a live sign-in cookie, 403 without any. */
+/** Creates a bearer token for the page, valid for 15 minutes, with the organizations that it reaches. Throws 401 without a live sign-in cookie, 403 without an organization. */
 export async function newSessionToken(services: Services, cookie: string | undefined) {
   const session_digest = cookie === undefined ? null : digest(cookie)
   const session = session_digest && (await findBrowserSession(services.db, session_digest))

@@ -13,7 +13,7 @@ import { signInAddress } from './sessions.ts'
 /** Long enough for a link that travels by mail. */
 const GIVEN_LINK_MINUTES = 24 * 60
 
-/** A fresh link for oneself, or by an administrator for another member; older ones that nobody used and that open no more are void. 404, 403 and 409 as `refusalToSignIn` says. */
+/** Creates a sign-in link for the caller, or by an administrator for another member, and voids older unused links that open no more. Throws 404, 403 and 409 as `refusalToSignIn`. */
 export async function createSignInLink(ctx: Context, user_id: number) {
   if (user_id !== ctx.actor.user_id) requireScope(ctx.actor, ctx.role, 'org:admin')
   return ctx.db.transaction(async tx => {
@@ -23,7 +23,7 @@ export async function createSignInLink(ctx: Context, user_id: number) {
     const refusal = await refusalToSignIn(tx, ctx, member)
     if (refusal) throw refusal
     const code = newSignInCode()
-    // A link for oneself opens no more than what it was created with, and voids no link that opens more.
+    // A link for the caller opens no more than the credential that creates it, and voids no link that opens more.
     const own = user_id === ctx.actor.user_id
     const login = own ? await loginOf(tx, { token_id: ctx.actor.token_id, session_digest: null }) : null
     if (login === undefined) throw new ServiceError('unauthorized', 'The bearer token is missing or invalid.')
@@ -35,18 +35,18 @@ export async function createSignInLink(ctx: Context, user_id: number) {
 }
 
 /**
- * Why the caller may not sign a member in. Whoever holds the link is that user, everywhere and for weeks: so the caller's token must have
+ * Returns why the caller may not sign a member in. The holder of the link is that user, everywhere and for weeks: so the caller's token must have
  * all that the member has and never expire, and the member must belong to no other organization (decisions.md#sign-in-links-only-for-single-members).
  */
 async function refusalToSignIn(tx: Db, ctx: Context, member: MemberRow): Promise<ServiceError | null> {
   const { actor } = ctx
-  if (member.kind === 'service') return new ServiceError('conflict', 'A service user never signs in. Make a token for it instead.')
+  if (member.kind === 'service') return new ServiceError('conflict', 'A service user never signs in. Create a token for it instead.')
   const beyond = refusalToGiveRole({ granted: actor.granted, repository_ids: actor.repository_ids, scopes: ctx.scopes }, member.role)
   if (beyond !== null) return new ServiceError('forbidden', beyond)
   if (actor.expires_at !== null && actor.kind !== 'browser')
     return new ServiceError('forbidden', 'Your token expires, and a sign-in would outlive it.')
-  const everywhere = actor.granted === null && actor.token_organization_id === null
-  if (everywhere && member.user_id === actor.user_id) return null
+  const unbounded = actor.granted === null && actor.token_organization_id === null
+  if (unbounded && member.user_id === actor.user_id) return null
   if (!(await belongsElsewhere(tx, ctx.organization_id, member.user_id))) return null
   return new ServiceError(
     'conflict',

@@ -20,7 +20,7 @@ import { audit } from './audit.ts'
 import { requireScope } from './authenticate.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
-/** A token sees and revokes what reaches no further than itself; with `org:admin` whatever is bound to the organization. */
+/** A token sees and revokes tokens that reach no further than itself; with `org:admin` all that are bound to the organization. */
 function viewerOf({ actor, scopes }: Context): Viewer {
   const { user_id, token_id, granted, repository_ids, token_organization_id } = actor
   const unbounded = granted === null && repository_ids === null
@@ -46,7 +46,7 @@ function tokenObject({ role, ...row }: TokenRow): Token {
   }
 }
 
-/** The caller's own tokens; for an administrator all that are bound to the organization (specification.md#access). */
+/** Returns the caller's own tokens; for an administrator all that are bound to the organization (specification.md#access). */
 export async function listTokens(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listTokenRows(ctx.db, ctx.organization_id, viewerOf(ctx), window.skip, window.limit)
@@ -54,18 +54,18 @@ export async function listTokens(ctx: Context, query: PageRequest) {
 }
 
 /**
- * A token for the caller, or by an administrator for another member, bound to this organization. What it may do is a part of what the
- * caller's token may: 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is no member.
+ * Creates a token for the caller, or by an administrator for another member, bound to this organization. It may do at most what the caller's token
+ * may: throws 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is not a member.
  */
 export async function createToken(ctx: Context, input: CreateTokenInput): Promise<Token & { token: string }> {
   const user_id = input.user_id ?? ctx.actor.user_id
   if (user_id !== ctx.actor.user_id) requireScope(ctx.actor, ctx.role, 'org:admin')
-  const expiry = expiryWithin(ctx, input)
+  const expiry = delegatedExpiry(ctx, input)
   return ctx.db.transaction(async tx => {
     const member = await holdMembership(tx, ctx.organization_id, user_id)
     if (!member) throw new ServiceError('not_found', 'User not found.')
-    const scopes = scopesWithin(ctx, member.role, input.scopes ?? null)
-    const repository_ids = await repositoriesWithin(tx, ctx, input.repository_ids ?? null)
+    const scopes = requireDelegatedScopes(ctx, member.role, input.scopes ?? null)
+    const repository_ids = await requireDelegatedRepositories(tx, ctx, input.repository_ids ?? null)
     const kind = member.kind === 'service' ? 'service' : 'personal'
     const secret = newToken(kind === 'service' ? 's' : 'p')
     const { id } = await insertToken(tx, {
@@ -82,7 +82,7 @@ export async function createToken(ctx: Context, input: CreateTokenInput): Promis
   })
 }
 
-/** Its next request is refused. Revoked already: unchanged. 404 for a token that the caller does not see. */
+/** Revokes a token: its next request is refused. A revoked token stays unchanged. Throws 404 for a token that the caller does not see. */
 export async function revokeToken(ctx: Context, token_id: number): Promise<Token> {
   const viewer = viewerOf(ctx)
   return ctx.db.transaction(async tx => {
@@ -98,7 +98,7 @@ export async function revokeToken(ctx: Context, token_id: number): Promise<Token
 const beyond = (field: string, message: string) =>
   new ServiceError('forbidden', message, { errors: [{ loc: ['body', field], msg: message, type: 'forbidden' }] })
 
-function scopesWithin(ctx: Context, role: Role, wanted: NonNullable<CreateTokenInput['scopes']> | null): string[] | null {
+function requireDelegatedScopes(ctx: Context, role: Role, wanted: NonNullable<CreateTokenInput['scopes']> | null): string[] | null {
   const { granted, repository_ids } = ctx.actor
   const result = delegatedScopes({ granted, repository_ids, scopes: ctx.scopes }, role, wanted)
   if ('given' in result) {
@@ -109,18 +109,18 @@ function scopesWithin(ctx: Context, role: Role, wanted: NonNullable<CreateTokenI
   throw beyond('scopes', `A token cannot be given the scope ${result.lacking}, which ${who} does not have.`)
 }
 
-/** A repository that the caller's token may not use is one that is not there. */
-async function repositoriesWithin(tx: Db, ctx: Context, wanted: number[] | null): Promise<number[] | null> {
+/** Treats a repository that the caller's token may not use as missing. */
+async function requireDelegatedRepositories(tx: Db, ctx: Context, wanted: number[] | null): Promise<number[] | null> {
   const own = ctx.actor.repository_ids
   if (wanted === null) return own === null ? null : [...own]
-  const there = await ownRepositoryIds(tx, ctx.organization_id, wanted)
-  const at = wanted.findIndex(id => !there.includes(id) || (own !== null && !own.includes(id)))
+  const existing = await ownRepositoryIds(tx, ctx.organization_id, wanted)
+  const at = wanted.findIndex(id => !existing.includes(id) || (own !== null && !own.includes(id)))
   if (at !== -1) throw invalid(['body', 'repository_ids', at], 'must be a repository of this organization that your token can use')
-  return there
+  return existing
 }
 
-/** A token of the web interface is renewed as long as its user is signed in: its own end bounds nothing. */
-function expiryWithin(ctx: Context, input: CreateTokenInput) {
+/** A token of the web interface is renewed as long as its user is signed in: its own expiry limits nothing. */
+function delegatedExpiry(ctx: Context, input: CreateTokenInput) {
   const { expires_in_seconds, expires_at } = input
   if (expires_in_seconds != null && expires_at != null)
     throw invalid(['body', 'expires_at'], 'cannot be given together with expires_in_seconds')
@@ -131,7 +131,7 @@ function expiryWithin(ctx: Context, input: CreateTokenInput) {
   if (wanted !== null && not_after !== null && wanted > not_after.getTime())
     throw beyond(
       expires_at != null ? 'expires_at' : 'expires_in_seconds',
-      `A token cannot outlive the one that makes it: yours expires at ${not_after.toISOString()}.`,
+      `A token cannot outlive the token that creates it: yours expires at ${not_after.toISOString()}.`,
     )
   return { expires_in_seconds: expires_in_seconds ?? null, expires_at: expires_at ?? null, not_after }
 }

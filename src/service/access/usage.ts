@@ -4,7 +4,7 @@ import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { sumUsage, type UsageRow, usedThisMonth } from '../../store/access/usage-days.ts'
 import type { Context } from '../context.ts'
 
-/** What the runs of an organization used from day to day (UTC). 400 when the last day is before the first. */
+/** Returns what the runs of an organization used per day (UTC). Throws 400 when the last day is before the first. */
 export async function getUsage(ctx: Context, query: UsageQuery) {
   const month = await usedThisMonth(ctx.db, ctx.organization_id)
   const from = query.from ?? month.month

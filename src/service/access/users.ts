@@ -12,7 +12,7 @@ const userObject = <User extends UserRow>(user: User) => ({ ...user, is_admin: u
 const MAX_AUDITED = 1_000
 const notFound = () => new ServiceError('not_found', 'User not found.')
 
-/** The caller. What is said to agents in all organizations is shown only to a token that reaches them all, as for a change of it. */
+/** Returns the caller. The custom prompt applies in all organizations, so it is shown only to a token that reaches them all, as for a change of it. */
 export async function getMe(ctx: ActorContext) {
   const user = await getTokenUser(ctx.db, ctx.actor.token_id)
   if (!user) throw notFound()
@@ -21,19 +21,19 @@ export async function getMe(ctx: ActorContext) {
   return userObject({ ...user, custom_prompt: shown ? user.custom_prompt : null })
 }
 
-/** Changes the caller. 403 for a token that does not reach all organizations of its user, because agents read it in all of them. */
+/** Changes the caller. Throws 403 for a token that does not reach all organizations of its user, because agents read the prompt in all of them. */
 export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
-  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
   const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt
   const { github_user_id, github_username } = input
   await ctx.db.transaction(async tx => {
-    // No membership begins between the check and the change: what is set after an acceptance was set by who reaches it.
+    // The lock prevents that a membership begins between the check and the change.
     await lockUser(tx, ctx.actor.user_id)
     if (!(await reachesAllMemberships(tx, ctx.actor.token_id)))
       throw new ServiceError('forbidden', 'Your sign-in is older than one of your memberships. Sign in again to change your account.')
     await updateUser(tx, ctx.actor.user_id, { ...input, custom_prompt })
     if (github_user_id === undefined && github_username === undefined) return
-    // What others see of the user in each of the organizations, so it is in the log of each.
+    // Other members see these fields in each organization, so the change is in the audit log of each.
     const { rows } = await listOrganizations(tx, ctx.actor.token_id, 0, MAX_AUDITED)
     const target = { type: 'user', id: ctx.actor.user_id } as const
     for (const { id } of rows) await audit(tx, { ...ctx, organization_id: id }, 'user.updated', target, { github_user_id, github_username })
@@ -41,21 +41,21 @@ export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
   return getMe(ctx)
 }
 
-/** What is said to agents besides their prompt: by the organization, and by the caller. */
+/** Returns the instructions that agents get in addition to their prompt: of the organization, and of the caller. */
 export async function getCliRules(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const user_custom_prompt = await getCustomPrompt(ctx.db, ctx.organization_id, ctx.actor.user_id)
   return { organization_rules: organization?.rules ?? null, user_custom_prompt }
 }
 
-/** One page of the organization's users, oldest first. */
+/** Returns one page of the organization's users, oldest first. */
 export async function listUsers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listMembers(ctx.db, ctx.organization_id, window.skip, window.limit)
   return { items: rows.map(userObject), total, ...pageNumbers(total, window) }
 }
 
-/** 404 for a user of other organizations, as for one that never was (specification.md#errors). */
+/** Throws the same 404 for a user of other organizations as for one that does not exist (specification.md#errors). */
 export async function getUser(ctx: Context, user_id: number) {
   const user = await getMember(ctx.db, ctx.organization_id, user_id)
   if (!user) throw notFound()

@@ -5,7 +5,7 @@ import type { OnForge } from '../../forge/forges.ts'
 import { noticingGap } from '../../forge/sync.ts'
 import type { Queue } from '../../queue/consumer.ts'
 import { type ClaimedMark, claimRunMarks } from '../../store/forges/run-marks.ts'
-import { lastJudged } from '../../store/runs/journal.ts'
+import { findLatestEvaluation } from '../../store/runs/journal.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import type { Services } from '../context.ts'
 import { outboxQueue, type Posted } from './outbox-queue.ts'
@@ -33,7 +33,7 @@ async function currentMark({ db }: Services, claimed: ClaimedMark): Promise<{ ma
   const superseded = run !== undefined && claimed.pushed && run.pushed_sha !== claimed.head_sha
   if ((run === undefined || superseded) && isOverKey(claimed.posted)) return { mark: null, turn: null }
   if (run === undefined) return { mark: runMark(undefined), turn: null }
-  const judged = run.status === 'completed' ? await lastJudged(db, claimed.organization_id, run.id) : undefined
+  const judged = run.status === 'completed' ? await findLatestEvaluation(db, claimed.organization_id, run.id) : undefined
   const checks_given_up = judged?.head_sha === claimed.head_sha ? judged.because : null
   return { mark: runMark({ ...run, superseded, checks_given_up }), turn: run.turn }
 }

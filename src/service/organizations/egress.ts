@@ -18,13 +18,13 @@ const egressObject = (row: EgressRow | undefined) => ({
   setup: { mode: row?.setup_mode ?? null },
 })
 
-/** What was set for the organization, or for one of its repositories: 404 when it is not there. */
+/** Returns the settings of the organization, or of one of its repositories. Throws 404 when the repository does not exist. */
 export async function getEgress(ctx: Context, repo_id: number | null, db: Db = ctx.db) {
   if (repo_id !== null) await requireRepository(db, ctx.organization_id, repo_id)
   return egressObject(await getRow(db, ctx.organization_id, repo_id))
 }
 
-/** Sets all of it; what is not named is gone. Runs at work go by it within a second or two. */
+/** Replaces all settings. Running runs apply them within a second or two. */
 export async function setEgress(ctx: Context, repo_id: number | null, { agent, setup }: EgressInput) {
   return change(ctx, repo_id, async () => ({
     agent: { mode: agent.mode ?? null, allow: agent.allow ?? [], presets: agent.presets ?? [] },
@@ -33,15 +33,15 @@ export async function setEgress(ctx: Context, repo_id: number | null, { agent, s
 }
 
 /**
- * Adds a rule to those of a repository. Nothing changes when it is there already; 409 when there are too many. Where egress was off for its
- * runs it becomes an allow-list of this rule alone: whoever allows one host opens nothing that was listed while it was off.
+ * Adds a rule to those of a repository. An existing rule changes nothing; throws 409 when there are too many. Where egress was off for the
+ * repository's runs, it becomes an allow-list of this rule alone, so that rules that were listed while it was off stay closed.
  */
 export async function allowEgress(ctx: Context, repo_id: number, rule: EgressRule) {
   return change(ctx, repo_id, async ({ agent, setup }, tx) => {
     const set = await listEgressOfRun(tx, ctx.organization_id, repo_id)
-    if (egressMode(set, ctx.usual_egress) === 'off') {
+    if (egressMode(set, ctx.default_egress) === 'off') {
       if (setupMode(set) === 'allowlist' && agent.allow.length + agent.presets.length > 0)
-        throw new ServiceError('conflict', 'What is listed is for setup commands alone: set mode and lists together (PUT …/egress).')
+        throw new ServiceError('conflict', 'The listed rules apply to setup commands only: set mode and lists together (PUT …/egress).')
       return { agent: { mode: 'allowlist', allow: [rule], presets: [] }, setup }
     }
     if (agent.allow.some(known => textOf(known) === textOf(rule))) return null

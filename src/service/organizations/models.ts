@@ -2,7 +2,7 @@ import { invalid } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import type { ActorContext, Context, ModelList, UsableModel } from '../context.ts'
 
-/** The model of that name. 400 with the list, naming `field` of the body, when there is none. */
+/** Returns the model of that name. Throws 400 with the list, naming `field` of the body, when there is none. */
 export function requireModel(models: ModelList, name: string, field = 'model'): UsableModel {
   const model = models.get(name)
   if (model) return model
@@ -10,12 +10,12 @@ export function requireModel(models: ModelList, name: string, field = 'model'): 
   throw invalid(['body', field], `unknown model ${JSON.stringify(name.slice(0, 100))}; available: ${known.join(', ')}`)
 }
 
-/** How the public API names models (`gpt-5`): without the provider that every name of this service begins with. */
+/** The model names of the public API (`gpt-5`): without the provider prefix of this service's names. */
 const PUBLIC_NAME = /^[A-Za-z0-9][\w.:-]*$/
 
 /**
- * The model that a request names. Under wire profile `codegen` a public name means the model of that name from any provider; null: there is
- * none, and the caller falls back to another model and says so. 400 for every other unknown name.
+ * Returns the model that a request names. Under wire profile `codegen` a public name means the model of that name from any provider; null: there
+ * is none, and the caller falls back to another model and reports that. Throws 400 for every other unknown name.
  */
 export function requestedModel({ models, actor }: Pick<ActorContext, 'models' | 'actor'>, name: string): UsableModel | null {
   if (actor.wire_profile !== 'codegen' || !PUBLIC_NAME.test(name)) return requireModel(models, name)
@@ -23,11 +23,11 @@ export function requestedModel({ models, actor }: Pick<ActorContext, 'models' | 
   return same ? models.get(same.id) : null
 }
 
-/** The model of runs that name none: the organization's, or else the service's. 400 when the organization's is gone. */
+/** Returns the model for runs that name none: the organization's default, or else the service's. Throws 400 when the organization's was removed. */
 export function defaultModel(models: ModelList, organization_model: string | null): UsableModel {
   const model = models.get(organization_model ?? models.default_model)
   if (model) return model
-  throw invalid(['body', 'model'], `is required: ${organization_model}, the default of the organization, is not configured any more`)
+  throw invalid(['body', 'model'], `is required: ${organization_model}, the default of the organization, is no longer configured`)
 }
 
 export async function listModels(ctx: Context) {

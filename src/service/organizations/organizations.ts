@@ -31,7 +31,7 @@ const settingsOf = (row: OrganizationRow) => ({
 })
 const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings: switchesOf(row), ...settingsOf(row) })
 
-/** The organizations that the caller's token reaches. */
+/** Returns the organizations that the caller's token reaches. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   const window = pageWindow(query)
   const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.token_id, window.skip, window.limit)
@@ -40,14 +40,14 @@ export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
 }
 
 /**
- * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. 403 for a caller
- * who is ADMIN of none, and for a token that is bound to one.
+ * Creates another organization, with the caller as its ADMIN; of the caller's sessions and tokens only this one reaches it. Throws 403 for a
+ * caller who is ADMIN of none, and for a token that is bound to one.
  */
 export async function createOrganization(ctx: ActorContext, input: CreateOrganizationInput) {
-  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is good for one organization only.')
+  if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
   return ctx.db.transaction(async tx => {
     if (!(await isAdminSomewhere(tx, ctx.actor.token_id)))
-      throw new ServiceError('forbidden', 'Only an ADMIN of an organization can make another one.')
+      throw new ServiceError('forbidden', 'Only an ADMIN of an organization can create another one.')
     const { id } = await insertOrganization(tx, input.name)
     const email = (await getTokenUser(tx, ctx.actor.token_id))?.email ?? null
     const { user_id, token_id } = ctx.actor
@@ -66,7 +66,7 @@ export async function getOrganizationSettings(ctx: Context) {
   return { ...switchesOf(row), ...settingsOf(row) }
 }
 
-/** 400 for a model that is not configured, 404 for a repository that is not in this organization. */
+/** Throws 400 for a model that is not configured, 404 for a repository that is not in this organization. */
 export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
   if (input.default_model != null) requireModel(ctx.models, input.default_model, 'default_model')
   return ctx.db.transaction(async tx => {
@@ -82,14 +82,14 @@ export async function updateOrganization(ctx: Context, input: UpdateOrganization
       runs_per_month: input.runs_per_month,
     })
     if (input.max_concurrent_runs !== undefined) await notifyWork(tx)
-    const { rules, ...said } = input
-    const change = rules === undefined ? said : { ...said, rules: 'changed' }
+    const { rules, ...rest } = input
+    const change = rules === undefined ? rest : { ...rest, rules: 'changed' }
     await audit(tx, ctx, 'organization.updated', { type: 'organization', id: ctx.organization_id }, change)
     return detail(await requireOrganization({ db: tx, organization_id: ctx.organization_id }))
   })
 }
 
-/** There is one: the caller is a member of it. */
+/** Does not fail in practice: the caller is a member of it. */
 async function requireOrganization({ db, organization_id }: Pick<Context, 'organization_id'> & { db: Db }): Promise<OrganizationRow> {
   const row = await getOrganizationRow(db, organization_id)
   if (!row) throw new ServiceError('forbidden', 'You do not have access to this organization.')

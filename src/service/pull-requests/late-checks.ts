@@ -8,7 +8,7 @@ import { findRunsAt } from '../../store/pull-requests/check-waits.ts'
 import { listChecks } from '../../store/pull-requests/checks.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
-import { lastJudged } from '../../store/runs/journal.ts'
+import { findLatestEvaluation } from '../../store/runs/journal.ts'
 import { requeueRun } from '../../store/runs/run-moves.ts'
 import { lockRun } from '../../store/runs/runs.ts'
 import { userMessage } from '../../trace/entry.ts'
@@ -31,7 +31,7 @@ export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id
   const names = failing.filter(check => isMendable(check) && retriesOf(settings, check.name) > 0).map(check => check.name)
   if (!settled || names.length === 0) return
   for (const id of await findRunsAt(db, organization_id, repo_id, sha)) {
-    const judged = await lastJudged(db, organization_id, id)
+    const judged = await findLatestEvaluation(db, organization_id, id)
     const over = judged?.head_sha === sha && judged.because !== null && judged.because !== 'time_over'
     if (!over) await db.transaction(tx => beginTurn(tx, ctx, id, names.slice(0, MOST_NAMES)))
   }

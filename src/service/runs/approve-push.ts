@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
-import { giveApproval } from '../../store/pull-requests/approvals.ts'
+import { recordApproval } from '../../store/pull-requests/approvals.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { wakeRun } from '../../store/runs/run-moves.ts'
@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 
 /** Lets a run that waits for it push the commit that it shows; what it was told by the way stands in the trace and does not go to the agent. 409 when it waits for no approval, or for that of another commit than was seen. */
 export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
-  const head_sha = await giveApproval(tx, ctx.organization_id, run.id)
+  const head_sha = await recordApproval(tx, ctx.organization_id, run.id)
   if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run waits for no approval.')
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
     throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: look at the newer change first.`)

@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
-import { letBranchGo } from '../../store/changes.ts'
+import { abandonBranch } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
 import { detachPullRequests } from '../../store/pull-requests/pull-requests.ts'
@@ -36,7 +36,7 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
     const left = await detachPullRequests(tx, ctx.organization_id, ids)
     if (left.length === 0) return
     for (const { id, repository_id, branch } of runs) {
-      if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await letBranchGo(tx, ctx.organization_id, id)
+      if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await abandonBranch(tx, ctx.organization_id, id)
       await tell(tx, ctx, id, { removed_from_pull_request: true })
       await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
     }

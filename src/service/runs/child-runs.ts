@@ -48,7 +48,7 @@ export async function startChildRun(services: Services, parent: Parent, call_id:
       return acceptRun(tx, within, { ...asked, budget }, plan, by_agent)
     }),
   )
-  return started instanceof Replay ? (JSON.parse(started.answer) as AgentRun) : started
+  return started instanceof Replay ? (JSON.parse(started.text) as AgentRun) : started
 }
 
 /** The runs that the agent of this one has started. */

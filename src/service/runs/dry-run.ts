@@ -37,7 +37,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
   const run = plan && (await rehearse(ctx, input, plan, problems))
   const { sandbox, blocked } = await workerState(ctx.db)
   const egress = await listEgressOfRun(ctx.db, ctx.organization_id, found.repository?.id ?? null)
-  const network = egressMode(egress, ctx.usual_egress) === 'off' ? 'none' : 'allowlist'
+  const network = egressMode(egress, ctx.default_egress) === 'off' ? 'none' : 'allowlist'
   return {
     dry_run: true,
     repository: found.repository ? { id: found.repository.id, full_name: found.repository.full_name, url: found.repository.url } : null,

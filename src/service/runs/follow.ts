@@ -10,14 +10,14 @@ import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
 
-/** The run object as the readers of a stream are told it (specification.md#wire-profiles). */
-export type Telling = (run: AgentRun) => unknown
+/** Words the run object for the readers of a stream (specification.md#wire-profiles). */
+export type RunWording = (run: AgentRun) => unknown
 
 /**
  * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
  * `deleted` is the last thing that is told of it.
  */
-export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, tell: Telling) {
+export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
@@ -27,7 +27,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
-      return run ? frame('run', JSON.stringify(tell(run))) : null
+      return run ? frame('run', JSON.stringify(wording(run))) : null
     },
     /** The tool that is running, for who begins to look on in the middle of it. */
     async now(): Promise<string | null> {
@@ -41,7 +41,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
 }
 
 /** What happened to an organization's runs, with the run as it is now in every frame; null when it is deleted. */
-export function organizationSource(db: Db, base_url: string, organization_id: number, tell: Telling) {
+export function organizationSource(db: Db, base_url: string, organization_id: number, wording: RunWording) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const events = await listEventsAfter(db, organization_id, seq, limit)
@@ -55,7 +55,7 @@ export function organizationSource(db: Db, base_url: string, organization_id: nu
       )
       return told.map(({ seq, type, agent_run_id }) => {
         const run = runs.find(item => item.id === agent_run_id)
-        const data = JSON.stringify({ seq, type, agent_run_id, run: run === undefined ? null : tell(run) })
+        const data = JSON.stringify({ seq, type, agent_run_id, run: run === undefined ? null : wording(run) })
         return { seq, text: frame('run', data, seq) }
       })
     },

@@ -1,5 +1,5 @@
 import type { RunStartup } from '../../contract/runs/startups.ts'
-import { getStartup, startupFigures } from '../../store/runs/run-startups.ts'
+import { getStartup, startupMetrics } from '../../store/runs/run-startups.ts'
 import type { Context } from '../context.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 import { requireRun } from './runs.ts'
@@ -26,5 +26,5 @@ export async function getRepositoryStartups(ctx: Context, repo_id: number, query
 }
 
 export async function startupsSince(ctx: Context, repo_id: number, since: Date) {
-  return { ...(await startupFigures(ctx.db, ctx.organization_id, repo_id, since)), since: since.toISOString() }
+  return { ...(await startupMetrics(ctx.db, ctx.organization_id, repo_id, since)), since: since.toISOString() }
 }

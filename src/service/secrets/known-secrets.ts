@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 
 type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
 
-/** Takes the secrets of the organization, and of a repository of it, and our own credentials out of texts. One that no key of ours opens is not known here. */
+/** Returns a redactor for the secrets of the organization and of one of its repositories, and for this process's credentials. A secret that no key opens is left out. */
 export async function secretsRedactor(
   db: Db,
   ctx: Known,
@@ -19,7 +19,7 @@ export async function secretsRedactor(
   return createBackgroundRedactor([...openSecrets(ctx.sealer, ctx.organization_id, rows).secrets, ...ctx.known_values, ...also])
 }
 
-/** What people say, as it is kept: without the values of secrets. What only looks like a credential they may have meant to say. */
-export async function withoutSecrets<T>(db: Db, ctx: Known, repository_id: number | null, said: T): Promise<T> {
-  return (await secretsRedactor(db, ctx, repository_id)).value(said, 'known')
+/** Redacts the values of secrets in a person's text before it is stored. Text that only resembles a credential stays, as it may be intended. */
+export async function withoutSecrets<T>(db: Db, ctx: Known, repository_id: number | null, text: T): Promise<T> {
+  return (await secretsRedactor(db, ctx, repository_id)).value(text, 'known')
 }

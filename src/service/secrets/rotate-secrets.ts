@@ -16,16 +16,16 @@ import type { Db } from '../../store/database.ts'
 
 const BATCH = 200
 
-/** `resealed` with the key of now; `changed` by somebody meanwhile, who used it anyway; `unreadable`: no key that was given opens them. */
+/** `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too; `unreadable`: no given key opens them. */
 export type Rotation = { resealed: number; changed: number; unreadable: number }
 
 /**
- * Seals everything that is stored with the current key again, of secrets, of forges and of those of webhooks, value by value: the service may be at work,
- * and what was broken off goes on where it was. Values of before stay where the key is not there that opens them.
+ * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may be running, and an interrupted rotation
+ * continues where it stopped. A value that no given key opens is left unchanged.
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }
-  const again = (place: SealContext, from: Sealed): Sealed | null => {
+  const reseal = (place: SealContext, from: Sealed): Sealed | null => {
     try {
       return sealer.seal(place, sealer.open(place, from))
     } catch {
@@ -42,7 +42,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     after => secretsOfOtherKeys(db, sealer.key_id, after, BATCH),
     row => row.id,
     async row => {
-      const next = again(secretContext(row.organization_id, row.repository_id, row.name), row)
+      const next = reseal(secretContext(row.organization_id, row.repository_id, row.name), row)
       if (next) count(await resealSecret(db, row, next.key_id, next.sealed))
     },
   )
@@ -51,7 +51,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
       after => webhooksOfOtherKeys(db, which, sealer.key_id, after, BATCH),
       row => row.organization_id,
       async row => {
-        const next = again(webhookContext(row.organization_id), row)
+        const next = reseal(webhookContext(row.organization_id), row)
         if (next) count(await resealWebhook(db, row, next.key_id, next.sealed))
       },
     )
@@ -59,7 +59,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     after => forgesOfOtherKeys(db, sealer.key_id, after, BATCH),
     row => row.id,
     async row => {
-      const next = again(forgeSealContext(row.organization_id, row.url), row)
+      const next = reseal(forgeSealContext(row.organization_id, row.url), row)
       if (next) count(await resealForge(db, row, next.key_id, next.sealed))
     },
   )
@@ -71,7 +71,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
       const targets = (JSON.parse(row.webhooks) as StoredTarget[]).map(target => {
         if (target.key_id === undefined || target.sealed === undefined || target.key_id === sealer.key_id) return target
         const from = { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }
-        const next = again(runTargetContext(row.organization_id, target.url), from)
+        const next = reseal(runTargetContext(row.organization_id, target.url), from)
         if (!next) return target
         values++
         return { ...target, key_id: next.key_id, sealed: next.sealed.toString('base64') }
@@ -82,12 +82,12 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   return done
 }
 
-async function inBatches<Row>(read: (after: number) => Promise<Row[]>, placeOf: (row: Row) => number, each: (row: Row) => Promise<void>) {
+async function inBatches<Row>(read: (after: number) => Promise<Row[]>, idOf: (row: Row) => number, each: (row: Row) => Promise<void>) {
   for (let after = 0; ; ) {
     const rows = await read(after)
     for (const row of rows) {
       await each(row)
-      after = placeOf(row)
+      after = idOf(row)
     }
     if (rows.length < BATCH) return
   }

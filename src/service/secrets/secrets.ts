@@ -17,7 +17,7 @@ import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
 
-const MOST = 100
+const MAX_SECRETS = 100
 
 const secretObject = (row: SecretRow) => ({
   name: row.name,
@@ -28,7 +28,7 @@ const secretObject = (row: SecretRow) => ({
   updated_by: row.updated_by,
 })
 
-/** One page of secrets by name, without their values. `repo_id` null: those of the organization. */
+/** Returns one page of secrets by name, without their values. `repo_id` null: those of the organization. */
 export async function listSecrets(ctx: Context, repo_id: number | null, query: PageRequest) {
   if (repo_id !== null) await requireRepository(ctx.db, ctx.organization_id, repo_id)
   const window = pageWindow(query)
@@ -37,17 +37,17 @@ export async function listSecrets(ctx: Context, repo_id: number | null, query: P
 }
 
 /**
- * Makes a secret or gives it a new value. 409 when it would be one too many; 400 for one that agents are to see and that could not be kept out
- * of traces, or whose name the sandbox obeys.
+ * Creates a secret or gives it a new value. Throws 409 when there would be too many; 400 for a secret for agents that is too short to be redacted from
+ * traces, or whose name controls the sandbox.
  */
 export async function setSecret(ctx: Context, repo_id: number | null, name: string, input: SecretInput) {
   const sealed = ctx.sealer.seal(secretContext(ctx.organization_id, repo_id, name), input.value)
   return ctx.db.transaction(async tx => {
     if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     await lockSecrets(tx, ctx.organization_id)
-    const place = { organization_id: ctx.organization_id, repository_id: repo_id, name }
-    const row = await saveSecret(tx, { ...place, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, MOST)
-    if (!row) throw new ServiceError('conflict', `There are ${MOST} secrets already: delete one first.`)
+    const key = { organization_id: ctx.organization_id, repository_id: repo_id, name }
+    const row = await saveSecret(tx, { ...key, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, MAX_SECRETS)
+    if (!row) throw new ServiceError('conflict', `There are already ${MAX_SECRETS} secrets: delete one first.`)
     if (row.for_agent) requireForAgent(repo_id, name, input.value)
     await audit(tx, ctx, 'secret.set', { type: 'secret', id: name }, { repo_id, for_agent: row.for_agent })
     return secretObject(row)
@@ -55,17 +55,16 @@ export async function setSecret(ctx: Context, repo_id: number | null, name: stri
 }
 
 function requireForAgent(repo_id: number | null, name: string, value: string): void {
-  if (isForGitAlone(repo_id, name))
-    throw invalid(['body', 'for_agent'], `must be false: ${name} is what the service's own git signs in with`)
+  if (isForGitAlone(repo_id, name)) throw invalid(['body', 'for_agent'], `must be false: the service's own git signs in with ${name}`)
   if (Buffer.byteLength(value.trim()) < SHORTEST_SECRET)
     throw invalid(
       ['body', 'value'],
       `must have at least ${SHORTEST_SECRET} bytes where agents may see it: shorter ones cannot be kept out of traces`,
     )
-  if (!mayBeVariable(name)) throw invalid(['path', 'name'], 'is a variable that the sandbox itself goes by, so agents cannot be given it')
+  if (!mayBeVariable(name)) throw invalid(['path', 'name'], 'is a variable that controls the sandbox itself, so agents cannot have it')
 }
 
-/** Answers what it was, without its value. 404 when there is none. */
+/** Returns the deleted secret, without its value. Throws 404 when it does not exist. */
 export async function deleteSecret(ctx: Context, repo_id: number | null, name: string) {
   return ctx.db.transaction(async tx => {
     if (repo_id !== null) await requireRepository(tx, ctx.organization_id, repo_id)

@@ -31,14 +31,14 @@ import { secretsRedactor } from '../secrets/known-secrets.ts'
 const ATTEMPTS = 100
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export async function listWebhookDeliveries(ctx: Context, query: ListDeliveriesQuery) {
   const window = pageWindow(query)
   const { rows, total } = await listDeliveries(ctx.db, ctx.organization_id, query, window.skip, window.limit)
   return { items: rows.map(deliveryObject), total, ...pageNumbers(total, window) }
 }
 
-/** With what is sent, as it would be sent now, and with its attempts. 404. */
+/** Returns a delivery with its message, as it would be sent now, and its attempts. Throws 404. */
 export async function getWebhookDelivery(ctx: Context, delivery_id: number): Promise<WebhookDeliveryDetail> {
   const row = await requireDelivery(ctx, ctx.db, delivery_id)
   const redactor = await secretsRedactor(ctx.db, ctx, row.repository_id)
@@ -56,7 +56,7 @@ export async function getWebhookDelivery(ctx: Context, delivery_id: number): Pro
   }
 }
 
-/** Puts it into the queue again. 404; 409 when the webhook is gone or switched off, or the run does not name that address any more. */
+/** Queues a delivery again. Throws 404, or 409 when the webhook was deleted or disabled, or the run no longer names that address. */
 export async function redeliverWebhook(ctx: Context, delivery_id: number): Promise<WebhookDelivery> {
   return ctx.db.transaction(async tx => {
     await holdEvents(tx, ctx.organization_id)
@@ -70,7 +70,7 @@ export async function redeliverWebhook(ctx: Context, delivery_id: number): Promi
   })
 }
 
-/** Puts what failed into the queue again, the earliest first, and says how much is left. */
+/** Queues failed deliveries again, the earliest first, and returns how many are left. */
 export async function redeliverFailedWebhooks(ctx: Context, input: RedeliverFailedInput): Promise<RedeliveredFailed> {
   const { limit, since, until, type = null } = input
   const time = (text: string | null | undefined) => (text == null ? null : new Date(text))
@@ -92,9 +92,9 @@ async function requireDelivery(ctx: Context, db: Db, delivery_id: number): Promi
 
 async function requireRecipient(ctx: Context, tx: Db, { url, webhooks }: WholeDeliveryRow): Promise<void> {
   if (url !== null && runRecipient(ctx.sealer, ctx.organization_id, webhooks, url) === null)
-    throw new ServiceError('conflict', 'The run does not name this address any more.')
+    throw new ServiceError('conflict', 'The run no longer names this address.')
   if (url === null && !(await getWebhook(tx, ctx.organization_id))?.enabled)
-    throw new ServiceError('conflict', 'The webhook of the organization is gone or switched off; set it first.')
+    throw new ServiceError('conflict', 'The webhook of the organization was deleted or disabled; set it first.')
 }
 
 const deliveryObject = (row: DeliveryRow): WebhookDelivery => ({

@@ -19,7 +19,7 @@ import { requirePublicUrl } from './webhook-targets.ts'
 
 const iso = (time: Date | null | undefined) => time?.toISOString() ?? null
 
-/** Where the organization's runs are reported; `url` null: nowhere. */
+/** Returns the webhook of the organization's runs; `url` is null when there is none. */
 export async function getWebhook(ctx: Context, db: Db = ctx.db): Promise<WebhookConfig> {
   const row = await getWebhookRow(db, ctx.organization_id)
   return {
@@ -35,7 +35,7 @@ export async function getWebhook(ctx: Context, db: Db = ctx.db): Promise<Webhook
   }
 }
 
-/** A secret that is absent stays, null takes it away, another signs on for a day. What waits for the webhook is tried at once. 400 for a private address. */
+/** Sets the webhook. An absent secret stays, null removes it, and a replaced one signs for another day. Waiting deliveries are sent at once. Throws 400 for a private address. */
 export async function setWebhook(ctx: Context, input: WebhookConfigInput) {
   requirePublicUrl(ctx, input.url, ['body', 'url'])
   const secret = input.secret == null ? input.secret : ctx.sealer.seal(webhookContext(ctx.organization_id), input.secret)
@@ -51,13 +51,13 @@ export async function setWebhook(ctx: Context, input: WebhookConfigInput) {
       await notifyWebhook(tx)
     }
     const webhook = await getWebhook(ctx, tx)
-    const said = { host: new URL(url).host, enabled, has_secret: webhook.has_secret }
-    await audit(tx, ctx, 'webhook.set', { type: 'webhook', id: 'agent-run' }, said)
+    const detail = { host: new URL(url).host, enabled, has_secret: webhook.has_secret }
+    await audit(tx, ctx, 'webhook.set', { type: 'webhook', id: 'agent-run' }, detail)
     return webhook
   })
 }
 
-/** Answers that there is none any more, whether there was one or not. What waits for it is not sent. */
+/** Deletes the webhook, if there is one, and drops its waiting deliveries. */
 export async function deleteWebhook(ctx: Context) {
   return ctx.db.transaction(async tx => {
     await holdEvents(tx, ctx.organization_id)
@@ -69,7 +69,7 @@ export async function deleteWebhook(ctx: Context) {
   })
 }
 
-/** Sends a test there now, signed when it is the organization's own address. What the receiver does is data. 400 for a private address. */
+/** Sends a test now, signed when the address is the organization's own. The outcome is data. Throws 400 for a private address. */
 export async function testWebhook(ctx: Context, url: string): Promise<WebhookTest> {
   requirePublicUrl(ctx, url, ['body', 'url'])
   await audit(ctx.db, ctx, 'webhook.tested', { type: 'webhook', id: 'agent-run' }, { host: new URL(url).host })

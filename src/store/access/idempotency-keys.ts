@@ -56,7 +56,7 @@ export async function takeKey(
   return rows[0]
 }
 
-export async function saveAnswer(
+export async function saveResponse(
   db: Db,
   { organization_id, user_id, key }: KeyOwner,
   request_digest: Buffer,

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 /** The head that a run which begins to wait wants to push. */
-export async function askApproval(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
+export async function requestApproval(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
   await db.query({
     name: 'ask_approval',
     text: 'update runs set approval_sha = $3 where organization_id = $1 and id = $2',
@@ -10,7 +10,7 @@ export async function askApproval(db: Db, organization_id: number, run_id: numbe
 }
 
 /** Lets that head be pushed, and no other. Answers it; undefined: the run waits for no approval. */
-export async function giveApproval(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
+export async function recordApproval(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ approved_sha: string }>({
     name: 'give_approval',
     text: `update runs set approved_sha = approval_sha, updated_at = now()

@@ -119,7 +119,7 @@ export async function listPushes(
 }
 
 /** What came of checks when that was last written down; undefined: it never was. */
-export async function lastJudged(
+export async function findLatestEvaluation(
   db: Db,
   organization_id: number,
   run_id: number,

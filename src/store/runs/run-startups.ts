@@ -46,7 +46,7 @@ export async function getStartup(db: Db, organization_id: number, run_id: number
 export type StartupFigures = { runs: number; p50: StartupTimes; p95: StartupTimes }
 
 /** Of the runs of a repository that began since then, the newest 10,000. */
-export async function startupFigures(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupFigures> {
+export async function startupMetrics(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupFigures> {
   const figures = PARTS.flatMap(part =>
     [0.5, 0.95].map(share => `percentile_disc(${share}) within group (order by ${part}_ms) as ${part}_${share * 100}`),
   )

@@ -9,7 +9,7 @@ import { SandboxError } from '../../sandbox/port.ts'
 import { listRepositoryGaps } from '../../store/forges/forge-gaps.ts'
 import { getCheckSuiteSettings } from '../../store/pull-requests/check-suite-settings.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
-import { lastJudged, listPushes } from '../../store/runs/journal.ts'
+import { findLatestEvaluation, listPushes } from '../../store/runs/journal.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { isEnded } from '../publish/ended-pull-request.ts'
 import { latestEvaluation } from '../publish/latest-evaluation.ts'
@@ -51,7 +51,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   const now = await getRun(deps.db, run.organization_id, run.id)
   const sha = now?.pushed_sha ?? null
   if (!now || now.banned || sha === null) return nothing
-  const judged = await lastJudged(deps.db, run.organization_id, run.id)
+  const judged = await findLatestEvaluation(deps.db, run.organization_id, run.id)
   if (judged !== undefined && judged.turn === run.turn && judged.head_sha === sha) return { kind: 'done', summary: judged.said }
   const local = await localChecks(to, sha)
   const age_ms = await pushedAgo(to, sha)

@@ -1,7 +1,7 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import type { StatusReason } from '../../contract/runs/runs.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
-import { askApproval } from '../../store/pull-requests/approvals.ts'
+import { requestApproval } from '../../store/pull-requests/approvals.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
 import { postponeMessages } from '../../store/runs/messages.ts'
@@ -77,7 +77,7 @@ async function writeEnd(
 function waitForPerson(writer: RunWriter, { approval_of }: Waiting, deadline_seconds: number): Promise<boolean> {
   const waiting_on = approval_of === null ? 'user_input' : 'tool_approval'
   return writer.move({ from: ['running'], to: 'waiting', waiting_on, deadline_seconds }, {}, async tx => {
-    if (approval_of !== null) await askApproval(tx, writer.organization_id, writer.run_id, approval_of)
+    if (approval_of !== null) await requestApproval(tx, writer.organization_id, writer.run_id, approval_of)
   })
 }
 

@@ -144,7 +144,7 @@ export const whole_key: Record<string, string> = {
     isKnownKey: 'organization, user and key',
     beginKey: 'organization, user and key',
     takeKey: 'organization, user and key',
-    saveAnswer: 'organization, user and key',
+    saveResponse: 'organization, user and key',
     insertRepository: 'a new row, or the same URL of the same one',
   },
   ...{

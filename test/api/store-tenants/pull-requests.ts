@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { getChange, letBranchGo, recordPush, saveChange } from '../../../src/store/changes.ts'
+import { abandonBranch, getChange, recordPush, saveChange } from '../../../src/store/changes.ts'
 import { findRunOfSubject, insertForgeDelivery, settleForgeTask } from '../../../src/store/forges/forge-deliveries.ts'
 import { deleteGaps, listRepositoryGaps, recordGaps } from '../../../src/store/forges/forge-gaps.ts'
 import { recordForgeIdentity, recordForgeProblem, recordForgeUse } from '../../../src/store/forges/forges.ts'
@@ -86,7 +86,7 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   getPullRequest: (db, org) => getPullRequest(db, org, mine.pr),
   findByBranch: (db, org) => findByBranch(db, org, mine.repo, 'h'),
   openHeldBack: (db, org) => openHeldBack(db, org, mine.pr, pull_request.head_sha),
-  letBranchGo: (db, org) => letBranchGo(db, org, mine.run),
+  abandonBranch: (db, org) => abandonBranch(db, org, mine.run),
   listPullRequests: (db, org) => listPullRequests(db, org, [mine.run]),
   touchPullRequest: (db, org) => touchPullRequest(db, org, mine.pr),
   insertComment: (db, org) => insertComment(db, org, { ...comment, pull_request_id: mine.pr, user_id: app.user_id }),

@@ -16,7 +16,7 @@ import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../.
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
 import { listCheckNames, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
-import { getStartup, insertStartup, startupFigures } from '../../../src/store/runs/run-startups.ts'
+import { getStartup, insertStartup, startupMetrics } from '../../../src/store/runs/run-startups.ts'
 import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
 import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
 import { addEnvironment } from '../second-organization.ts'
@@ -36,8 +36,8 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   },
   insertStartup: (db, org) => insertStartup(db, org, mine.run, null, startup),
   getStartup: (db, org) => getStartup(db, org, mine.run),
-  startupFigures: async (db, org) => {
-    const { runs } = await startupFigures(db, org, mine.repo, new Date(0))
+  startupMetrics: async (db, org) => {
+    const { runs } = await startupMetrics(db, org, mine.repo, new Date(0))
     return runs === 0 ? undefined : runs
   },
   findEnvironment: (db, org) =>

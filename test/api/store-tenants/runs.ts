@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { joined } from '../../../src/store/database.ts'
 import { heartbeat } from '../../../src/store/leases/leases.ts'
-import { askApproval, giveApproval } from '../../../src/store/pull-requests/approvals.ts'
+import { recordApproval, requestApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
 import {
@@ -15,7 +15,7 @@ import { forgetLeftoverWorkspace } from '../../../src/store/runs/deletions.ts'
 import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/runs/forks.ts'
 import {
-  lastJudged,
+  findLatestEvaluation,
   lastOutcome,
   lastRecord,
   lastSetUp,
@@ -80,8 +80,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
   listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
-  askApproval: (db, org) => askApproval(db, org, mine.run, 'b'),
-  giveApproval: (db, org) => giveApproval(db, org, mine.run),
+  requestApproval: (db, org) => requestApproval(db, org, mine.run, 'b'),
+  recordApproval: (db, org) => recordApproval(db, org, mine.run),
   getRun: (db, org) => getRun(db, org, mine.run),
   checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
   copyConversation: async (db, org) => {
@@ -121,7 +121,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   },
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
-  lastJudged: (db, org) => lastJudged(db, org, mine.run),
+  findLatestEvaluation: (db, org) => findLatestEvaluation(db, org, mine.run),
   lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
   lastSetUp: (db, org) => lastSetUp(db, org, mine.run),
   listPushes: (db, org) => listPushes(db, org, mine.run),

@@ -5,18 +5,18 @@ import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { parseJsonExactly } from '../core/text/json-text.ts'
 import { Replay } from '../service/access/idempotency.ts'
 import { encodingFor } from './compression.ts'
-import { RawAnswer } from './handlers.ts'
-import { answerFor } from './wire-profile.ts'
+import { RawResponse } from './handlers.ts'
+import { responseFor } from './wire-profile.ts'
 
-/** Sends what a verb answered, in the words of the caller's wire profile: `schema` says where a run's status stands in it. */
-export function answer(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {
-  if (result instanceof RawAnswer) reply.headers(result.headers)
-  if (result instanceof RawAnswer && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
-  if (result instanceof RawAnswer) return reply.type(result.content_type).send(result.body)
-  const worded = (value: unknown) => (schema === 'file' ? value : answerFor(profile, schema, value))
+/** Sends the result of a verb, worded for the caller's wire profile: `schema` tells where a run's status is in it. */
+export function sendResult(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {
+  if (result instanceof RawResponse) reply.headers(result.headers)
+  if (result instanceof RawResponse && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
+  if (result instanceof RawResponse) return reply.type(result.content_type).send(result.body)
+  const worded = (value: unknown) => (schema === 'file' ? value : responseFor(profile, schema, value))
   reply.type('application/json; charset=utf-8')
   if (!(result instanceof Replay)) return reply.send(JSON.stringify(worded(result)))
-  const { answer: text } = result
+  const { text } = result
   reply.header('idempotent-replayed', 'true')
   return reply.send(profile === 'standard' ? text : JSON.stringify(worded(parseJsonExactly(text))))
 }

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { type EndpointName, endpoints } from '../contract/endpoints.ts'
+import { openApiDocument } from '../contract/openapi.ts'
+import type { Readiness } from '../contract/service.ts'
+import { ServiceError } from '../core/service-error.ts'
+import { requireReach } from '../service/access/reach.ts'
+import type { ActorContext, Context, Services } from '../service/context.ts'
+import { admit } from './admission.ts'
+import type { FailedTokens } from './failed-tokens.ts'
+import { handlers, type OpenContext } from './handlers.ts'
+import { methodsAt } from './methods.ts'
+import { type OpenStreams, signalGone } from './open-streams.ts'
+import { parseInput } from './parse-input.ts'
+import type { streamHandlers } from './routes/stream-routes.ts'
+import { sendResult } from './send-result.ts'
+import { rowFor } from './wire-profile.ts'
+
+export type AdmittedRequests = WeakMap<FastifyRequest, ActorContext | Context>
+
+type Options = {
+  services: Services
+  failed: FailedTokens
+  admitted: AdmittedRequests
+  open: OpenStreams
+  streams: ReturnType<typeof streamHandlers>
+  readiness: () => Promise<z.infer<typeof Readiness>>
+  version: string
+  /** Called when a stream has been opened. */
+  onStream: () => void
+}
+
+type AnyHandler = (ctx: unknown, input: unknown, gone: () => AbortSignal) => Promise<unknown>
+
+/** Serves every row of the contract table: authenticate → membership → parse → verb → response (specification.md#errors). */
+export function addContractRoutes(app: FastifyInstance, options: Options) {
+  const { services, failed, admitted } = options
+  const handle = endpointHandler(options)
+  for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
+    if (endpoint.path.startsWith('/session') || endpoint.path.startsWith('/hooks/')) continue
+    for (const path of pathsOf(endpoint))
+      app.route({
+        method: endpoint.method,
+        url: path.replace(/\{(\w+)\}/g, ':$1'),
+        onRequest: async (request, reply) => {
+          // The router matches an empty path segment to a parameter, but no path of the contract has one.
+          if (!requireMethod(request)) throw noSuchPath()
+          if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
+          if (endpoint.access === 'token') admitted.set(request, await admit({ services, failed, endpoint }, request, reply))
+        },
+        handler: (request, reply) => handle(name, endpoint, request, reply),
+      })
+  }
+}
+
+function endpointHandler({ services, admitted, open, streams, readiness, version, onStream }: Options) {
+  let document: string | undefined
+  return async (name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => {
+    if (endpoint.response === 'document') {
+      document ??= JSON.stringify(openApiDocument({ base_url: services.base_url, version }))
+      return reply.type('application/json; charset=utf-8').send(document)
+    }
+    const ctx: ActorContext | OpenContext = admitted.get(request) ?? { ...services, readiness }
+    const { params, query, body } = request
+    const input = parseInput(rowFor(request.wire_profile ?? 'standard', endpoint), {
+      params,
+      query: query as Record<string, unknown>,
+      body,
+    })
+    if ('actor' in ctx) await requireReach(ctx, endpoint, input)
+    if (endpoint.response !== 'stream') {
+      const gone = () => signalGone(ctx as Context, endpoint, reply, open)
+      const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input, gone)
+      return sendResult(reply, result, request.wire_profile ?? 'standard', endpoint.response)
+    }
+    await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)
+    onStream()
+  }
+}
+
+export const noSuchPath = () => new ServiceError('not_found', 'No such path.')
+
+/** Returns whether the contract serves the path. Throws 405 when it serves the path by other methods only. */
+export function requireMethod(request: FastifyRequest): boolean {
+  const methods = methodsAt(request.url.split('?')[0] ?? '')
+  if (methods.length > 0 && !methods.includes(request.method))
+    throw new ServiceError('method_not_allowed', `${request.method} is not served here.`, { headers: { allow: methods.join(', ') } })
+  return methods.length > 0
+}
