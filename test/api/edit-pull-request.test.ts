@@ -62,10 +62,10 @@ describe('200', () => {
     const { id, branch } = await change()
     const before = await contents(app)
     for (const [base_branch, why] of [
-      ['never', 'There is no branch never'],
+      ['never', 'has no branch never'],
       [branch, 'cannot be merged into itself'],
-      ['--all', 'There is no branch --all'],
-      ['refs/../x', 'There is no branch'],
+      ['--all', 'has no branch --all'],
+      ['refs/../x', 'has no branch'],
     ])
       expect((await edit(id, { base_branch, title: 'x', state: 'closed' })).body).toMatchObject({
         success: false,

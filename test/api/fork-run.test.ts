@@ -144,11 +144,11 @@ describe('409', () => {
   test('files that are not kept: the newest entry whose files are is named, and nothing is written', async () => {
     const parent = await workedRun()
     const before = await contents(app)
-    expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain('There is no entry')
+    expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain('They are not kept after any entry')
     expect(await contents(app)).toEqual(before)
     await keep(parent, 0, 3)
     expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain(
-      'The newest entry of which they are is 3.',
+      'The newest entry after which they are kept is 3.',
     )
     expect((await fork({ agent_run_id: parent.id, from_seq: 3 })).status).toBe(200)
   })
@@ -158,7 +158,7 @@ describe('409', () => {
     await keep(parent, 0, 2)
     await keep(parent, 3, 4, '[{"path":"large","reason":"too_large"}]')
     expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toBe(
-      'Some files of the run after entry 4 are not kept. The newest entry of which they are is 2.',
+      'Some files of the run after entry 4 are not kept. The newest entry after which they are kept is 2.',
     )
   })
 

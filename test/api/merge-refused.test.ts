@@ -80,7 +80,7 @@ describe('409', () => {
     const tree = app.git('rev-parse', 'main^{tree}')
     addHook(`unset GIT_QUARANTINE_PATH; export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
 git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
-    expect(expectProblem(await merge(pr.id), 409).detail).toBe('main moved at the same moment, 4 times; try again.')
+    expect(expectProblem(await merge(pr.id), 409).detail).toBe('main moved concurrently, 4 times; try again.')
     removeHook()
     expect((await merge(pr.id)).status).toBe(200)
   })

@@ -105,7 +105,7 @@ test('a run starts ten children and no more', async () => {
   expect(await childrenOf(app, id)).toHaveLength(10)
   expect((await outcomes(app, id, 'start_run')).map(({ error }) => error ?? null)).toEqual([
     ...Array.from({ length: 10 }, () => null),
-    'This run has started 10 runs, and no run starts more.',
+    'This run has started 10 runs, which is the maximum.',
   ])
 })
 
@@ -118,7 +118,7 @@ test('the third generation starts none', async () => {
   }
   await awaitEnd(app, id)
   expect(await childrenOf(app, id)).toEqual([])
-  expect((await outcomes(app, id, 'start_run'))[0].error).toMatch(/child in generation 3, and those start no runs/)
+  expect((await outcomes(app, id, 'start_run'))[0].error).toMatch(/child in generation 3, the last one that is allowed/)
 })
 
 test('children get what their parent has left at most, it is set aside while they work, and what they cost counts in its next turn too', async () => {
@@ -247,5 +247,5 @@ test('what a bound token starts or talks to starts nothing elsewhere, and a user
   expect(await tried(id)).toMatch(/^No repository /)
 
   before = () => setRole(app.db, app.org_id, app.user_id, 'READER')
-  expect(await tried((await createRun(app, input)).id)).toBe('The user of this run may not start runs any more.')
+  expect(await tried((await createRun(app, input)).id)).toBe('The user of this run may no longer start runs.')
 })

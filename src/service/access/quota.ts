@@ -21,7 +21,7 @@ export async function requireQuota(tx: Db, organization_id: number, created: num
     throw usedUp(`This month (UTC) has cost ${used} US dollars of the organization's budget of ${max} (budget_usd_per_month).`)
   }
   if (created !== null && month.runs_per_month !== null && month.runs - created >= month.runs_per_month)
-    throw usedUp(`The organization has created all of its ${month.runs_per_month} runs of this month (UTC) (runs_per_month).`)
+    throw usedUp(`The ${month.runs_per_month} runs that the organization may create in this month (UTC) are used up (runs_per_month).`)
 }
 
 const usedUp = (why: string) => new ServiceError('quota_exceeded', `${KNOWN_WORDS} ${why}`)

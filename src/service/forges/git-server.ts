@@ -4,7 +4,7 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { getPullRequest, pullRequestsOfBranches } from '../../store/pull-requests/pull-requests.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
-import { given, type Tried } from '../pull-requests/forge.ts'
+import { requireValue, type Attempted } from '../pull-requests/forge.ts'
 import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 
@@ -17,39 +17,39 @@ export type MovedRef = { ref: string; from: string; to: string }
 /** What git answers to git (specification.md#access). Messages of what failed are for people, and git shows them. */
 export type GitServer = {
   /** The first answer to one who fetches: after a look at the remote, unless that takes long or fails. */
-  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Tried<Buffer>>
+  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
   /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
   fetch(
     repo: Repository,
     request: Buffer,
     options: { protocol: GitProtocol; signal: AbortSignal },
-  ): Promise<Tried<{ output: Readable; done: Promise<void> }>>
-  offerPush(repo: Repository): Promise<Tried<Buffer>>
+  ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
+  offerPush(repo: Repository): Promise<Attempted<Buffer>>
   /** What is wrong with the push itself is said in the report. `signal` stops it before the repository hears of it, and not later. */
   push(
     repo: Repository,
     body: AsyncIterable<Buffer>,
     signal: AbortSignal,
-  ): Promise<Tried<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
+  ): Promise<Attempted<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
 }
 
 /** What git is told first. 404, 403 for a push that is not taken here, 503 while the repository cannot be fetched for the first time. */
 export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
-  if (what === 'fetch') return given(await ctx.git_server.offerFetch(repository, protocol))
+  if (what === 'fetch') return requireValue(await ctx.git_server.offerFetch(repository, protocol))
   requirePush(repository)
-  return given(await ctx.git_server.offerPush(repository))
+  return requireValue(await ctx.git_server.offerPush(repository))
 }
 
 export async function fetchGit(ctx: Context, repo_id: number, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) {
-  return given(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
+  return requireValue(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
 }
 
 /** Passes a push on to the repository, and brings the pull requests of its branches up to date. Answers the report for git. */
 export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   requirePush(repository)
-  const { moved, report } = given(await ctx.git_server.push(repository, body, signal))
+  const { moved, report } = requireValue(await ctx.git_server.push(repository, body, signal))
   if (moved.length === 0) return report([])
   const refs = moved.map(({ ref, from, to }) => ({ ref, from, to }))
   await audit(ctx.db, ctx, 'repository.pushed', { type: 'repository', id: repo_id }, { refs })

@@ -7,7 +7,7 @@ import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { findRemote, isHead } from '../../store/pull-requests/remote-pull-requests.ts'
 import type { Context } from '../context.ts'
 import { changePullRequest } from '../pull-requests/change-pull-request.ts'
-import { given } from '../pull-requests/forge.ts'
+import { requireValue } from '../pull-requests/forge.ts'
 import { resumeForChecks } from '../pull-requests/late-checks.ts'
 
 type Look = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
@@ -40,9 +40,9 @@ export async function takeChecks(
 async function followBranch(ctx: Context, repository: RepositoryRow, branch: string): Promise<string> {
   const pr = await findByBranch(ctx.db, ctx.organization_id, repository.id, branch)
   if (!pr || pr.remote_number === null || (pr.state !== 'open' && pr.state !== 'draft')) return 'no open pull request of ours'
-  const { base_sha, head_sha } = given(await ctx.forge.fetch(repository, { base: pr.base_branch, head: branch }))
+  const { base_sha, head_sha } = requireValue(await ctx.forge.fetch(repository, { base: pr.base_branch, head: branch }))
   if (base_sha === null || head_sha === null || head_sha === pr.head_sha) return 'nothing new'
-  const counts = given(await ctx.forge.count(repository, base_sha, head_sha))
+  const counts = requireValue(await ctx.forge.count(repository, base_sha, head_sha))
   await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
     recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
   )

@@ -9,17 +9,17 @@ import type { Context } from '../context.ts'
 
 type Change = {
   state: PullRequestState
-  /** Who did it; null: the service found it in the repository. */
+  /** The user who changed it; null: the service detected the change in the repository. */
   user_id: number | null
   token_id?: number
   request_id?: string
-  /** Of the audit entry; null: there is none. */
+  /** The detail of the audit entry; null: no entry is written. */
   detail: Record<string, unknown> | null
 }
 
 /**
- * One change of a pull request with all that belongs to it: event and notification of its run, and the audit entry. False: `update` found the
- * row otherwise than it wanted it, and nothing was written.
+ * Records one change of a pull request together with the event and notification of its run, and the audit entry. Returns false when `update`
+ * found the row in another state; then nothing was written.
  */
 export async function recordPullRequestChange(
   db: Transactional,
@@ -28,7 +28,7 @@ export async function recordPullRequestChange(
   update: (tx: Db) => Promise<boolean>,
 ): Promise<boolean> {
   return db.transaction(async tx => {
-    // The run comes first, as with its worker: otherwise the two could wait for each other.
+    // Locks the run first, in the same order as its worker, to prevent a deadlock.
     const run = run_id === null ? undefined : await lockRun(tx, organization_id, run_id)
     if (!(await update(tx))) return false
     if (run) {
@@ -47,13 +47,13 @@ export async function recordPullRequestChange(
   })
 }
 
-/** The same by the caller. */
+/** Records a change that the caller made. */
 export async function changePullRequest(
   ctx: Context,
   pr: PullRequestRow,
-  what: { state: PullRequestState; detail: Record<string, unknown> | null },
+  change: { state: PullRequestState; detail: Record<string, unknown> | null },
   update: (tx: Db) => Promise<boolean>,
 ): Promise<boolean> {
   const { user_id, token_id } = ctx.actor
-  return recordPullRequestChange(ctx.db, pr, { ...what, user_id, token_id, request_id: ctx.request_id }, update)
+  return recordPullRequestChange(ctx.db, pr, { ...change, user_id, token_id, request_id: ctx.request_id }, update)
 }

@@ -9,14 +9,14 @@ import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
 
-/** The settings of a repository, with defaults for what nobody has set. 404 when it is not in this organization. */
+/** Returns the settings of a repository, with defaults for what was never set. Throws 404 when the repository is not in this organization. */
 export async function getCheckSuiteSettings(ctx: Context, repo_id: number, db: Db = ctx.db) {
   await requireRepository(db, ctx.organization_id, repo_id)
   const settings = checkSettings(await getRow(db, ctx.organization_id, repo_id))
   return { ...settings, available_check_suite_names: await listCheckNames(db, ctx.organization_id, repo_id, limits.check_names) }
 }
 
-/** Changes what is given and leaves the rest. Answers all of it. */
+/** Changes the given settings, keeps the rest and returns all. */
 export async function updateCheckSuiteSettings(ctx: Context, repo_id: number, input: CheckSuiteSettingsInput) {
   const json = (value: unknown) => (value == null ? null : JSON.stringify(value))
   return ctx.db.transaction(async tx => {

@@ -15,24 +15,24 @@ const commandsObject = (row: CheckCommandsRow | undefined) => ({
   updated_by: row?.updated_by ?? null,
 })
 
-/** 404 when the repository is not in this organization. */
+/** Throws 404 when the repository is not in this organization. */
 export async function getCheckCommands(ctx: Context, repo_id: number) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return commandsObject(await getRow(ctx.db, ctx.organization_id, repo_id))
 }
 
-/** Sets all of it. */
+/** Replaces the check commands. */
 export async function setCheckCommands(ctx: Context, repo_id: number, { checks }: CheckCommandsInput) {
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     const saved = await saveCheckCommands(tx, ctx.organization_id, repo_id, JSON.stringify(checks), ctx.actor.user_id)
-    // Commands may be long, and stand in the trace of every run.
+    // Only names are audited: commands may be long, and are in the trace of every run.
     await audit(tx, ctx, 'check_commands.updated', { type: 'repository', id: repo_id }, { names: checks.map(check => check.name) })
     return commandsObject(saved)
   })
 }
 
-/** What the checks of a pull request's head say, or of another commit of its repository. 404 when it is not in this organization. */
+/** Returns the checks of a pull request's head, or of another commit of its repository. Throws 404 when it is not in this organization. */
 export async function listPullRequestChecks(ctx: Context, pr_id: number, query: PullRequestChecksQuery) {
   const pr = await requirePullRequest(ctx, pr_id)
   const head = { repository_id: pr.repository_id, head_sha: query.head_sha ?? pr.head_sha }

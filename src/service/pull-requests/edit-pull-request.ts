@@ -7,9 +7,9 @@ import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
 import { NOT_FOUND } from './pull-requests.ts'
 import { refreshPullRequests } from './refresh-pull-requests.ts'
-import { editRemotely, tellDraft } from './remote-pull-request.ts'
+import { editRemotely, syncDraft } from './remote-pull-request.ts'
 
-/** Changes what is given. What cannot be done is an answer with `success: false`, as existing clients expect it, and changes nothing (specification.md#wire-profiles). */
+/** Changes the given fields. A refused change is a response with `success: false`, as existing clients expect, and changes nothing (specification.md#wire-profiles). */
 export async function editPullRequest(
   ctx: Context,
   path: { pr_id: number; repo_id?: number },
@@ -20,15 +20,15 @@ export async function editPullRequest(
     return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
   const { url, number } = row
   const refusal = (error: string) => ({ success: false, url, number, title: row.title, state: row.state, error })
-  const asked = input.state === undefined ? { state: row.state } : requestedState(row.state, input.state)
-  if ('refused' in asked) return refusal(asked.refused)
-  const gone = row.state === 'closed' && asked.state !== 'closed' ? await goneBranch(ctx, row) : null
+  const next = input.state === undefined ? { state: row.state } : askedState(row.state, input.state)
+  if ('refused' in next) return refusal(next.refused)
+  const gone = row.state === 'closed' && next.state !== 'closed' ? await goneBranch(ctx, row) : null
   if (gone !== null) return refusal(gone)
   const base = await newBase(ctx, row, input.base_branch)
   if (typeof base === 'string') return refusal(base)
   const edit: PullRequestEdit = {
     from: row.state,
-    to: asked.state,
+    to: next.state,
     title: changed(row.title, input.title),
     body: changed(row.body, input.body),
     base,
@@ -40,13 +40,13 @@ export async function editPullRequest(
   if (refused !== null) return refusal(refused)
   const done =
     detail === null || (await changePullRequest(ctx, row, { state: edit.to, detail }, tx => editRow(tx, ctx.organization_id, row.id, edit)))
-  if (!done) return refusal('The pull request changed at the same moment; try again.')
-  if (repository && edit.from !== edit.to) await tellDraft(ctx, { ...row, state: edit.to }, repository)
+  if (!done) return refusal('The pull request changed concurrently; try again.')
+  if (repository && edit.from !== edit.to) await syncDraft(ctx, { ...row, state: edit.to }, repository)
   if (row.state === 'closed' && edit.to !== 'closed') await current(ctx, row.id)
   return { success: true, url, number, title: edit.title ?? row.title, state: edit.to, error: null }
 }
 
-/** Where it is to be changed on a forge; null: on none. A text: why that cannot be. */
+/** Returns the repository of a pull request on a forge; null when it is on none; a text explains why it cannot be changed. */
 async function remoteRepository(ctx: Context, row: WholePullRequestRow) {
   if (row.remote_number === null) return null
   return (
@@ -54,31 +54,31 @@ async function remoteRepository(ctx: Context, row: WholePullRequestRow) {
   )
 }
 
-const changed = (now: string, asked: string | undefined) => (asked === now ? undefined : asked)
+const changed = (now: string, requested: string | undefined) => (requested === now ? undefined : requested)
 
-/** For the audit log; null when nothing changes. */
+/** Returns the detail for the audit log; null when nothing changes. */
 function detailOf(row: WholePullRequestRow, { from, to, title, body, base }: PullRequestEdit): Record<string, unknown> | null {
   const detail = {
     ...(from !== to && { from, to }),
     ...(title !== undefined && { title: { from: row.title, to: title } }),
-    // Long, and there to be read.
+    // The body is too long for the audit log.
     ...(body !== undefined && { body: 'changed' }),
     ...(base && { base_branch: { from: row.base_branch, to: base.base_branch } }),
   }
   return Object.keys(detail).length === 0 ? null : detail
 }
 
-/** The branch, with how large the change is against it; a text: why it cannot be the base. Undefined: it stays. */
+/** Returns the new base branch with the size of the change against it; a text explains why it cannot be the base; undefined: the base stays. */
 async function newBase(ctx: Context, row: WholePullRequestRow, base_branch: string | undefined): Promise<PullRequestEdit['base'] | string> {
   if (base_branch === undefined || base_branch === row.base_branch) return undefined
-  if (row.state === 'merged') return 'The pull request is merged; its base does not change any more.'
+  if (row.state === 'merged') return 'The pull request is merged; its base can no longer change.'
   if (base_branch === row.head_branch) return 'A branch cannot be merged into itself.'
   const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
   if (!repository) return 'The repository of this pull request is no longer registered.'
   const found = await ctx.forge.fetch(repository, { base: base_branch, head: row.head_branch })
   if (!found.ok) return `${found.message.slice(0, 1).toUpperCase()}${found.message.slice(1)}`
   const { base_sha } = found.value
-  if (base_sha === null) return `There is no branch ${base_branch} in ${repository.full_name}.`
+  if (base_sha === null) return `${repository.full_name} has no branch ${base_branch}.`
   const counts = await ctx.forge.count(repository, base_sha, row.head_sha)
   return counts.ok ? { base_branch, ...counts.value } : counts.message
 }
@@ -89,10 +89,10 @@ async function current(ctx: Context, pr_id: number): Promise<WholePullRequestRow
   return row && (await refreshPullRequests(ctx, [row])).size > 0 ? find() : row
 }
 
-/** Why it cannot be opened again; null where that is not known. */
+/** Returns why a pull request cannot be reopened; null when no reason is known. */
 async function goneBranch(ctx: Context, row: WholePullRequestRow): Promise<string | null> {
   const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
   const found = repository && (await ctx.forge.fetch(repository, { base: row.base_branch, head: row.head_branch }))
   if (!found?.ok || found.value.head_sha !== null) return null
-  return `There is no branch ${row.head_branch} in the repository any more: push it again, then open the pull request.`
+  return `The repository no longer has the branch ${row.head_branch}: push it again, then open the pull request.`
 }

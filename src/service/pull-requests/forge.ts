@@ -2,56 +2,59 @@ import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-req
 import { ServiceError } from '../../core/service-error.ts'
 
 type Repository = { id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
-export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
+export type Attempted<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
 type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
-/** What the verbs of pull requests ask of git. Every commit is named by its whole SHA; nothing here touches a work tree. */
+/** The git operations for pull requests. Every commit is named by its whole SHA; no operation uses a work tree. */
 export type Forge = {
-  /** Where two branches stand on the remote now; null: there is none of that name. */
-  fetch(repo: Repository, branches: { base: string; head: string }): Promise<Tried<{ base_sha: string | null; head_sha: string | null }>>
-  /** Where branches are now, without those that do not exist; of a network remote as of the last 10 s. Waits 3 s at most. */
-  tips(repo: Repository, branches: readonly string[]): Promise<Tried<Map<string, string>>>
-  /** The commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: it has not. */
-  findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Tried<string | null>>
-  /** How large the change is, as a pull request shows it. */
+  /** Returns the commits of two branches on the remote now; null: no branch of that name. */
+  fetch(
+    repo: Repository,
+    branches: { base: string; head: string },
+  ): Promise<Attempted<{ base_sha: string | null; head_sha: string | null }>>
+  /** Returns the commits of the branches that exist; of a network remote at most 10 s old. Waits 3 s at most. */
+  tips(repo: Repository, branches: readonly string[]): Promise<Attempted<Map<string, string>>>
+  /** Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: none did. */
+  findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Attempted<string | null>>
+  /** Returns the size of the change, as a pull request shows it. */
   count(
     repo: Repository,
     base_sha: string,
     head_sha: string,
-  ): Promise<Tried<{ files_changed: number; additions: number; deletions: number }>>
-  /** What a pull request brings, oldest first, a part of it; times in seconds as the commits say them. */
+  ): Promise<Attempted<{ files_changed: number; additions: number; deletions: number }>>
+  /** Returns one page of a pull request's commits, oldest first; times in seconds as the commits record them. */
   commits(
     repo: Repository,
     pr: Proposed,
     window: { skip: number; limit: number },
   ): Promise<
-    Tried<{
+    Attempted<{
       commits: (Omit<PullRequestCommit, 'authored_at' | 'committed_at'> & { authored_at: number; committed_at: number })[]
       total: number
     }>
   >
-  /** Its change. */
-  changes(repo: Repository, pr: Proposed): Promise<Tried<Omit<PullRequestDiff, 'pr_id'>>>
-  /** Makes the commit, here only. */
+  /** Returns the diff of a pull request. */
+  changes(repo: Repository, pr: Proposed): Promise<Attempted<Omit<PullRequestDiff, 'pr_id'>>>
+  /** Creates the merge commit locally, without pushing it. */
   merge(
     repo: Repository,
     input: { base_sha: string; head_sha: string; method: 'merge' | 'squash'; message: string },
   ): Promise<
-    Tried<
+    Attempted<
       { kind: 'made'; sha: string } | { kind: 'conflict'; files: string[] } | { kind: 'refused'; message: string } | { kind: 'nothing' }
     >
   >
-  /** Pushes it while the branch stands at `base_sha`. Not ok: nobody knows whether it arrived. */
+  /** Pushes the merge if the branch is still at `base_sha`. Not ok: the outcome is unknown. */
   push(
     repo: Repository,
     merge: { sha: string; branch: string; base_sha: string },
-  ): Promise<Tried<{ kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }>>
-  /** By what was last fetched; never rejects, never fetches. */
+  ): Promise<Attempted<{ kind: 'pushed' } | { kind: 'moved' } | { kind: 'rejected'; message: string }>>
+  /** Computes mergeability from what was last fetched; never rejects, never fetches. */
   mergeable(repository_id: number, base: string, head_sha: string): Promise<'clean' | 'conflict' | 'unknown'>
 }
 
-/** The value, or 503 when it may work later by itself and 409 when somebody must do something, in git's words. */
-export function given<T>(tried: Tried<T>): T {
+/** Returns the value, or throws 503 when a retry may succeed and 409 when a person must act, with git's message. */
+export function requireValue<T>(tried: Attempted<T>): T {
   if (tried.ok) return tried.value
   const message = `${tried.message.slice(0, 1).toUpperCase()}${tried.message.slice(1)}`
   throw tried.retryable

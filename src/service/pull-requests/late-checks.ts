@@ -15,11 +15,11 @@ import { userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
 import type { Context } from '../context.ts'
 
-const MOST_NAMES = 20
+const MAX_NAMES = 20
 
 /**
- * A run that has ended, and whose pull request is open, gets a turn of its own when checks of what it pushed have failed since (specification.md#run-status):
- * the worker that takes it tells the agent of them. None where the run has worked on the checks of this commit to its end already.
+ * Starts a new turn of each ended run whose open pull request has failed checks for the pushed commit (specification.md#run-status): the worker
+ * that claims the run reports them to the agent. Skips a run that has already worked on the checks of this commit to its end.
  */
 export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id' | 'queue_seconds'>, repo_id: number, sha: string) {
   const { db, organization_id } = ctx
@@ -31,9 +31,9 @@ export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id
   const names = failing.filter(check => isMendable(check) && retriesOf(settings, check.name) > 0).map(check => check.name)
   if (!settled || names.length === 0) return
   for (const id of await findRunsAt(db, organization_id, repo_id, sha)) {
-    const judged = await findLatestEvaluation(db, organization_id, id)
-    const over = judged?.head_sha === sha && judged.because !== null && judged.because !== 'time_over'
-    if (!over) await db.transaction(tx => beginTurn(tx, ctx, id, names.slice(0, MOST_NAMES)))
+    const evaluation = await findLatestEvaluation(db, organization_id, id)
+    const over = evaluation?.head_sha === sha && evaluation.because !== null && evaluation.because !== 'time_over'
+    if (!over) await db.transaction(tx => beginTurn(tx, ctx, id, names.slice(0, MAX_NAMES)))
   }
 }
 
@@ -46,9 +46,9 @@ async function beginTurn(
   const run = await lockRun(tx, organization_id, id)
   if (run?.status !== 'completed' || run.banned || !(await hasQuota(tx, organization_id))) return
   await requeueRun(tx, organization_id, id, { from: ['completed'], new_turn: true, deadline_seconds: queue_seconds })
-  const text = `Checks of what was pushed failed after the run had ended: ${names.join(', ')}.`
-  const said = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
-  await append(tx, organization_id, id, null, { entries: [said] })
+  const text = `Checks of the pushed commit failed after the run had ended: ${names.join(', ')}.`
+  const message = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
+  await append(tx, organization_id, id, null, { entries: [message] })
   await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
   await notifyWork(tx)
   await notifyRun(tx, organization_id, id)

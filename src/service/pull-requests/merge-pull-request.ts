@@ -9,13 +9,13 @@ import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
 import { requireExpectedHead } from './expected-head.ts'
 import { followHead } from './follow-head.ts'
-import { given } from './forge.ts'
+import { requireValue } from './forge.ts'
 import { getPullRequest, requirePullRequest } from './pull-requests.ts'
 import { headsOfMerge } from './refresh-pull-requests.ts'
 import { mergeRemotely } from './remote-pull-request.ts'
 
-/** How often a base that moves meanwhile is tried again. */
-const ATTEMPTS = 4
+/** How often the merge is attempted while the base moves. */
+const MAX_ATTEMPTS = 4
 const SHOWN_FILES = 20
 const NAMED_FILES = 200
 
@@ -25,8 +25,8 @@ const conflict = (message: string, files: string[] = []) =>
   })
 
 /**
- * Merges a pull request into its base branch on the remote. Merged already, here or by hand: unchanged. 404, 409 for what a person must
- * mend, in words, 503 while the remote is away. What was pushed is written down before the push, so asking again never merges twice.
+ * Merges a pull request into its base branch on the remote. One that is already merged, here or manually, stays unchanged. Throws 404, 409 for
+ * what a person must fix, 503 while the remote is unavailable. The attempt is recorded before the push, so a retry never merges twice.
  */
 export async function mergePullRequest(ctx: Context, pr_id: number, input: MergePullRequestInput): Promise<PullRequest> {
   const pr = await requirePullRequest(ctx, pr_id)
@@ -35,15 +35,16 @@ export async function mergePullRequest(ctx: Context, pr_id: number, input: Merge
   const repository = await getRepository(ctx.db, ctx.organization_id, pr.repository_id)
   if (!repository) throw conflict('The repository of this pull request is no longer registered.')
   if (pr.remote_number !== null) {
-    const merged = await mergeRemotely(ctx, pr, repository, input, wordsOf(ctx, pr, input))
+    const merged = await mergeRemotely(ctx, pr, repository, input, messageOf(ctx, pr, input))
     if (merged !== null) await record(ctx, pr, merged.merge_sha, merged.head_sha, input.method)
     return getPullRequest(ctx, pr_id)
   }
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) if (await mergeOnce(ctx, pr, repository, input)) return getPullRequest(ctx, pr_id)
-  throw conflict(`${pr.base_branch} moved at the same moment, ${ATTEMPTS} times; try again.`)
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++)
+    if (await mergeOnce(ctx, pr, repository, input)) return getPullRequest(ctx, pr_id)
+  throw conflict(`${pr.base_branch} moved concurrently, ${MAX_ATTEMPTS} times; try again.`)
 }
 
-function wordsOf(ctx: Context, pr: WholePullRequestRow, { method }: MergePullRequestInput): string {
+function messageOf(ctx: Context, pr: WholePullRequestRow, { method }: MergePullRequestInput): string {
   const run_url = pr.run_id === null ? null : traceUrl(ctx.base_url, pr.run_id)
   return mergeMessage({ ...pr, method, trailer: ctx.commit_trailer, run_url })
 }
@@ -53,7 +54,7 @@ function requireOpen({ state }: WholePullRequestRow): void {
   if (state !== 'open') throw conflict(`The pull request is ${state}; open it first.`)
 }
 
-/** True: it is merged. False: base or pull request changed meanwhile, and it may be tried again. */
+/** Returns true when it is merged, false when base or pull request changed meanwhile and the merge may be retried. */
 async function mergeOnce(
   ctx: Context,
   seen: WholePullRequestRow,
@@ -61,31 +62,31 @@ async function mergeOnce(
   input: MergePullRequestInput,
 ): Promise<boolean> {
   const { base_branch, head_branch } = seen
-  const { base_sha, head_sha } = given(await ctx.forge.fetch(repository, { base: base_branch, head: head_branch }))
-  // Read after the fetch: whatever of ours the base has by now was written down before.
+  const { base_sha, head_sha } = requireValue(await ctx.forge.fetch(repository, { base: base_branch, head: head_branch }))
+  // Read after the fetch: every merge of ours that the base has by now was recorded before.
   const pr = await requirePullRequest(ctx, seen.id)
   if (pr.state === 'merged') return true
-  if (base_sha === null) throw conflict(`There is no branch ${base_branch} in ${repository.full_name} to merge into.`)
+  if (base_sha === null) throw conflict(`${repository.full_name} has no branch ${base_branch} to merge into.`)
   const arrived = await findArrived(ctx, repository, pr, base_sha, head_sha)
   if (arrived !== null) return record(ctx, pr, arrived, pr.head_sha, 'found')
   requireOpen(pr)
-  if (head_sha === null) throw conflict(`There is no branch ${head_branch} in ${repository.full_name} any more.`)
+  if (head_sha === null) throw conflict(`${repository.full_name} no longer has the branch ${head_branch}.`)
   requireExpectedHead(seen, input, head_sha)
   await followHead(ctx, pr, repository, base_sha, head_sha)
-  const message = wordsOf(ctx, pr, input)
-  const merge = given(await ctx.forge.merge(repository, { base_sha, head_sha, method: input.method, message }))
-  if (merge.kind === 'conflict') throw conflict(conflictWords(base_branch, merge.files), merge.files)
+  const message = messageOf(ctx, pr, input)
+  const merge = requireValue(await ctx.forge.merge(repository, { base_sha, head_sha, method: input.method, message }))
+  if (merge.kind === 'conflict') throw conflict(conflictMessage(base_branch, merge.files), merge.files)
   if (merge.kind === 'refused') throw conflict(`${head_branch} cannot be merged into ${base_branch}: ${merge.message}.`)
-  if (merge.kind === 'nothing') throw conflict(`${base_branch} has all of ${head_branch} already: there is nothing to merge.`)
+  if (merge.kind === 'nothing') throw conflict(`${base_branch} already contains all of ${head_branch}: there is nothing to merge.`)
   if (!(await addMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha))) return false
-  const pushed = given(await ctx.forge.push(repository, { sha: merge.sha, branch: base_branch, base_sha }))
+  const pushed = requireValue(await ctx.forge.push(repository, { sha: merge.sha, branch: base_branch, base_sha }))
   if (pushed.kind === 'pushed') return record(ctx, pr, merge.sha, head_sha, input.method)
   await dropMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha)
-  if (pushed.kind === 'rejected') throw conflict(rejectedWords(base_branch, pushed.message))
+  if (pushed.kind === 'rejected') throw conflict(rejectionMessage(base_branch, pushed.message))
   return false
 }
 
-/** A head branch that is gone does not speak against a merge; one that has gone on does, unless all of it is in the base. */
+/** Finds a merge that already arrived. A deleted head branch does not rule one out; a newer head does, unless all of it is in the base. */
 async function findArrived(
   ctx: Context,
   repository: RepositoryRow,
@@ -94,7 +95,7 @@ async function findArrived(
   head_sha: string | null,
 ): Promise<string | null> {
   const attempts = pr.merge_attempts
-  return given(await ctx.forge.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
+  return requireValue(await ctx.forge.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
 }
 
 async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, head_sha: string, how: 'merge' | 'squash' | 'found') {
@@ -104,14 +105,14 @@ async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, 
   return true
 }
 
-/** Names in quotes with escapes: they may hold anything, newlines too. */
-function conflictWords(base_branch: string, files: string[]): string {
+/** File names are quoted and escaped: they may contain any character, newlines included. */
+function conflictMessage(base_branch: string, files: string[]): string {
   const names = files.slice(0, SHOWN_FILES).map(path => JSON.stringify(path))
   const more = files.length > SHOWN_FILES ? ` and ${files.length - SHOWN_FILES} more` : ''
   return `It conflicts with ${base_branch} in ${names.join(', ')}${more}.`
 }
 
-function rejectedWords(base_branch: string, message: string): string {
+function rejectionMessage(base_branch: string, message: string): string {
   if (!message.includes('branch is currently checked out')) return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`
   return `${base_branch} is checked out in the repository's own work tree, which the service does not touch. Check out another branch there, or set receive.denyCurrentBranch to updateInstead in that repository, and merge again.`
 }

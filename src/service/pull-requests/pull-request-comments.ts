@@ -23,7 +23,7 @@ import { requirePullRequest } from './pull-requests.ts'
 
 const notFound = () => new ServiceError('not_found', 'Comment not found.')
 
-/** One page, oldest first. */
+/** Returns one page, oldest first. */
 export async function listPullRequestComments(ctx: Context, pr_id: number, query: PageRequest) {
   const pr = await requirePullRequest(ctx, pr_id)
   const window = pageWindow(query)
@@ -31,7 +31,7 @@ export async function listPullRequestComments(ctx: Context, pr_id: number, query
   return { items: rows.map(commentObject), total, ...pageNumbers(total, window) }
 }
 
-/** A comment of the caller. Whoever follows the run sees it. */
+/** Creates a comment of the caller; readers of the run's events are notified. */
 export async function createPullRequestComment(
   ctx: Context,
   pr_id: number,
@@ -41,18 +41,18 @@ export async function createPullRequestComment(
     const pr = await requirePullRequest(inner, pr_id)
     return inner.db.transaction(async tx => {
       const body = await withoutSecrets(tx, ctx, pr.repository_id, input.body)
-      const place = { path: input.path ?? null, line: input.line ?? null, side: input.line == null ? null : (input.side ?? 'RIGHT') }
+      const position = { path: input.path ?? null, line: input.line ?? null, side: input.line == null ? null : (input.side ?? 'RIGHT') }
       const author = { user_id: ctx.actor.user_id, run_id: null }
-      const made = { pull_request_id: pr.id, ...author, body, ...place, head_sha: pr.head_sha }
-      const row = await insertComment(tx, ctx.organization_id, made)
+      const comment = { pull_request_id: pr.id, ...author, body, ...position, head_sha: pr.head_sha }
+      const row = await insertComment(tx, ctx.organization_id, comment)
       if (!row) throw notFound()
-      await tellOf(tx, ctx, pr, 'commented', row.id)
+      await recordCommentChange(tx, ctx, pr, 'commented', row.id)
       return commentObject(row)
     })
   })
 }
 
-/** 404, 403 when somebody else wrote it. */
+/** Throws 404, or 403 when another user wrote the comment. */
 export async function updatePullRequestComment(
   ctx: Context,
   path: { pr_id: number; comment_id: number },
@@ -63,17 +63,17 @@ export async function updatePullRequestComment(
     const body = await withoutSecrets(tx, ctx, pr.repository_id, input.body)
     if (body === row.body) return commentObject(row)
     const updated_at = await updateComment(tx, ctx.organization_id, row.id, body)
-    await tellOf(tx, ctx, pr, 'comment_edited', row.id)
+    await recordCommentChange(tx, ctx, pr, 'comment_edited', row.id)
     return commentObject({ ...row, body, updated_at: updated_at ?? row.updated_at, on_forge: row.on_forge && 'pending' })
   })
 }
 
-/** The same. Answers it as it was. */
+/** Deletes a comment and returns it. Throws as `updatePullRequestComment`. */
 export async function deletePullRequestComment(ctx: Context, path: { pr_id: number; comment_id: number }): Promise<PullRequestComment> {
   return ctx.db.transaction(async tx => {
     const { pr, row } = await requireOwn(tx, ctx, path)
     await deleteComment(tx, ctx.organization_id, row.id)
-    await tellOf(tx, ctx, pr, 'comment_deleted', row.id)
+    await recordCommentChange(tx, ctx, pr, 'comment_deleted', row.id)
     return commentObject(row)
   })
 }
@@ -82,12 +82,12 @@ async function requireOwn(tx: Db, ctx: Context, { pr_id, comment_id }: { pr_id: 
   const pr = await requirePullRequest(ctx, pr_id)
   const row = await lockComment(tx, ctx.organization_id, pr.id, comment_id)
   if (!row) throw notFound()
-  if (row.user_id !== ctx.actor.user_id) throw new ServiceError('forbidden', 'Somebody else wrote this comment.')
+  if (row.user_id !== ctx.actor.user_id) throw new ServiceError('forbidden', 'Another user wrote this comment.')
   return { pr, row }
 }
 
-/** An entry in the audit log, and for the page a word that it looks again. */
-async function tellOf(tx: Db, ctx: Context, pr: PullRequestRow, what: string, comment_id: number): Promise<void> {
+/** Records the change in the audit log, and as an event so that the page loads the comments again. */
+async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, what: string, comment_id: number): Promise<void> {
   await audit(tx, ctx, `pull_request.${what}`, { type: 'pull_request', id: pr.id }, { comment_id })
   const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
   await touchPullRequest(tx, ctx.organization_id, pr.id)

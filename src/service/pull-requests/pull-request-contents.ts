@@ -4,14 +4,14 @@ import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
-import { given } from './forge.ts'
+import { requireValue } from './forge.ts'
 import { currentPullRequest } from './pull-requests.ts'
 
-/** One page, oldest first. 404, 409 when the repository has its commit no more, 503 while it cannot be fetched. */
+/** Returns one page, oldest first. Throws 404, 409 when the repository no longer has the commits, 503 while they cannot be fetched. */
 export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
   const { pr, repository } = await required(ctx, pr_id)
   const window = pageWindow(query)
-  const { commits, total } = given(await ctx.forge.commits(repository, pr, window))
+  const { commits, total } = requireValue(await ctx.forge.commits(repository, pr, window))
   const items: PullRequestCommit[] = commits.map(commit => ({
     ...commit,
     authored_at: timeOf(commit.authored_at),
@@ -20,10 +20,10 @@ export async function listPullRequestCommits(ctx: Context, pr_id: number, query:
   return { items, total, ...pageNumbers(total, window) }
 }
 
-/** As `listPullRequestCommits` refuses. */
+/** Throws as `listPullRequestCommits`. */
 export async function getPullRequestDiff(ctx: Context, pr_id: number): Promise<PullRequestDiff> {
   const { pr, repository } = await required(ctx, pr_id)
-  return { pr_id, ...given(await ctx.forge.changes(repository, pr)) }
+  return { pr_id, ...requireValue(await ctx.forge.changes(repository, pr)) }
 }
 
 async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {
@@ -33,7 +33,7 @@ async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullReq
   return { pr, repository }
 }
 
-/** A commit may say any number. */
+/** A commit may contain any number as its time: returns null for one that no date can represent. */
 function timeOf(seconds: number): string | null {
   const time = new Date(seconds * 1000)
   return Math.abs(time.getTime()) < 253_402_300_800_000 ? time.toISOString() : null

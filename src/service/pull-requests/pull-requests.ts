@@ -22,13 +22,13 @@ export async function requirePullRequest(ctx: Context, pr_id: number): Promise<W
   return row
 }
 
-/** The row, up to date with its repository if that can be reached. 404 when it is not in this organization. */
+/** Returns the row, refreshed from its repository if that is reachable. Throws 404 when it is not in this organization. */
 export async function currentPullRequest(ctx: Context, pr_id: number): Promise<WholePullRequestRow> {
   const row = await requirePullRequest(ctx, pr_id)
   return (await refreshPullRequests(ctx, [row])).size === 0 ? row : requirePullRequest(ctx, pr_id)
 }
 
-/** The pull request. 404 when it is not in this organization. */
+/** Returns the pull request. Throws 404 when it is not in this organization. */
 export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullRequest> {
   const row = await currentPullRequest(ctx, pr_id)
   const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [row.repository_id]))(row.repository_id)
@@ -37,7 +37,7 @@ export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullR
   return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
 }
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export async function listPullRequests(ctx: Context, query: ListPullRequestsQuery) {
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids }

@@ -9,15 +9,15 @@ import { recordPullRequestChange } from './change-pull-request.ts'
 type Deps = Pick<Services, 'db' | 'forge'>
 type Check = Deps & { user_id: number | null; tips: Map<string, string> }
 
-/** A page may name more than anybody wants to wait for: the others are shown as they were seen last. */
+/** A page may name more than can be refreshed in time: the others are shown as last seen. */
 const MAX_REPOSITORIES = 5
 const MAX_PULL_REQUESTS = 20
 
 /**
- * Brings open pull requests up to date with what people did in their repositories: the head that was pushed there, merges and squashes, and
- * head branches that were deleted, which closes the pull request: of the first 20 and of 5 repositories, each checked once. State and merge of a pull
- * request of a connected forge come from that forge. A repository that cannot be reached now changes nothing. `user_id`: who is known to have
- * caused it. Returns the ids of rows that are out of date now.
+ * Refreshes open pull requests from their repositories: new heads, merges and squashes, and deleted head branches, which close the pull
+ * request. Limited to the first 20 pull requests and 5 repositories, each checked once. State and merge of a pull request on a connected forge
+ * come from that forge. An unreachable repository changes nothing. `user_id`: the user who is known to have caused the changes.
+ * Returns the ids of rows that are now out of date.
  */
 export async function refreshPullRequests(
   deps: Deps,
@@ -44,7 +44,7 @@ async function refreshOne({ db, forge, user_id, tips }: Check, pr: WholePullRequ
   const base_sha = tips.get(pr.base_branch)
   const head_sha = tips.get(pr.head_branch)
   const { organization_id, id } = pr
-  // Whoever reads it at the same moment may have written it down first: the row is out of date in any case.
+  // A concurrent reader may have recorded it first: the row is out of date in any case.
   const found = (state: PullRequestState, update: (tx: Db) => Promise<boolean>, detail: Record<string, unknown> | null = null) =>
     recordPullRequestChange(db, pr, { state, user_id, detail }, update).then(() => true)
   if (base_sha === undefined) return false
@@ -62,20 +62,20 @@ async function refreshOne({ db, forge, user_id, tips }: Check, pr: WholePullRequ
   }
   if (pr.remote_number !== null) return false
   // A check that began before the branch was pushed does not count.
-  const again = await forge.fetch(repository, { base: pr.base_branch, head: pr.head_branch })
-  if (!again.ok || again.value.base_sha === null || again.value.head_sha !== null) return false
+  const recheck = await forge.fetch(repository, { base: pr.base_branch, head: pr.head_branch })
+  if (!recheck.ok || recheck.value.base_sha === null || recheck.value.head_sha !== null) return false
   return found('closed', tx => closeGone(tx, organization_id, id, pr.head_sha), { from: pr.state, to: 'closed', how: 'branch_deleted' })
 }
 
-/** A base that is where the run began has merged nothing. */
+/** A base that has not moved since the run began has merged nothing. */
 function mergeOf(pr: WholePullRequestRow, base_sha: string, head_sha: string | undefined) {
   const head_shas = base_sha === pr.base_sha ? [] : headsOfMerge(pr, head_sha)
   return { base_sha, head_shas, attempts: pr.merge_attempts }
 }
 
 /**
- * What the base must have for the pull request to be merged: a head that has gone on since, too. Nothing shows that one without a change, such
- * as one that was set back to its base, or one that somebody closed, is merged.
+ * Returns the commits that the base must contain for the pull request to be merged, including a newer head. Nothing shows that a pull request
+ * without a change, for example one that was reset to its base, or a closed one, is merged.
  */
 export function headsOfMerge({ state, files_changed, head_sha }: WholePullRequestRow, now: string | null | undefined): string[] {
   return state === 'closed' || files_changed === 0 ? [] : [head_sha, now ?? head_sha]

@@ -9,12 +9,12 @@ import type { Context } from '../context.ts'
 import { answerOf, givenBy } from '../forges/forges.ts'
 import { requireExpectedHead } from './expected-head.ts'
 
-const NOT_CONNECTED = 'The forge that this pull request is on is not connected any more.'
+const NOT_CONNECTED = 'The forge of this pull request is no longer connected.'
 const opened = async (ctx: Context, repository: RepositoryRow): Promise<OnForge | null> => ctx.forges.of(repository)
 
 /**
- * Merges a pull request where it is, by its forge's own rules. Answers the commit on the base branch and the head that it took in; null: it was
- * merged there already, and that is written down. 409 for what a person must mend, in the forge's words, 503 while it does not answer.
+ * Merges a pull request on its forge, by the forge's own rules. Returns the commit on the base branch and the merged head; null: it was already
+ * merged there, and that is recorded. Throws 409 for what a person must fix, with the forge's message, 503 while the forge does not respond.
  */
 export async function mergeRemotely(
   ctx: Context,
@@ -33,14 +33,14 @@ export async function mergeRemotely(
   requireExpectedHead(pr, input, head_sha)
   const merged = await answerOf(on.forge.mergePullRequest(on.repository, number, { method: input.method, head_sha, message }))
   if (merged.ok) return { merge_sha: merged.value.merge_sha, head_sha }
-  // The answer may have been lost on its way.
+  // The response may have been lost.
   const seen = merged.error.code === 'unreachable' ? await givenBy(on.forge.getPullRequest(on.repository, number)) : null
   if (seen?.state !== 'merged') return givenBy(Promise.reject(merged.error))
   await takeOver(ctx.db, pr, seen)
   return null
 }
 
-/** Changes it on its forge, before it is changed here. A text: why that cannot be. Whether it is a draft follows by `tellDraft`. */
+/** Changes a pull request on its forge, before it is changed here. Returns a text when the forge refuses. `syncDraft` applies the draft state. */
 export async function editRemotely(
   ctx: Context,
   pr: PullRequestRow,
@@ -64,8 +64,8 @@ export async function editRemotely(
   return changed.ok ? null : changed.error.message
 }
 
-/** Makes it a draft on its forge, or ready, as it is here by now. A forge that is away hears of it when it is looked at next. */
-export async function tellDraft(ctx: Context, pr: PullRequestRow, repository: RepositoryRow): Promise<void> {
+/** Makes it a draft on its forge, or ready, as it is here by now. An unavailable forge is updated by the next sync. */
+export async function syncDraft(ctx: Context, pr: PullRequestRow, repository: RepositoryRow): Promise<void> {
   const on = await answerOf(opened(ctx, repository))
   if (on.ok && on.value !== null) await answerOf(syncPullRequest(ctx.db, on.value, pr))
 }

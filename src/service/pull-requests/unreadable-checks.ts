@@ -2,7 +2,7 @@ import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-
 import type { Db } from '../../store/database.ts'
 import { listRepositoryGaps } from '../../store/forges/forge-gaps.ts'
 
-/** What of the checks of these repositories their forges do not let us read; a function of the repository's id. */
+/** Returns a function from a repository's id to the check resources that its forge does not permit the service to read. */
 export async function unreadableChecks(
   db: Db,
   organization_id: number,

@@ -10,13 +10,13 @@ const environmentObject = ({ run_id, repository_id, folder_id, made_at, last_use
   ...{ made_at: made_at.toISOString(), last_used_at: last_used_at.toISOString() },
 })
 
-/** What setup commands have prepared for runs of a repository, newest first. 404 when it is not in this organization. */
+/** Returns the environments that setup commands prepared for runs of a repository, newest first. Throws 404 when it is not in this organization. */
 export async function listEnvironments(ctx: Context, repo_id: number) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return { items: (await listRows(ctx.db, ctx.organization_id, repo_id)).map(environmentObject) }
 }
 
-/** No run gets them from now on; who stands on one goes on. `id` null: all of the repository. 404 for one that is not there. */
+/** Drops environments: no new run uses them, running ones keep theirs. `id` null: all of the repository. Throws 404 for an unknown one. */
 export async function dropEnvironments(ctx: Context, repo_id: number, id: number | null) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return ctx.db.transaction(async tx => {

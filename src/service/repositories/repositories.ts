@@ -21,7 +21,7 @@ import { deleteSetupCommandsOf } from '../../store/workspaces/setup-commands.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-/** The same answer for a repository that never was, one that was removed and one of another organization (specification.md#errors). */
+/** The same error for a repository that does not exist, was removed or belongs to another organization (specification.md#errors). */
 export const repositoryNotFound = () => new ServiceError('not_found', 'Repository not found.')
 
 export async function requireRepository(db: Db, organization_id: number, repo_id: number): Promise<RepositoryRow> {
@@ -47,7 +47,7 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
   sample: row.sample,
 })
 
-/** Which repository a run takes that names none: the default, or the only one that takes runs. */
+/** Returns the repository for runs that name none: the default, or the only one that accepts runs. */
 async function defaultId(db: Db, ctx: Context): Promise<number | null> {
   const preferred = (await getOrganization(db, ctx.organization_id))?.default_repository_id ?? null
   if (preferred !== null) return preferred
@@ -55,7 +55,7 @@ async function defaultId(db: Db, ctx: Context): Promise<number | null> {
   return total === 1 ? (rows[0]?.id ?? null) : null
 }
 
-/** One page of repositories, oldest first. */
+/** Returns one page of repositories, oldest first. */
 export async function listRepositories(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const own = ctx.actor.repository_ids
@@ -64,33 +64,33 @@ export async function listRepositories(ctx: Context, query: PageRequest) {
   return { items: rows.map(row => repositoryObject(row, default_id)), total, ...pageNumbers(total, window) }
 }
 
-/** 404 when it is not in this organization. */
+/** Throws 404 when it is not in this organization. */
 export async function getRepository(ctx: Context, repo_id: number, db: Db = ctx.db) {
   const row = await requireRepository(db, ctx.organization_id, repo_id)
   return repositoryObject(row, await defaultId(db, ctx))
 }
 
-/** Registers a repository and begins to fetch it. 400 for an address that cannot be used, 409 for one that is registered already. */
+/** Registers a repository and starts to fetch it. Throws 400 for an unusable address, 409 for one that is already registered. */
 export async function createRepository(ctx: Context, input: CreateRepositoryInput) {
   const read = await ctx.readRepositoryUrl(input.url)
   if (!read.ok) throw invalid(['body', 'url'], read.reason)
   const { kind, url, full_name } = read
-  const made = await ctx.db.transaction(async tx => {
+  const repository = await ctx.db.transaction(async tx => {
     const { id, created } = await insertRepository(tx, {
       ...{ organization_id: ctx.organization_id, url, kind, full_name, sample: false },
       name: input.name ?? read.name,
       description: input.description || null,
       base_branch: input.default_branch ?? null,
     })
-    if (!created) throw new ServiceError('conflict', `This address is registered already, as repository ${id}.`)
+    if (!created) throw new ServiceError('conflict', `This address is already registered, as repository ${id}.`)
     await audit(tx, ctx, 'repository.created', { type: 'repository', id }, { url })
     return getRepository(ctx, id, tx)
   })
-  ctx.resolveBase({ id: made.id, kind, url }, null).catch(() => {})
-  return made
+  ctx.resolveBase({ id: repository.id, kind, url }, null).catch(() => {})
+  return repository
 }
 
-/** 400 for a branch that is known not to be there, 404 when the repository is not in this organization. */
+/** Throws 400 for a branch that is known not to exist, 404 when the repository is not in this organization. */
 export async function updateRepository(ctx: Context, repo_id: number, input: UpdateRepositoryInput) {
   const row = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   const { default_branch, is_default, ...change } = input
@@ -107,7 +107,7 @@ export async function updateRepository(ctx: Context, repo_id: number, input: Upd
   })
 }
 
-/** Takes a repository away; its runs and their traces stay. 409 while one of them has not ended. Answers it as it was. */
+/** Removes a repository and returns it; its runs and their traces stay. Throws 409 while one of them has not ended. */
 export async function deleteRepository(ctx: Context, repo_id: number) {
   return ctx.db.transaction(async tx => {
     if (!(await lockRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()

@@ -12,7 +12,7 @@ export async function requireSandbox(ctx: Context, id: number): Promise<SandboxR
   return row
 }
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export async function listSandboxes(ctx: Context, query: ListSandboxesQuery) {
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids ?? undefined }
@@ -20,12 +20,12 @@ export async function listSandboxes(ctx: Context, query: ListSandboxesQuery) {
   return { items: rows.map(row => sandboxObject(row, ctx.base_url)), total, ...pageNumbers(total, window) }
 }
 
-/** 404 when it is not in this organization. */
+/** Throws 404 when it is not in this organization. */
 export async function getSandbox(ctx: Context, id: number): Promise<Sandbox> {
   return sandboxObject(await requireSandbox(ctx, id), ctx.base_url)
 }
 
-/** One page of what the trace of its run tells of it, as JSON text: entries are passed through as they are stored. */
+/** Returns one page of the trace entries of a sandbox as JSON text: entries are passed through as they are stored. */
 export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLogsQuery): Promise<string> {
   const sandbox = await requireSandbox(ctx, id)
   const window = pageWindow(query)

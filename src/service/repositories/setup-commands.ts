@@ -18,24 +18,24 @@ const settingsObject = (row: SetupCommandsRow | undefined) =>
         updated_at: row.updated_at.toISOString(),
       }
 
-/** 404 when the repository is not in this organization. */
+/** Throws 404 when the repository is not in this organization. */
 export async function getSetupCommands(ctx: Context, repo_id: number) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return settingsObject(await getRow(ctx.db, ctx.organization_id, repo_id))
 }
 
-/** Sets all of it; what is not named is as usual. 400 for a variable that the sandbox itself goes by. */
+/** Replaces the settings; absent ones get their defaults. Throws 400 for a variable that controls the sandbox itself. */
 export async function setSetupCommands(ctx: Context, repo_id: number, input: SetupCommandSettingsInput) {
-  const set = { ...default_setup, ...input }
-  const obeyed = Object.keys(set.variables).find(name => !mayBeVariable(name))
-  if (obeyed !== undefined) throw invalid(['body', 'variables', obeyed], 'is a variable that the sandbox itself goes by')
+  const set = { ...usual_setup, ...input }
+  const reserved = Object.keys(set.variables).find(name => !mayBeVariable(name))
+  if (reserved !== undefined) throw invalid(['body', 'variables', reserved], 'is a variable that controls the sandbox itself')
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     const lists = { commands: JSON.stringify(set.commands), maintenance_commands: JSON.stringify(set.maintenance_commands) }
     const row = { ...set, ...lists, variables: JSON.stringify(set.variables) }
     const saved = await saveSetupCommands(tx, ctx.organization_id, repo_id, row, ctx.actor.user_id)
     await setSetupStatus(tx, ctx.organization_id, repo_id, set.commands.length > 0 ? 'SETUP' : 'NOT_SETUP')
-    // Commands may be long, and stand in the trace of every run.
+    // Only counts are audited: commands may be long, and are in the trace of every run.
     await audit(
       tx,
       ctx,

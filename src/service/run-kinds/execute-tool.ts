@@ -34,8 +34,8 @@ export async function listTools() {
 }
 
 /**
- * Makes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions.md#single-tool-calls-are-runs). The run is stopped when
- * `gone` aborts or the time is over. Throws `unavailable` when no worker took it, and what a create refuses a repository with.
+ * Executes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions.md#single-tool-calls-are-runs). Stops the run when
+ * `gone` aborts or the time is over. Throws `unavailable` when no worker claimed it, and the same errors as a create for the repository.
  */
 export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: AbortSignal): Promise<ToolExecution> {
   const run_id = await acceptToolCall(ctx, input)
@@ -59,13 +59,13 @@ export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: A
   return { success, result: tool_output, error, execution_time_ms: duration_ms, ...of_run }
 }
 
-/** Creates the run. Its prompt is the call, which the worker reads from there. */
-async function acceptToolCall(ctx: Context, { tool_name, arguments: given = {}, repo_id }: ExecuteToolInput): Promise<number> {
+/** Creates the run. Its prompt is the call, which the worker reads from it. */
+async function acceptToolCall(ctx: Context, { tool_name, arguments: input_arguments = {}, repo_id }: ExecuteToolInput): Promise<number> {
   const seconds = ctx.tool_call_seconds
   const max_seconds = Math.max(1, Math.floor(seconds * COMMAND_SHARE))
-  const timeout_seconds = Math.min(Number(given.timeout_seconds ?? max_seconds), max_seconds)
+  const timeout_seconds = Math.min(Number(input_arguments.timeout_seconds ?? max_seconds), max_seconds)
   const input = {
-    prompt: JSON.stringify({ tool_name, arguments: tool_name === 'shell' ? { ...given, timeout_seconds } : given }),
+    prompt: JSON.stringify({ tool_name, arguments: tool_name === 'shell' ? { ...input_arguments, timeout_seconds } : input_arguments }),
     title: `Tool call: ${tool_name}`,
     ...{ repo_id, model: SCRIPTED_MODEL_ID, auto_create_pr: false, budget: { max_wall_seconds: seconds + MARGIN_SECONDS } },
   }

@@ -15,13 +15,13 @@ import { type FirstPass, firstPass, type Part } from './read-for-analysis.ts'
 
 const by_analysis: MessageSource = { source_type: 'LOG_ANALYSIS', comment: null, relation: 'analysis' }
 const DAY_MS = 86_400_000
-const MOST_DAYS = 31
-const MOST_RUNS = 200
+const MAX_DAYS = 31
+const MAX_RUNS = 200
 
-/** What is analyzed. `about`: the run that it is all about, which is told where its analysis is; null: there are several. */
-type Subject = { title: string; about: number | null; repository_id: number | null; said: Record<string, unknown>; pass: FirstPass }
+/** The subject of an analysis. `about`: the one run that it concerns, whose trace links to the analysis; null: several. */
+type Subject = { title: string; about: number | null; repository_id: number | null; tool_input: Record<string, unknown>; pass: FirstPass }
 
-/** Of one sandbox (specification.md#setup-and-analysis). 404 when there is none, 400 when nothing went on in it. */
+/** Analyzes the logs of one sandbox (specification.md#setup-and-analysis). Throws 404 when it does not exist, 400 when nothing was executed in it. */
 export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input: AnalyzeLogsInput): Promise<LogAnalysis> {
   const sandbox = await requireSandbox(ctx, sandbox_id)
   const run = await requireRun(ctx.db, ctx.organization_id, sandbox.run_id)
@@ -33,12 +33,12 @@ export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input
     title,
     about: run.id,
     repository_id: run.repository_id,
-    said: { sandbox_id, agent_run_id: run.id },
+    tool_input: { sandbox_id, agent_run_id: run.id },
     pass,
   })
 }
 
-/** Of all sandboxes of a run. 404 when there is none, 400 when nothing has gone on in it. */
+/** Analyzes the logs of all sandboxes of a run. Throws 404 when it does not exist, 400 when nothing was executed in it. */
 export async function analyzeRunLogs(ctx: Context, run_id: number, input: AnalyzeLogsInput): Promise<LogAnalysis> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
   const pass = await firstPass(ctx, [{ run, first_seq: 1, last_seq: run.total_logs, kind: null }], [])
@@ -48,12 +48,12 @@ export async function analyzeRunLogs(ctx: Context, run_id: number, input: Analyz
     title,
     about: run.id,
     repository_id: run.repository_id,
-    said: { agent_run_id: run.id },
+    tool_input: { agent_run_id: run.id },
     pass,
   })
 }
 
-/** Of the runs of an organization, or of one of its repositories, that were at work in a time. */
+/** Analyzes the logs of the runs of an organization, or of one of its repositories, that were active in a period. */
 export async function analyzeLogs(ctx: Context, input: AnalyzeManyLogsInput): Promise<LogAnalysis> {
   const { from, to } = windowOf(input)
   const repo_id = input?.repo_id ?? null
@@ -62,16 +62,16 @@ export async function analyzeLogs(ctx: Context, input: AnalyzeManyLogsInput): Pr
   if (repository_ids !== null && repo_id === null)
     throw new ServiceError('forbidden', 'This token is bound to repositories: name one of them by repo_id.')
   const window = { repository_id: repo_id, from, to, repository_ids }
-  const { rows, total } = await listRunsToAnalyze(ctx.db, ctx.organization_id, window, MOST_RUNS)
-  const left_out = total > rows.length ? [`${total - rows.length} older runs, for their number`] : []
+  const { rows, total } = await listRunsToAnalyze(ctx.db, ctx.organization_id, window, MAX_RUNS)
+  const left_out = total > rows.length ? [`${total - rows.length} older runs, because of their number`] : []
   const parts: Part[] = rows.map(run => ({ run, first_seq: 1, last_seq: run.total_logs, kind: null }))
   const pass = await firstPass(ctx, parts, left_out)
   if (pass === null) throw noLogs(['body', 'from'], 'no run of this time has any')
   const title = repo_id === null ? 'Log analysis of all runs' : `Log analysis of repository ${repo_id}`
-  return accept(ctx, input?.prompt ?? null, { title, about: null, repository_id: repo_id, said: { repo_id, from, to }, pass })
+  return accept(ctx, input?.prompt ?? null, { title, about: null, repository_id: repo_id, tool_input: { repo_id, from, to }, pass })
 }
 
-/** A code of its own: wire profile `codegen` answers other wrong requests with 422, and this one with 400, as the public API documents. */
+/** A separate code: wire profile `codegen` responds to other invalid requests with 422, and to this one with 400, as the public API documents. */
 const noLogs = (loc: [string, string], what: string) =>
   new ServiceError('no_logs', `No logs available for analysis: ${what}.`, { errors: [{ loc, msg: what, type: 'no_logs' }] })
 
@@ -79,18 +79,18 @@ function windowOf(input: AnalyzeManyLogsInput): { from: string; to: string } {
   const to = input?.to == null ? Date.now() : Date.parse(input.to)
   const from = input?.from == null ? to - DAY_MS : Date.parse(input.from)
   if (from >= to) throw invalid(['body', 'from'], 'must be earlier than `to`, which is now where it is not given')
-  if (to - from > MOST_DAYS * DAY_MS) throw invalid(['body', 'from'], `must not be more than ${MOST_DAYS} days before \`to\``)
+  if (to - from > MAX_DAYS * DAY_MS) throw invalid(['body', 'from'], `must not be more than ${MAX_DAYS} days before \`to\``)
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
-/** Makes the run with what was found as its first work: its worker has it explained, and computes nothing again. */
+/** Creates the run with the findings as its first entry: its worker lets a model explain them and computes nothing again. */
 async function accept(ctx: Context, prompt: string | null, subject: Subject): Promise<LogAnalysis> {
-  const { title, about, said, pass } = subject
+  const { title, about, tool_input, pass } = subject
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  // It works without a model too: one that is gone keeps nobody from it.
+  // It also works without a model, so an unavailable default model does not prevent it.
   const preferred = organization?.default_model ?? null
   const model = (preferred === null ? null : ctx.models.get(preferred)) ?? ctx.models.get(ctx.models.default_model)
-  if (model === null) throw new ServiceError('unavailable', 'No model is configured that a run could name.')
+  if (model === null) throw new ServiceError('unavailable', 'No model is configured.')
   const plan = {
     ...{ agent: { agent_type: 'built_in' }, model, repository: await openRepository(ctx, subject.repository_id) },
     ...{ base: { state: 'known' as const, ref: null, sha: null }, webhooks: null, auto_create_pr: false },
@@ -99,7 +99,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   const found = {
     message_type: 'ACTION',
     tool_name: 'log_analysis',
-    tool_input: said,
+    tool_input,
     tool_output: { status: 'ok', message, findings, looked_at },
   } as const
   return ctx.db.transaction(async tx => {
@@ -109,7 +109,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   })
 }
 
-/** One that was removed takes no runs, and keeps nobody from looking at those that it had. */
+/** A removed repository accepts no runs, but its earlier runs can still be analyzed. */
 async function openRepository(ctx: Context, repository_id: number | null): Promise<RepositoryRow | null> {
   return repository_id === null ? null : ((await getRepository(ctx.db, ctx.organization_id, repository_id)) ?? null)
 }

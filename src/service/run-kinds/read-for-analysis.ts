@@ -10,31 +10,31 @@ import { listEntriesToAnalyze } from '../../store/runs/log-analysis.ts'
 import { type SandboxRow, sandboxesOfRuns } from '../../store/workspaces/sandboxes.ts'
 import type { Context } from '../context.ts'
 
-/** Of one run, and of all that are looked at together: the end of a trace says more than its beginning where it is too long. */
-const MOST_ENTRIES = 5_000
-const MOST_BYTES = { run: 4 * 1024 * 1024, all: 12 * 1024 * 1024 }
+/** Limits of one run, and of all analyzed runs. The end of a trace is more informative than its beginning when it is too long. */
+const MAX_ENTRIES = 5_000
+const MAX_BYTES = { run: 4 * 1024 * 1024, all: 12 * 1024 * 1024 }
 const PAGE = 200
 
-/** A part of a trace: of a sandbox, or all of it. */
+/** The entries of a trace that are analyzed: of a sandbox, or all. */
 export type Part = { run: AnalyzedRun; first_seq: number; last_seq: number; kind: SandboxKind | null }
 export type FirstPass = { message: string; findings: LogFinding[]; looked_at: AnalyzedAmount }
 
-/** What is found in traces without asking anybody. Null: there is nothing to look at. */
+/** Returns what rules find in traces, without a model. Null: there are no entries to analyze. */
 export async function firstPass(ctx: Context, parts: readonly Part[], left_out: readonly string[]): Promise<FirstPass | null> {
   const analyses: RunAnalysis[] = []
   const looked_at: AnalyzedAmount = { runs: 0, entries: 0, commands: 0, left_out: [...left_out] }
   const tools = new Map<string, string | null>()
-  let left_bytes = MOST_BYTES.all
+  let left_bytes = MAX_BYTES.all
   for (const part of parts) {
     if (left_bytes <= 0) {
-      looked_at.left_out.push(`${parts.length - looked_at.runs} older runs, for their size`)
+      looked_at.left_out.push(`${parts.length - looked_at.runs} older runs, because of their size`)
       break
     }
-    const { entries, bytes, cut_at } = await read(ctx, part, Math.min(left_bytes, MOST_BYTES.run))
+    const { entries, bytes, cut_at } = await read(ctx, part, Math.min(left_bytes, MAX_BYTES.run))
     left_bytes -= bytes
-    if (cut_at !== null) looked_at.left_out.push(`entries of run ${part.run.id} before #${cut_at}, for their size`)
+    if (cut_at !== null) looked_at.left_out.push(`entries of run ${part.run.id} before #${cut_at}, because of their size`)
     for (const { agent_run_id, seq, tool_name } of entries) tools.set(`${agent_run_id} ${seq}`, tool_name)
-    const analysis = await analyzeRun(part.run, entries, breathe)
+    const analysis = await analyzeRun(part.run, entries, yieldToOthers)
     looked_at.runs++
     looked_at.entries += entries.length
     looked_at.commands += analysis.commands
@@ -50,21 +50,21 @@ export async function firstPass(ctx: Context, parts: readonly Part[], left_out: 
     shownFinding(one, sandboxes, tools.get(`${one.agent_run_id} ${one.seq}`) ?? null, ctx.base_url),
   )
   const { findings, left_out: too_many } = fitting(shown)
-  if (too_many > 0) looked_at.left_out.push(`${too_many} findings of less weight`)
+  if (too_many > 0) looked_at.left_out.push(`${too_many} less important findings`)
   return { message: summarize(findings, looked_at), findings, looked_at }
 }
 
-/** Others are served meanwhile. */
-const breathe = () => new Promise<void>(resolve => setImmediate(resolve))
+/** Lets other requests run in between. */
+const yieldToOthers = () => new Promise<void>(resolve => setImmediate(resolve))
 
-async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, most_bytes: number) {
+async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, max_bytes: number) {
   const entries: Entry[] = []
   let bytes = 0
   for (let before_seq = last_seq + 1; ; ) {
     const rows = await listEntriesToAnalyze(ctx.db, ctx.organization_id, run.id, { first_seq, before_seq, kind }, PAGE)
     for (const { seq, tool_name, body } of rows) {
       bytes += body?.length ?? 0
-      if (bytes > most_bytes || entries.length >= MOST_ENTRIES) return { entries: entries.reverse(), bytes, cut_at: seq + 1 }
+      if (bytes > max_bytes || entries.length >= MAX_ENTRIES) return { entries: entries.reverse(), bytes, cut_at: seq + 1 }
       entries.push(body === null ? silent(run.id, seq, tool_name) : (JSON.parse(body) as Entry))
     }
     const last = rows.at(-1)
@@ -73,7 +73,7 @@ async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, most
   }
 }
 
-/** That there is one is all that matters. */
+/** An entry whose content does not matter. */
 const silent = (agent_run_id: number, seq: number, tool_name: string | null): Entry => ({
   ...{ agent_run_id, seq, tool_name, turn: 1, message_type: 'ACTION' },
   ...{ tool_input: null, tool_output: null, observation: null, duration_ms: null },

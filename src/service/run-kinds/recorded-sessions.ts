@@ -26,7 +26,7 @@ import { redactedEntry } from '../../trace/redacted-entry.ts'
 import type { Context } from '../context.ts'
 import { secretsRedactor } from '../secrets/known-secrets.ts'
 
-/** What a run that records Claude Code is called before its user wrote anything, and its model before the agent answered. */
+/** Title of a recorded run before its user wrote anything, and its model before the agent responded. */
 const UNNAMED = 'Claude Code session'
 const UNKNOWN_MODEL = 'claude_code'
 
@@ -37,7 +37,7 @@ const shown = (ctx: Context, session_id: string, agent_run_id: number): Recorded
   web_url: traceUrl(ctx.base_url, agent_run_id),
 })
 
-/** Begins to record a session of the caller; one that is recorded already keeps its run, whatever became of it. */
+/** Starts to record a session of the caller. A session that is already recorded keeps its run, whatever the run's status is. */
 export async function createSession(ctx: Context, session_id: string): Promise<RecordedSession> {
   const key = keyOf(ctx, session_id)
   return ctx.db.transaction(async tx => {
@@ -52,33 +52,33 @@ export async function createSession(ctx: Context, session_id: string): Promise<R
 }
 
 /**
- * Appends what a log of the session says. 404 for a session that the caller has not created, 409 when its run was stopped, is banned, or
- * has as many entries as a recording may have.
+ * Appends the content of a session log. Throws 404 for a session that the caller has not created, 409 when its run was stopped, is banned, or
+ * has reached the maximum number of entries of a recording.
  */
 export async function addSessionLog(ctx: Context, session_id: string, log: Record<string, unknown>): Promise<RecordedSession> {
-  // Before it is cut, since half a secret is not recognized; and before the run is locked, since a large log takes a while.
+  // Redacts before truncating, since half a secret is not recognized; and before locking the run, since a large log takes a while.
   const redactor = await secretsRedactor(ctx.db, ctx, null)
   const redacted = await redactor.value(log)
   return record(ctx, session_id, async (tx, recording) => {
     const { run, calls, answer } = recording
     if (run.total_logs >= limits.session_entries)
-      throw new ServiceError('conflict', `This recording is full: it has ${limits.session_entries} entries. Begin a new session.`)
-    const said = recordLog(redacted, calls, { user_id: run.user_id, final: run.status === 'completed' })
-    const entries = said.entries.slice(0, limits.session_entries - run.total_logs - 1)
-    if (entries.length < said.entries.length)
+      throw new ServiceError('conflict', `This recording is full: it has ${limits.session_entries} entries. Start a new session.`)
+    const recorded = recordLog(redacted, calls, { user_id: run.user_id, final: run.status === 'completed' })
+    const entries = recorded.entries.slice(0, limits.session_entries - run.total_logs - 1)
+    if (entries.length < recorded.entries.length)
       entries.push(sessionError(`The recording ends here: a session is recorded up to ${limits.session_entries} entries.`))
     await appendRedacted(tx, redactor, run, entries)
-    const prompt = run.prompt === '' && said.prompt !== null ? storedText(said.prompt.slice(0, limits.prompt_chars)) : null
-    // A title that somebody gave it meanwhile stays.
+    const prompt = run.prompt === '' && recorded.prompt !== null ? storedText(recorded.prompt.slice(0, limits.prompt_chars)) : null
+    // A title that a person has set stays.
     const title = prompt !== null && run.title === UNNAMED ? titleOf(prompt) : null
-    const newest = said.answer === null ? answer : storedText(said.answer)
-    const change = { prompt, title, model: said.model === null ? null : storedText(said.model), result: null }
-    const late = run.status === 'completed' && said.answer !== null
-    await keep(tx, run, { calls: said.calls, answer: newest }, { ...change, result: late ? newest : null })
+    const newest = recorded.answer === null ? answer : storedText(recorded.answer)
+    const change = { prompt, title, model: recorded.model === null ? null : storedText(recorded.model), result: null }
+    const late = run.status === 'completed' && recorded.answer !== null
+    await keep(tx, run, { calls: recorded.calls, answer: newest }, { ...change, result: late ? newest : null })
   })
 }
 
-/** Moves the run as the session reports. Refused as `addSessionLog`; a status that the run has already changes nothing. */
+/** Moves the run to the status that the session reports; the current status changes nothing. Throws as `addSessionLog`. */
 export async function setSessionStatus(ctx: Context, session_id: string, status: SessionStatus): Promise<RecordedSession> {
   return record(ctx, session_id, async (tx, { run, calls, answer }) => {
     if (status === 'ACTIVE') {
@@ -112,7 +112,7 @@ async function record(ctx: Context, session_id: string, report: (tx: Db, recordi
     if (run.banned || run.status === 'cancelled')
       throw new ServiceError(
         'conflict',
-        `The recording of this session was ${run.banned ? 'banned' : 'stopped'}: it takes no more reports.`,
+        `The recording of this session was ${run.banned ? 'banned' : 'stopped'}: it accepts no more reports.`,
       )
     if (run.status_reason === 'timeout') {
       await beginTurn(tx, run)

@@ -10,15 +10,18 @@ import { userMessage } from '../../trace/entry.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-/** Lets a run that waits for it push the commit that it shows; what it was told by the way stands in the trace and does not go to the agent. 409 when it waits for no approval, or for that of another commit than was seen. */
+/** Approves the push of the commit that a waiting run shows; `text` is recorded in the trace but not sent to the agent. Throws 409 when no approval is pending, or when the pending commit is not the one that the caller saw. */
 export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
   const head_sha = await recordApproval(tx, ctx.organization_id, run.id)
-  if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run waits for no approval.')
+  if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run is not waiting for an approval.')
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
-    throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: look at the newer change first.`)
+    throw new ServiceError(
+      'conflict',
+      `The commit that waits for approval is ${head_sha}, not ${expected_head_sha}: review the newer change first.`,
+    )
   const message = { text, user_id: ctx.actor.user_id, source_type: 'API' as const, mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
-  if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
+  if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
   await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
   await audit(tx, ctx, 'run.push_approved', { type: 'run', id: run.id }, { head_sha })
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { message_seq: appended.total_logs })

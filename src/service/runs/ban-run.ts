@@ -12,8 +12,8 @@ import { getRun, runNotFound } from './runs.ts'
 import { lockLines, stopLockedRuns } from './stop-run.ts'
 
 /**
- * Stops a run and every other of its pull requests, and marks them: nothing starts them again, neither a resume (409) nor a check,
- * until the ban is lifted. Banned already: unchanged.
+ * Stops and bans a run and every other run of its pull requests: neither a resume (409) nor a check starts them until the ban is lifted.
+ * A banned run stays unchanged.
  */
 export const banRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
@@ -21,13 +21,13 @@ export const banRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
     await mark(tx, ctx, runs, true)
   })
 
-/** Lifts the ban. The runs stay as they are; a resume may start them again. */
+/** Lifts the ban. The runs keep their status; a resume may start them again. */
 export const unbanRun = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, (tx, runs) => mark(tx, ctx, runs, false))
 
 /**
- * Stops a run and every other of its pull requests, and takes them off these: no check of them reaches the run any more, and
- * a later turn writes to a new branch and proposes a pull request of its own. What was proposed stays as it is.
+ * Stops a run and every other run of its pull requests, and detaches them: checks of these pull requests no longer start the run, and a later
+ * turn writes to a new branch and proposes a new pull request. The existing pull requests stay.
  */
 export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<AgentRun> =>
   withRunsOfPullRequests(ctx, run_id, async (tx, runs, lines) => {
@@ -37,12 +37,12 @@ export const removeRunFromPullRequest = (ctx: Context, run_id: number): Promise<
     if (left.length === 0) return
     for (const { id, repository_id, branch } of runs) {
       if (left.some(pr => pr.repository_id === repository_id && pr.head_branch === branch)) await abandonBranch(tx, ctx.organization_id, id)
-      await tell(tx, ctx, id, { removed_from_pull_request: true })
+      await recordUpdate(tx, ctx, id, { removed_from_pull_request: true })
       await audit(tx, ctx, 'run.removed_from_pull_request', { type: 'run', id })
     }
   })
 
-/** All of it in one transaction. `lines`: the runs and all that a stop of them ends. 404 when the run is not in this organization. */
+/** Runs `act` in one transaction. `lines`: the runs and all that a stop of them ends. Throws 404 when the run is not in this organization. */
 async function withRunsOfPullRequests(
   ctx: Context,
   run_id: number,
@@ -61,12 +61,12 @@ async function withRunsOfPullRequests(
 async function mark(tx: Db, ctx: Context, runs: RunRow[], banned: boolean): Promise<void> {
   for (const { id } of runs) {
     if (!(await setBanned(tx, ctx.organization_id, id, banned))) continue
-    await tell(tx, ctx, id, { banned })
+    await recordUpdate(tx, ctx, id, { banned })
     await audit(tx, ctx, banned ? 'run.banned' : 'run.unbanned', { type: 'run', id })
   }
 }
 
-async function tell(tx: Db, ctx: Context, run_id: number, change: Record<string, unknown>): Promise<void> {
+async function recordUpdate(tx: Db, ctx: Context, run_id: number, change: Record<string, unknown>): Promise<void> {
   await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { ...change, user_id: ctx.actor.user_id })
   await notifyRun(tx, ctx.organization_id, run_id)
 }

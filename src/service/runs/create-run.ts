@@ -11,7 +11,7 @@ import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { insertMessage } from '../../store/runs/messages.ts'
-import { insertRun } from '../../store/runs/runs.ts'
+import { insertRun, type NewRun } from '../../store/runs/runs.ts'
 import { recordTraceparent } from '../../store/runs/traceparents.ts'
 import { runLink, userMessage } from '../../trace/entry.ts'
 import { requireQuota } from '../access/quota.ts'
@@ -25,12 +25,12 @@ import { linkWhileActive } from './related-runs.ts'
 import { getRun, requireRun } from './runs.ts'
 
 const AGENTS = ['built_in']
-/** Agents that clients of the public API ask for by name. */
-const not_installed = ['claude_code', 'codex', 'opencode', 'gemini']
+/** Agents that clients of the public API request by name. */
+const NOT_INSTALLED = ['claude_code', 'codex', 'opencode', 'gemini']
 
 /**
- * Accepts a run: the row, its first entry and the job to work on it commit together (specification.md#create-and-resume).
- * 400 names the field; 404 for a repository or parent run that is not in this organization.
+ * Accepts a run: the row, its first entry and the notification of workers commit together (specification.md#create-and-resume).
+ * Throws 400 that names the field; 404 for a repository or parent run that is not in this organization.
  */
 export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const { plan, problems } = await planRun(ctx, input)
@@ -53,10 +53,10 @@ export type RunPlan = {
   auto_create_pr: boolean
 }
 
-/** What was found out for a run, and why it cannot be: `plan` is there when nothing stands in its way. */
+/** The resolved parts of a run, and the problems: `plan` is set when there are none. */
 export type Planned = { plan: RunPlan | null; found: { [K in keyof RunPlan]: RunPlan[K] | undefined }; problems: ServiceError[] }
 
-/** Looks for everything that a run needs, and goes on where it can when something is wrong. The first problem is what a create is refused with. */
+/** Resolves everything that a run needs, and continues after a problem where it can. A create is refused with the first problem. */
 export async function planRun(ctx: Context, input: CreateRunInput): Promise<Planned> {
   const problems: ServiceError[] = []
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
@@ -84,7 +84,7 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
 }
 
-/** Writes the run down, in the transaction of the caller: there and queued, or not at all. */
+/** Writes the run in the caller's transaction: queued, or not at all. */
 export async function acceptRun(
   tx: Db,
   ctx: Context,
@@ -92,75 +92,93 @@ export async function acceptRun(
   plan: RunPlan,
   source: MessageSource = by_api,
 ): Promise<AgentRun> {
-  const { agent, model, repository, base, webhooks, auto_create_pr } = plan
-  const { prompt, title, tags, metadata, instead_of } = await withoutSecrets(tx, ctx, repository?.id ?? null, {
+  const { repository, model } = plan
+  const texts = await withoutSecrets(tx, ctx, repository?.id ?? null, {
     prompt: input.prompt,
     title: input.title ?? null,
     tags: input.tags ?? [],
     metadata: input.metadata ?? null,
     instead_of: model.instead_of ?? null,
   })
-  const images = input.images ?? null
-  const budget = input.budget ?? {}
   if (repository && !(await holdRepository(tx, ctx.organization_id, repository.id))) throw repositoryNotFound()
-  const { id } = await insertRun(tx, {
-    organization_id: ctx.organization_id,
-    user_id: ctx.actor.user_id,
-    repository_id: repository?.id ?? null,
-    source_type: source.source_type,
-    agent_type: agent.agent_type,
-    model: model.id,
-    prompt,
-    title: title ?? titleOf(prompt),
-    tags,
-    metadata: metadata === null ? null : JSON.stringify(metadata),
-    webhooks,
-    base_ref: base.ref,
-    base_sha: base.sha,
-    auto_create_pr,
-    parent_run_id: input.parent_run_id ?? null,
-    repository_ids: ctx.actor.repository_ids,
-    budget_max_cost_usd: budget.max_cost_usd ?? null,
-    budget_max_steps: budget.max_steps ?? null,
-    budget_max_active_seconds: budget.max_active_seconds ?? null,
-    budget_max_wall_seconds: budget.max_wall_seconds ?? null,
-    deadline_seconds: ctx.queue_seconds,
-  })
+  const { id } = await insertRun(tx, newRun(ctx, input, plan, texts, source.source_type))
   if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
-  const place = { organization_id: ctx.organization_id, run_id: id }
-  const message = {
-    text: prompt,
-    user_id: ctx.actor.user_id,
-    source_type: source.source_type,
-    mode: 'prompt',
-    images: images?.length ?? 0,
-    agent,
-    ...(instead_of !== null && { model: { id: model.id, instead_of } }),
-  }
   const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
-  const entries = [userMessage(message)]
+  const entries = [firstMessage(ctx, input, plan, texts, source.source_type)]
   if (source.comment) entries.push(source.comment)
   if (parent) entries.push(runLink({ id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }, source.relation ?? 'parent'))
   await append(tx, ctx.organization_id, id, null, { entries })
-  await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images, user_id: ctx.actor.user_id })
+  await insertMessage(tx, {
+    ...{ organization_id: ctx.organization_id, run_id: id, seq: 1, turn: 1, mode: 'prompt' },
+    ...{ text: texts.prompt, images: input.images ?? null, user_id: ctx.actor.user_id },
+  })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, id)
   const run = await getRun(ctx, id, tx)
-  if (parent) await linkWhileActive(tx, ctx, parent.id, run, source.relation ?? 'child')
-  // Last: from here on every other create of the organization waits for this one.
+  if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
+  // Last: from here on, every other create of the organization waits for this one.
   await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
   await requireQuota(tx, ctx.organization_id, 1)
   return run
 }
 
-/** Under wire profile `codegen` the built-in agent stands in for one that is not installed, and the first entry says so (specification.md#create-and-resume). */
+/** The texts of a request without the values of secrets. */
+type RunTexts = {
+  prompt: string
+  title: string | null
+  tags: string[]
+  metadata: CreateRunInput['metadata'] | null
+  instead_of: string | null
+}
+
+function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTexts, source_type: MessageSource['source_type']): NewRun {
+  const { budget } = input
+  return {
+    organization_id: ctx.organization_id,
+    user_id: ctx.actor.user_id,
+    repository_id: plan.repository?.id ?? null,
+    source_type,
+    agent_type: plan.agent.agent_type,
+    model: plan.model.id,
+    prompt: texts.prompt,
+    title: texts.title ?? titleOf(texts.prompt),
+    tags: texts.tags,
+    metadata: texts.metadata == null ? null : JSON.stringify(texts.metadata),
+    webhooks: plan.webhooks,
+    base_ref: plan.base.ref,
+    base_sha: plan.base.sha,
+    auto_create_pr: plan.auto_create_pr,
+    parent_run_id: input.parent_run_id ?? null,
+    repository_ids: ctx.actor.repository_ids,
+    budget_max_cost_usd: budget?.max_cost_usd ?? null,
+    budget_max_steps: budget?.max_steps ?? null,
+    budget_max_active_seconds: budget?.max_active_seconds ?? null,
+    budget_max_wall_seconds: budget?.max_wall_seconds ?? null,
+    deadline_seconds: ctx.queue_seconds,
+  }
+}
+
+function firstMessage(
+  { actor }: Context,
+  { images }: CreateRunInput,
+  { agent, model }: RunPlan,
+  { prompt, instead_of }: RunTexts,
+  source_type: MessageSource['source_type'],
+) {
+  return userMessage({
+    ...{ text: prompt, user_id: actor.user_id, source_type, mode: 'prompt', images: images?.length ?? 0, agent },
+    ...(instead_of !== null && { model: { id: model.id, instead_of } }),
+  })
+}
+
+/** Under wire profile `codegen` the built-in agent replaces one that is not installed, and the first entry reports it (specification.md#create-and-resume). */
 function chooseAgent(ctx: Context, name: string): Agent {
   if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
-  if (ctx.actor.wire_profile === 'codegen' && not_installed.includes(name)) return { agent_type: 'built_in', instead_of: name }
+  if (ctx.actor.wire_profile === 'codegen' && NOT_INSTALLED.includes(name)) return { agent_type: 'built_in', instead_of: name }
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
 }
 
-/** The default model stands in for a public model name under wire profile `codegen`, as the built-in agent does for other agents. */
+/** The default model replaces a public model name under wire profile `codegen`, as the built-in agent replaces other agents. */
 function chooseModel(ctx: Context, name: string | null, organization_model: string | null): RunPlan['model'] {
   const named = name === null ? null : requestedModel(ctx, name)
   if (named !== null) return named
@@ -168,7 +186,7 @@ function chooseModel(ctx: Context, name: string | null, organization_model: stri
   return name === null ? model : { ...model, instead_of: name }
 }
 
-/** A scripted run with a broken script is refused at once, with line and key, rather than failing later. */
+/** Refuses a scripted run with an invalid script at once, with line and key, rather than letting it fail later. */
 export function requireValidPlaybook(prompt: string): void {
   const found = findPlaybook(prompt)
   if (found && !found.ok)
@@ -179,7 +197,7 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
   if (input.repoless && input.repo_id != null) throw invalid(['body', 'repoless'], 'cannot be true when repo_id names a repository')
   const own = ctx.actor.repository_ids
   if (input.repoless && own !== null)
-    throw new ServiceError('forbidden', 'This token is bound to repositories: a run without one is not for it.')
+    throw new ServiceError('forbidden', 'This token is bound to repositories: it cannot create a run without one.')
   if (input.repoless) return null
   if (input.repo_id != null) {
     return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
@@ -194,7 +212,7 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
 }
 
 function requireOpen(repository: RepositoryRow): RepositoryRow {
-  if (repository.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it takes no new runs.`)
+  if (repository.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it accepts no new runs.`)
   return repository
 }
 

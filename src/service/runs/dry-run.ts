@@ -17,9 +17,9 @@ import { acceptRun, type Planned, planRun, type RunPlan } from './create-run.ts'
 import { getRepositoryStartups } from './startups.ts'
 import { workerState } from './worker-state.ts'
 
-type Remark = DryRun['notices'][number]
+type Finding = DryRun['notices'][number]
 
-/** Carries the run out of the transaction that it was written in, and takes that back on the way. */
+/** Rolls the transaction back and carries the run out of it. */
 class Rehearsed extends Error {
   readonly run: AgentRun
   constructor(run: AgentRun) {
@@ -29,8 +29,8 @@ class Rehearsed extends Error {
 }
 
 /**
- * What a create would do: the same plan, and the same writing in a transaction that is taken back, so that no row, event or notification
- * is left. What a create would be refused with is told as a problem; a request that cannot be parsed is refused as ever.
+ * Returns what a create would do: it plans the same and writes the same in a transaction that is rolled back, so that no row, event or
+ * notification remains. Reasons for a refusal are reported as problems; a request that cannot be parsed is refused as usual.
  */
 export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<DryRun> {
   const { plan, found, problems } = await planRun(ctx, input)
@@ -45,19 +45,19 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     base_sha: run?.base_sha ?? found.base?.sha ?? null,
     model: run?.model ?? found.model?.id ?? null,
     agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
-    environment: { sandbox, blocked, network, ...(await preparedness(ctx, found)) },
+    environment: { sandbox, blocked, network, ...(await readinessOf(ctx, found)) },
     limits_left: limitsLeft(ctx),
     blocking_problems: [
-      ...problems.map(problemRemark),
-      ...(blocked === null ? [] : [remark('workers_blocked', `No run can be started now: ${blocked}`)]),
-      ...(found.base?.state === 'empty' ? [remark('empty_repository', 'The repository has no commit yet.')] : []),
+      ...problems.map(problemFinding),
+      ...(blocked === null ? [] : [finding('workers_blocked', `No run can be started now: ${blocked}`)]),
+      ...(found.base?.state === 'empty' ? [finding('empty_repository', 'The repository has no commit yet.')] : []),
     ],
     notices: noticesOf(found, input),
   }
 }
 
-/** How far the repository is prepared for a run that would start from that commit. */
-async function preparedness(ctx: Context, { repository, base }: Planned['found']) {
+/** Returns whether an environment exists for a run that would start from that commit. */
+async function readinessOf(ctx: Context, { repository, base }: Planned['found']) {
   if (!repository) return { setup: null, checks: 0, startups: null }
   const [set_up, checked, startups] = await Promise.all([
     getSetupCommands(ctx.db, ctx.organization_id, repository.id),
@@ -70,15 +70,15 @@ async function preparedness(ctx: Context, { repository, base }: Planned['found']
   const ready =
     set_up && commands.length > 0 && sha !== null ? await preparedFor(ctx, repository, set_up, { ref: base?.ref ?? null, sha }) : undefined
   const state = commands.length === 0 ? 'none' : ready ? 'prepared' : 'to_be_prepared'
-  const made = {
+  const environment = {
     environment_id: ready?.id ?? null,
     made_at: ready?.made_at.toISOString() ?? null,
     at_base_sha: ready ? ready.base_sha === sha : null,
   }
-  return { setup: { commands: commands.length, state, ...made } as const, checks, startups }
+  return { setup: { commands: commands.length, state, ...environment } as const, checks, startups }
 }
 
-/** What a run would stand on, as far as that is known without its machine: made by the same commands with the same secrets from the same manifests, for that ref or for all. */
+/** Returns the environment that a run would probably reuse: prepared by the same commands with the same secrets and manifests, for that ref or the shared one. */
 async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
   const commands = JSON.parse(set_up.commands) as string[]
   const files = await ctx.listManifests(repository.id, at.sha, commands)
@@ -107,32 +107,27 @@ async function rehearse(ctx: Context, input: CreateRunInput, plan: RunPlan, prob
   }
 }
 
-const remark = (code: string, detail: string, field: string | null = null): Remark => ({ code, detail, field })
-const problemRemark = ({ code, message, errors }: ServiceError): Remark => remark(code, message, errors[0]?.loc.slice(1).join('.') || null)
+const finding = (code: string, detail: string, field: string | null = null): Finding => ({ code, detail, field })
+const problemFinding = ({ code, message, errors }: ServiceError): Finding =>
+  finding(code, message, errors[0]?.loc.slice(1).join('.') || null)
 
-function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateRunInput): Remark[] {
+function noticesOf({ model, agent, base }: Planned['found'], { budget }: CreateRunInput): Finding[] {
   const unbounded = budget?.max_cost_usd != null && model?.price({ input_tokens: 1, output_tokens: 1 }) === null
   return [
     ...(unbounded
-      ? [remark('price_unknown', `The price of ${model.id} is not known, so max_cost_usd bounds nothing.`, 'budget.max_cost_usd')]
+      ? [finding('price_unknown', `The price of ${model.id} is not known, so max_cost_usd limits nothing.`, 'budget.max_cost_usd')]
       : []),
     ...(model?.scripted
-      ? [remark('scripted_model', `${model.id} plays a script that stands in the prompt; it is no language model.`, 'model')]
+      ? [finding('scripted_model', `${model.id} executes a script in the prompt; it is not a language model.`, 'model')]
       : []),
     ...(model?.instead_of === undefined
       ? []
-      : [remark('model_replaced', `${model.instead_of} is not available here; ${model.id} is used instead.`, 'model')]),
+      : [finding('model_replaced', `${model.instead_of} is not available here; ${model.id} is used instead.`, 'model')]),
     ...(agent?.instead_of === undefined
       ? []
-      : [remark('agent_replaced', `${agent.instead_of} is not installed; ${agent.agent_type} works instead.`, 'agent_type')]),
+      : [finding('agent_replaced', `${agent.instead_of} is not installed; ${agent.agent_type} is used instead.`, 'agent_type')]),
     ...(base?.state === 'no_mirror'
-      ? [
-          remark(
-            'base_unresolved',
-            'The repository could not be looked at in time; the commit is looked up when the run starts.',
-            'base_ref',
-          ),
-        ]
+      ? [finding('base_unresolved', 'The repository could not be read in time; the commit is resolved when the run starts.', 'base_ref')]
       : []),
   ]
 }

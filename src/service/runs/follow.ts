@@ -14,8 +14,8 @@ const frame = (event: string, data: string, seq?: number) => `${seq === undefine
 export type RunWording = (run: AgentRun) => unknown
 
 /**
- * A run's trace as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
- * `deleted` is the last thing that is told of it.
+ * The trace of a run as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
+ * `deleted` is the last frame.
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
   return {
@@ -29,7 +29,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
       return run ? frame('run', JSON.stringify(wording(run))) : null
     },
-    /** The tool that is running, for who begins to look on in the middle of it. */
+    /** Returns the running tool, for readers that connect while it runs. */
     async now(): Promise<string | null> {
       const last = await lastRecord(db, organization_id, run_id)
       if (last?.kind !== 'tool_started') return null
@@ -40,20 +40,20 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
   }
 }
 
-/** What happened to an organization's runs, with the run as it is now in every frame; null when it is deleted. */
+/** The events of an organization's runs, with the current run in every frame; null when it is deleted. */
 export function organizationSource(db: Db, base_url: string, organization_id: number, wording: RunWording) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const events = await listEventsAfter(db, organization_id, seq, limit)
-      const told = events.map(event => ({ ...event, agent_run_id: event.run_id ?? deletedRun(event) }))
-      const rows = await Promise.all([...new Set(told.map(event => event.agent_run_id))].map(id => getRun(db, organization_id, id)))
+      const named = events.map(event => ({ ...event, agent_run_id: event.run_id ?? deletedRun(event) }))
+      const rows = await Promise.all([...new Set(named.map(event => event.agent_run_id))].map(id => getRun(db, organization_id, id)))
       const runs = await runObjects(
         db,
         organization_id,
         rows.filter(row => row !== undefined),
         base_url,
       )
-      return told.map(({ seq, type, agent_run_id }) => {
+      return named.map(({ seq, type, agent_run_id }) => {
         const run = runs.find(item => item.id === agent_run_id)
         const data = JSON.stringify({ seq, type, agent_run_id, run: run === undefined ? null : wording(run) })
         return { seq, text: frame('run', data, seq) }
@@ -66,10 +66,10 @@ export function organizationSource(db: Db, base_url: string, organization_id: nu
 
 const deletedRun = (event: { body: string }) => (JSON.parse(event.body) as { agent_run_id: number }).agent_run_id
 
-/** Where a reader of an organization's events begins who wants to hear of new ones only. */
+/** Returns the position of a reader that wants only new events of an organization. */
 export const eventsSoFar = (db: Db, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)
 
-/** The frame of something that passes: `live` JSON is `{event, data}` as the worker sent it. */
+/** Returns the frame of an ephemeral event: `json` is `{event, data}` as the worker sent it; null for any other text. */
 export function liveFrame(json: string): string | null {
   const match = /^\{"event":"(tool|output|text|notice)","data":([\s\S]*)\}$/.exec(json)
   return match?.[1] === undefined || match[2] === undefined ? null : frame(match[1], match[2])

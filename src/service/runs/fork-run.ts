@@ -23,12 +23,12 @@ import { requireFilesAt } from './kept-files.ts'
 import { linkWhileActive } from './related-runs.ts'
 import { getRun, requireConversation, requireRun } from './runs.ts'
 
-const GO_ON = 'Continue.'
+const DEFAULT_PROMPT = 'Continue.'
 
 /**
- * A new run with the conversation of another one up to entry `from_seq`, and its files as they were after it (specification.md#create-and-resume). It takes all that
- * it needs with it, so the other may be deleted. 400 for an entry that is not there, 404 for a run that is not in this organization, 409 when
- * it is banned, its repository takes no runs, its model is gone, or its files of that entry are not kept.
+ * Creates a run with the conversation of another one up to entry `from_seq`, and its files as they were after that entry
+ * (specification.md#create-and-resume). It copies all that it needs, so the other run may be deleted. Throws 400 for an entry that does not exist, 404 for
+ * a run that is not in this organization, 409 when the run is banned, its repository accepts no runs, its model was removed, or the files were not kept.
  */
 export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
@@ -37,9 +37,9 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     if (input.from_seq > parent.total_logs)
       throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
     if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
-    const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? GO_ON)
+    const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? DEFAULT_PROMPT)
     const model = ctx.models.get(parent.model)
-    if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is not configured any more.`)
+    if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is no longer configured.`)
     if (model.scripted) requireValidPlaybook(prompt)
     await requireOpenRepository(tx, parent)
     const files = await requireFilesAt(tx, parent, input.from_seq, true)
@@ -58,18 +58,18 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
     })
     if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
     if (files !== null && !(await copyCheckpoint(tx, ctx.organization_id, { run_id: parent.id, seq: files.seq }, id)))
-      throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are kept no more.`)
+      throw new ServiceError('conflict', `The files of the run after entry ${input.from_seq} are no longer kept.`)
     await copyConversation(tx, ctx.organization_id, { run_id: parent.id, seq: input.from_seq }, id)
     const message = { text: prompt, user_id: ctx.actor.user_id, source_type: 'FORK' as const, mode: 'prompt', images: 0 }
     const from = { id: parent.id, web_url: traceUrl(ctx.base_url, parent.id) }
     const { from_seq } = input
     await append(tx, ctx.organization_id, id, null, { entries: [userMessage(message), runLink(from, 'parent', { from_seq })] })
-    const place = { organization_id: ctx.organization_id, run_id: id }
-    await insertMessage(tx, { ...place, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
+    const key = { organization_id: ctx.organization_id, run_id: id }
+    await insertMessage(tx, { ...key, seq: 1, turn: 1, mode: 'prompt', text: prompt, images: null, user_id: ctx.actor.user_id })
     await notifyWork(tx)
     const run = await getRun(ctx, id, tx)
-    // Last: from here on the run that is forked cannot write, and other creates of the organization wait.
-    await linkWhileActive(tx, ctx, parent.id, run, 'fork', { from_seq })
+    // Last: from here on, the forked run cannot write, and other creates of the organization wait.
+    await linkWhileActive(tx, ctx, parent.id, { to: run, relation: 'fork', from_seq })
     await notifyRun(tx, ctx.organization_id, id)
     await insertEvent(tx, ctx.organization_id, parent.id, 'agent_run.updated', { forked_to: id })
     await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
@@ -89,7 +89,7 @@ const inherited = ({ organization_id, repository_id, agent_type, model, tags, ba
 async function requireOpenRepository(tx: Db, { organization_id, repository_id }: RunRow): Promise<void> {
   if (repository_id === null) return
   if (!(await holdRepository(tx, organization_id, repository_id)))
-    throw new ServiceError('conflict', 'The repository of this run was removed: make a new run in another one.')
+    throw new ServiceError('conflict', 'The repository of this run was removed: create a new run in another one.')
   const repository = await getRepository(tx, organization_id, repository_id)
-  if (repository?.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it takes no new runs.`)
+  if (repository?.archived) throw new ServiceError('conflict', `${repository.full_name} is archived: it accepts no new runs.`)
 }

@@ -8,8 +8,8 @@ import { type CheckpointRow, checkpointAt, newestKeptSeq } from '../../store/wor
 type Run = Pick<RunRow, 'organization_id' | 'id' | 'total_logs'>
 
 /**
- * The checkpoint that holds the files of a run after entry `seq`; null: nothing had been done to what it started from. 409 when they are not
- * kept, with the newest entry whose files are. `all`: files that were left out matter.
+ * Returns the checkpoint with the files of a run after entry `seq`; null: nothing had changed them since the start. Throws 409 when they are not
+ * kept, with the newest entry whose files are. `all`: also throws when files were left out.
  */
 export async function requireFilesAt(db: Db, run: Run, seq: number, all: boolean): Promise<CheckpointRow | null> {
   const found = await checkpointAt(db, run.organization_id, run.id, seq, tools_without_effect)
@@ -17,10 +17,11 @@ export async function requireFilesAt(db: Db, run: Run, seq: number, all: boolean
   if (!found && !(await hasChangedFiles(db, run.organization_id, run.id, seq, tools_without_effect))) return null
   const newest = await newestFiles(db, run)
   const which = found?.covers ? 'Some files' : 'The files'
-  const newest_kept = newest === undefined ? 'There is no entry of which they are.' : `The newest entry of which they are is ${newest}.`
+  const newest_kept =
+    newest === undefined ? 'They are not kept after any entry.' : `The newest entry after which they are kept is ${newest}.`
   throw new ServiceError('conflict', `${which} of the run after entry ${seq} are not kept. ${newest_kept}`)
 }
 
-/** The last entry after which all files of a run are kept; undefined when there is none. */
+/** Returns the last entry after which all files of a run are kept; undefined when there is none. */
 export const newestFiles = (db: Db, run: Run): Promise<number | undefined> =>
   newestKeptSeq(db, run.organization_id, run.id, tools_without_effect)

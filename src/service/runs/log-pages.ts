@@ -2,10 +2,10 @@ import { listEntries } from '../../store/runs/log-entries.ts'
 import { shownEntry } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
 
-/** Texts of entries that were asked for before. Entries never change, so nothing in here is ever wrong. */
+/** A cache of pages of entries as text. Entries never change, so it is never stale. */
 export type LogPages = { get(key: string): Buffer | undefined; put(key: string, page: Buffer): void }
 
-/** Keeps the pages that were asked for last, up to `max_bytes`. */
+/** Creates a cache of the most recently used pages, up to `max_bytes`. */
 export function createLogPages(max_bytes: number): LogPages {
   const pages = new Map<string, Buffer>()
   let bytes = 0
@@ -31,8 +31,8 @@ export function createLogPages(max_bytes: number): LogPages {
 }
 
 /**
- * Entries `from` … `to` of a run as the inside of a JSON list, oldest first or last first. The caller has made sure that the run is the
- * organization's and that it has all of them.
+ * Returns entries `from` … `to` of a run as the inside of a JSON list, in ascending or descending order. The caller has checked that the run
+ * belongs to the organization and has all of these entries.
  */
 export async function entriesText(ctx: Context, run_id: number, from: number, to: number, reverse: boolean): Promise<Buffer> {
   if (to < from) return Buffer.alloc(0)
@@ -41,7 +41,7 @@ export async function entriesText(ctx: Context, run_id: number, from: number, to
   if (known) return known
   const rows = await listEntries(ctx.db, ctx.organization_id, run_id, from, to)
   const page = Buffer.from((reverse ? rows.reverse() : rows).map(row => shownEntry(row.body, ctx.base_url)).join(','))
-  // Fewer when the run is being deleted at this moment.
+  // Fewer rows while the run is being deleted.
   if (rows.length === to - from + 1) ctx.log_pages.put(key, page)
   return page
 }

@@ -11,8 +11,8 @@ import type { Context } from '../context.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
- * Holds a run until it is resumed, by the same turn. A run that nobody works on is paused at once; a working one when its worker has let go,
- * or when the sweep takes it from one that is dead. Paused already: unchanged. 409 for a run that is stopping or has ended (specification.md#run-status).
+ * Pauses a run until it is resumed in the same turn. A run without a worker is paused at once, another one when its worker has released it or
+ * when the sweep takes it from a dead worker. A paused run stays unchanged. Throws 409 for a run that is stopping or has ended (specification.md#run-status).
  */
 export async function pauseRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {

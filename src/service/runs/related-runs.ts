@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import { runObjects } from './run-object.ts'
 import { requireRun } from './runs.ts'
 
-/** The run that this one belongs to, and the runs that belong to it, archived ones too; newest first. 404 when it is not in this organization. */
+/** Returns the parent of a run and its child runs, archived ones too; newest first. Throws 404 when the run is not in this organization. */
 export async function listRelatedRuns(ctx: Context, run_id: number, query: PageQuery) {
   const { parent_run_id } = await requireRun(ctx.db, ctx.organization_id, run_id)
   const window = pageWindow(query)
@@ -28,20 +28,15 @@ function relationOf(row: ShownRun, parent_run_id: number | null): RelatedRun['re
   return row.source_type === 'LOG_ANALYSIS' ? 'analysis' : 'child'
 }
 
+type RunLink = { to: { id: number; web_url: string }; relation: 'child' | 'fork' | 'analysis'; from_seq?: number }
+
 /**
- * Links a run with one that was made from it while its turn is not over. Afterwards nothing is appended: the last entry of a run that has
- * ended is its answer or its error, and `GET …/related` has them all.
+ * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not over. Afterwards nothing is appended: the last
+ * entry of a run that has ended is its answer or its error, and `GET …/related` lists them all.
  */
-export async function linkWhileActive(
-  tx: Db,
-  ctx: Context,
-  run_id: number,
-  to: { id: number; web_url: string },
-  relation: 'child' | 'fork' | 'analysis',
-  more: { from_seq?: number } = {},
-): Promise<void> {
+export async function linkWhileActive(tx: Db, ctx: Context, run_id: number, { to, relation, from_seq }: RunLink): Promise<void> {
   const run = await lockRun(tx, ctx.organization_id, run_id)
   if (run !== undefined && !isTerminal(run.status))
-    await append(tx, ctx.organization_id, run_id, null, { entries: [runLink(to, relation, more)] })
+    await append(tx, ctx.organization_id, run_id, null, { entries: [runLink(to, relation, from_seq === undefined ? {} : { from_seq })] })
   await notifyRun(tx, ctx.organization_id, run_id)
 }

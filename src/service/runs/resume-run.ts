@@ -26,8 +26,8 @@ import { by_api, type MessageSource } from './message-source.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
- * A follow-up, in every state, but not to a banned run (409): a finished run gets a new turn on the same workspace, one that is being stopped
- * gets it when it is cancelled, a paused one goes on, a waiting one is answered, a working one hears it as `mode` says. The message is durable before the answer (specification.md#create-and-resume).
+ * Delivers a follow-up in every status, except to a banned run (409): an ended run gets a new turn in the same workspace, a run that is being stopped gets
+ * it when it is cancelled, a paused run continues, a waiting one gets an answer, a running one gets it according to `mode`. The message is durable before the response (specification.md#create-and-resume).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const model = input.model == null ? undefined : requestedModel(ctx, input.model)
@@ -41,74 +41,86 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       await approvePush(tx, ctx, run, text, input.expected_head_sha ?? null)
       return getRun(ctx, run.id, tx)
     }
-    if (ctx.models.get(model?.id ?? run.model)?.scripted) requireValidPlaybook(input.prompt)
-    const finished = isTerminal(run.status)
-    const stopping = run.status === 'cancelling'
-    if (!isAtWork(run)) await requireQuota(tx, ctx.organization_id, finished || stopping ? 0 : null)
-    if (finished) await requireRepositoryOf(tx, run)
-    if (run.status === 'paused') requireTopUp(run, input.budget ?? {})
+    await requireResumable(tx, ctx, run, input, model?.id ?? run.model)
     if (model || input.budget || webhooks !== null || run.archived)
       await updateRun(tx, ctx.organization_id, run.id, {
         model: model?.id,
         budget: input.budget ?? undefined,
         webhooks: webhooks ?? undefined,
-        // A run that works is in the list.
+        // A run that continues must be in the list.
         archived: false,
       })
-
     if (ctx.actor.repository_ids !== null)
       await setRepositoryBounds(tx, ctx.organization_id, run.id, narrowed(run.repository_ids, ctx.actor.repository_ids))
-    const prompt = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
-    // A public model name that this service does not have: the run goes on with the model that it has.
-    const instead_of = model === null ? await withoutSecrets(tx, ctx, run.repository_id, input.model ?? '') : null
-    const mode = deliveryOf(run, input.mode ?? 'steer')
-    const message = {
-      ...{ text: prompt, user_id: ctx.actor.user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 },
-      ...(instead_of !== null && { model: { id: run.model, instead_of } }),
-    }
-    const turn = finished || stopping || mode === 'enqueue' ? run.turn + 1 : run.turn
-    if (finished)
-      await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
-    const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [source.comment ?? userMessage(message)] })
-    if (!appended) throw new ServiceError('conflict', 'The run changed at the same moment; try again.')
-    await insertMessage(tx, {
-      organization_id: ctx.organization_id,
-      run_id: run.id,
-      seq: appended.total_logs,
-      turn,
-      mode,
-      text: prompt,
-      images: input.images ?? null,
-      user_id: ctx.actor.user_id,
-    })
-    if (stopping) await requestResume(tx, ctx.organization_id, run.id, true)
-    if (run.status === 'paused')
-      await requeueRun(tx, ctx.organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
-    if (ctx.traceparent !== null && (finished || stopping || run.status === 'paused'))
-      await recordTraceparent(tx, ctx.organization_id, run.id, ctx.traceparent)
-    if (run.status === 'waiting') await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
-    // Who talks to a run that is about to pause wants it to go on.
-    if (run.pause_requested_at !== null) await withdrawPause(tx, ctx.organization_id, run.id)
-    if (mode === 'interrupt') await notifyOwner(tx, ctx.organization_id, run.id)
-    await insertEvent(tx, ctx.organization_id, run.id, finished || run.status === 'paused' ? 'agent_run.status' : 'agent_run.updated', {
-      message_seq: appended.total_logs,
-    })
+    const delivered = await deliver(tx, ctx, run, { input, source, unknown_model: model === null ? (input.model ?? '') : null })
+    await continueRun(tx, ctx, run, delivered)
     await notifyWork(tx)
     await notifyRun(tx, ctx.organization_id, run.id)
     return getRun(ctx, run.id, tx)
   })
 }
 
-/** A repository is removed only when all of its runs have ended. */
-async function requireRepositoryOf(tx: Db, run: RunRow): Promise<void> {
-  if (run.repository_id !== null && !(await holdRepository(tx, run.organization_id, run.repository_id)))
-    throw new ServiceError('conflict', 'The repository of this run was removed: make a new run in another one.')
+async function requireResumable(tx: Db, ctx: Context, run: RunRow, { prompt, budget }: ResumeRunInput, model: string): Promise<void> {
+  if (ctx.models.get(model)?.scripted) requireValidPlaybook(prompt)
+  const finished = isTerminal(run.status)
+  if (!isActive(run)) await requireQuota(tx, ctx.organization_id, finished || run.status === 'cancelling' ? 0 : null)
+  if (finished) await requireRepositoryOf(tx, run)
+  if (run.status === 'paused') requireTopUp(run, budget ?? {})
 }
 
-/** Whoever talks to a run that goes on anyway asks for nothing more. */
-const isAtWork = ({ status }: RunRow) => status === 'queued' || status === 'starting' || status === 'running'
+/** `unknown_model`: the requested public model name that this service does not have; the run keeps its model. */
+type FollowUp = { input: ResumeRunInput; source: MessageSource; unknown_model: string | null }
+type Delivered = { mode: MessageMode; message_seq: number }
 
-/** A limit that is used up would pause the run again at once: an error that names the limit to raise. `max_wall_seconds` is per turn and starts anew. */
+/** Appends the message to the trace, in a new turn if the run has ended, and queues it for the worker. */
+async function deliver(tx: Db, ctx: Context, run: RunRow, { input, source, unknown_model }: FollowUp): Promise<Delivered> {
+  const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
+  const instead_of = unknown_model === null ? null : await withoutSecrets(tx, ctx, run.repository_id, unknown_model)
+  const finished = isTerminal(run.status)
+  const mode = deliveryOf(run, input.mode ?? 'steer')
+  const turn = finished || run.status === 'cancelling' || mode === 'enqueue' ? run.turn + 1 : run.turn
+  const { user_id } = ctx.actor
+  if (finished)
+    await requeueRun(tx, ctx.organization_id, run.id, { from: [run.status], new_turn: true, deadline_seconds: ctx.queue_seconds })
+  const message = {
+    ...{ text, user_id, source_type: source.source_type, mode, images: input.images?.length ?? 0 },
+    ...(instead_of !== null && { model: { id: run.model, instead_of } }),
+  }
+  const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [source.comment ?? userMessage(message)] })
+  if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
+  await insertMessage(tx, {
+    ...{ organization_id: ctx.organization_id, run_id: run.id, seq: appended.total_logs, turn, mode, text },
+    ...{ images: input.images ?? null, user_id },
+  })
+  return { mode, message_seq: appended.total_logs }
+}
+
+/** Lets a paused, waiting or stopping run continue with the message, and reports it as an event. */
+async function continueRun(tx: Db, ctx: Context, run: RunRow, { mode, message_seq }: Delivered): Promise<void> {
+  const { organization_id } = ctx
+  const finished = isTerminal(run.status)
+  const paused = run.status === 'paused'
+  const stopping = run.status === 'cancelling'
+  if (stopping) await requestResume(tx, organization_id, run.id, true)
+  if (paused) await requeueRun(tx, organization_id, run.id, { from: ['paused'], new_turn: false, deadline_seconds: ctx.queue_seconds })
+  if (ctx.traceparent !== null && (finished || stopping || paused)) await recordTraceparent(tx, organization_id, run.id, ctx.traceparent)
+  if (run.status === 'waiting') await wakeRun(tx, organization_id, run.id, ctx.queue_seconds)
+  // A message to a run that is about to pause withdraws the pause.
+  if (run.pause_requested_at !== null) await withdrawPause(tx, organization_id, run.id)
+  if (mode === 'interrupt') await notifyOwner(tx, organization_id, run.id)
+  await insertEvent(tx, organization_id, run.id, finished || paused ? 'agent_run.status' : 'agent_run.updated', { message_seq })
+}
+
+/** Throws 409 when the repository was removed, which is possible only after all of its runs have ended. */
+async function requireRepositoryOf(tx: Db, run: RunRow): Promise<void> {
+  if (run.repository_id !== null && !(await holdRepository(tx, run.organization_id, run.repository_id)))
+    throw new ServiceError('conflict', 'The repository of this run was removed: create a new run in another one.')
+}
+
+/** A message to an active run needs no quota. */
+const isActive = ({ status }: RunRow) => status === 'queued' || status === 'starting' || status === 'running'
+
+/** Throws 400 that names a budget limit that is used up, because it would pause the run again at once. `max_wall_seconds` is per turn and restarts. */
 function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {
   const { steps, cost_usd, active_ms, budget_max_steps, budget_max_cost_usd, budget_max_active_seconds } = run
   const limits = [
@@ -117,23 +129,23 @@ function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>
     ['max_active_seconds', active_ms / 1000, budget_max_active_seconds],
   ] as const
   for (const [name, spent, before] of limits) {
-    const given = budget[name]
-    const limit = given === undefined ? before : given
+    const requested = budget[name]
+    const limit = requested === undefined ? before : requested
     if (limit === null || Number(limit) > spent) continue
-    throw given === undefined
+    throw requested === undefined
       ? invalid(
           ['body', 'budget'],
-          `is required: the run used ${spent} of its ${name} ${limit}; give a larger ${name}, the whole limit and not what is added`,
+          `is required: the run used ${spent} of its ${name} ${limit}; give a larger ${name}, the new total and not what is added`,
         )
-      : invalid(['body', 'budget', name], `must be more than the ${spent} that the run has used: it is the whole limit, not what is added`)
+      : invalid(['body', 'budget', name], `must be more than the ${spent} that the run has used: it is the new total, not what is added`)
   }
 }
 
-/** What a message is to a run in this state: the first of a turn, an answer, or one of the three ways to reach a run at work. One that is being stopped has it for its next turn. */
-function deliveryOf(run: RunRow, asked: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
+/** Returns the mode of a message to a run in this status: the first of a turn, an answer, or one of the three modes for a running run. A run that is being stopped gets it for its next turn. */
+function deliveryOf(run: RunRow, requested: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
   if (isTerminal(run.status)) return 'prompt'
   if (run.status === 'cancelling') return 'enqueue'
   if (run.status === 'waiting') return 'answer'
   if (run.status === 'paused') return 'steer'
-  return asked
+  return requested
 }

@@ -12,9 +12,9 @@ import { requireRun } from './runs.ts'
 const NOTHING = { files_changed: 0, additions: 0, deletions: 0, files: [], patch: '', patch_truncated: false }
 
 /**
- * The whole change of a run as of its last commit, empty while nothing was committed; or what its files changed between two entries. 404 when
- * it is not in this organization, 400 for entries that are not there or a range that ends before it begins, 409 when the files of an entry
- * are not kept, 503 while they cannot be had.
+ * Returns the whole change of a run as of its last commit, empty before the first commit; or the change of its files between two entries. Throws
+ * 404 when it is not in this organization, 400 for entries that do not exist or a reversed range, 409 when the files of an entry are not kept,
+ * 503 while they are unavailable.
  */
 export async function getRunDiff(ctx: Context, run_id: number, { from_seq, to_seq }: DiffQuery): Promise<RunDiff> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
@@ -24,13 +24,13 @@ export async function getRunDiff(ctx: Context, run_id: number, { from_seq, to_se
   return { ...change, agent_run_id: run_id, files: JSON.parse(change.files) as RunDiff['files'] }
 }
 
-async function diffOfSteps(ctx: Context, run: RunRow, from_seq: number, asked_to: number | undefined): Promise<RunDiff> {
-  for (const [name, seq] of Object.entries({ from_seq, to_seq: asked_to ?? 0 }))
+async function diffOfSteps(ctx: Context, run: RunRow, from_seq: number, requested_to: number | undefined): Promise<RunDiff> {
+  for (const [name, seq] of Object.entries({ from_seq, to_seq: requested_to ?? 0 }))
     if (seq > run.total_logs) throw invalid(['query', name], `must not be more than ${run.total_logs}, the last entry of the run`)
-  if (asked_to !== undefined && asked_to < from_seq) throw invalid(['query', 'to_seq'], `must not be less than ${from_seq}`)
+  if (requested_to !== undefined && requested_to < from_seq) throw invalid(['query', 'to_seq'], `must not be less than ${from_seq}`)
   const from = await requireFilesAt(ctx.db, run, from_seq, false)
-  const newest = asked_to === undefined ? await newestFiles(ctx.db, run) : undefined
-  const to_seq = asked_to ?? Math.max(from_seq, newest ?? 0)
+  const newest = requested_to === undefined ? await newestFiles(ctx.db, run) : undefined
+  const to_seq = requested_to ?? Math.max(from_seq, newest ?? 0)
   const to = await requireFilesAt(ctx.db, run, to_seq, false)
   const range = { agent_run_id: run.id, base_sha: run.base_sha, head_sha: to?.head ?? null, from_seq, to_seq }
   if (to === null || from?.tree === to.tree) return { ...range, ...NOTHING }
@@ -41,14 +41,14 @@ async function between(ctx: Context, run: RunRow, from: CheckpointRow | null, to
   const start = from?.tree ?? to.base_sha
   const packs = Math.max(from?.packs ?? 0, to.packs)
   const found = start === null ? null : await ctx.readTrees(run, { packs, from: start, to: to.tree }).catch(unavailable)
-  if (found === null) throw new ServiceError('conflict', 'The files of these entries cannot be had any more.')
-  // The files are as the run left them: what they hold of secrets was never stored as text.
+  if (found === null) throw new ServiceError('conflict', 'The files of these entries are no longer available.')
+  // The files are as the run left them: secrets in them have not been redacted yet.
   const canary = { name: CANARY, value: canaryOf(ctx.sealer, run.organization_id, run.id) }
   return (await secretsRedactor(ctx.db, ctx, run.repository_id, [canary])).value(found)
 }
 
 function unavailable(error: unknown): never {
   if (error instanceof Error && error.name === 'GitError')
-    throw new ServiceError('unavailable', `The files cannot be had now: ${error.message}`, { headers: { 'retry-after': '5' } })
+    throw new ServiceError('unavailable', `The files are unavailable now: ${error.message}`, { headers: { 'retry-after': '5' } })
   throw error
 }

@@ -13,14 +13,14 @@ import { runNotFound } from './runs.ts'
 
 export type RunHeadFinder = (key: { organization_id: number; id: number }) => Promise<RunHead | undefined>
 
-/** One statement for all who ask in the same turn of the event loop. */
+/** Batches all lookups of one turn of the event loop into one statement. */
 export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))
 
 type Head = { status: string; result: string | null }
 
 /**
- * One page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as they are stored;
- * `headOf` puts the run's own status and result into the words of the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
+ * Returns one page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as they are
+ * stored; `headOf` words the run's status and result for the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
  */
 export async function listRunLogs(
   ctx: Context,

@@ -11,7 +11,7 @@ import type { ShownRun } from '../../store/runs/runs.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
-/** The run object of specification.md#run-object from its rows. */
+/** Returns the run object of specification.md#run-object from its rows. */
 export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_url: string): AgentRun {
   return {
     id: row.id,
@@ -22,21 +22,7 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     result: row.result,
     summary: row.title,
     source_type: row.source_type,
-    github_pull_requests: pull_requests.map(pr => ({
-      id: pr.id,
-      title: pr.title,
-      url: pr.url,
-      created_at: pr.created_at.toISOString(),
-      updated_at: pr.updated_at.toISOString(),
-      head_branch_name: pr.head_branch,
-      number: pr.number,
-      state: pr.state,
-      base_branch_name: pr.base_branch,
-      head_sha: pr.head_sha,
-      files_changed: pr.files_changed,
-      additions: pr.additions,
-      deletions: pr.deletions,
-    })),
+    github_pull_requests: pull_requests.map(shownPullRequest),
     metadata: row.metadata === null ? null : (parseJsonExactly(row.metadata) as Record<string, unknown>),
     status_reason: row.status_reason,
     terminal: isTerminal(row.status),
@@ -64,31 +50,51 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     repo_id: row.repository_id,
     base_ref: row.base_ref,
     base_sha: row.base_sha,
-    // Its name is settled when the run starts; the branch itself is there once it was pushed.
+    // The name is chosen when the run starts; the branch exists once it was pushed.
     branch: row.pushed_sha === null ? null : row.branch,
     user_id: row.user_id,
     turn: row.turn,
     parent_run_id: row.parent_run_id,
     forked_at_seq: row.forked_at_seq,
     total_logs: row.total_logs,
-    usage: {
-      input_tokens: row.input_tokens,
-      output_tokens: row.output_tokens,
-      cached_tokens: row.cached_tokens,
-      cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
-      active_seconds: row.active_ms / 1000,
-    },
-    budget: {
-      max_cost_usd: row.budget_max_cost_usd === null ? null : plainDecimal(row.budget_max_cost_usd),
-      max_steps: row.budget_max_steps,
-      max_active_seconds: row.budget_max_active_seconds,
-      max_wall_seconds: row.budget_max_wall_seconds,
-    },
+    usage: usageOf(row),
+    budget: budgetOf(row),
     banned: row.banned,
   }
 }
 
-/** Run objects of several rows, with one look-up for their pull requests. */
+const shownPullRequest = (pr: PullRequestRow): AgentRun['github_pull_requests'][number] => ({
+  id: pr.id,
+  title: pr.title,
+  url: pr.url,
+  created_at: pr.created_at.toISOString(),
+  updated_at: pr.updated_at.toISOString(),
+  head_branch_name: pr.head_branch,
+  number: pr.number,
+  state: pr.state,
+  base_branch_name: pr.base_branch,
+  head_sha: pr.head_sha,
+  files_changed: pr.files_changed,
+  additions: pr.additions,
+  deletions: pr.deletions,
+})
+
+const usageOf = (row: ShownRun): AgentRun['usage'] => ({
+  input_tokens: row.input_tokens,
+  output_tokens: row.output_tokens,
+  cached_tokens: row.cached_tokens,
+  cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
+  active_seconds: row.active_ms / 1000,
+})
+
+const budgetOf = (row: ShownRun): AgentRun['budget'] => ({
+  max_cost_usd: row.budget_max_cost_usd === null ? null : plainDecimal(row.budget_max_cost_usd),
+  max_steps: row.budget_max_steps,
+  max_active_seconds: row.budget_max_active_seconds,
+  max_wall_seconds: row.budget_max_wall_seconds,
+})
+
+/** Returns the run objects of several rows, with one query for their pull requests. */
 export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
   const all =
     rows.length === 0

@@ -14,8 +14,8 @@ const ALL = { skip: 0, limit: 1_000, reverse: false }
 export async function getRunRecovery(ctx: Context, run_id: number, query: RecoveryQuery): Promise<RunRecovery> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
   const rows = await listSteps(ctx.db, ctx.organization_id, run_id)
-  const at_work = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
-  const steps = stepsOf(rows.map(stepRecord), at_work)
+  const active = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
+  const steps = stepsOf(rows.map(stepRecord), active)
   const window = pageWindow(query)
   const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: ['workspace_restored'] }, ALL)).rows
   return {
@@ -27,7 +27,7 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
   }
 }
 
-/** `restored`: all entries about workspaces that were brought back. `until`: where the next owner went on. */
+/** `restored`: all entries about restored workspaces. `until`: the position at which the next owner continued. */
 function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow, restored: EntryRow[], until = Number.POSITIVE_INFINITY): Recovery {
   const { cause, since, model_call_reissued, interrupted } = JSON.parse(body) as {
     cause: 'lease_lost' | 'handed_over'
@@ -48,17 +48,17 @@ function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
 }
 
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
-  const place = { turn, epoch, seq, at: created_at.toISOString() }
-  if (kind === 'model_started') return { ...place, kind }
-  if (kind === 'model_failed') return { ...place, kind, code: (JSON.parse(body) as { code: string }).code }
+  const position = { turn, epoch, seq, at: created_at.toISOString() }
+  if (kind === 'model_started') return { ...position, kind }
+  if (kind === 'model_failed') return { ...position, kind, code: (JSON.parse(body) as { code: string }).code }
   if (kind === 'model_answered')
-    return { ...place, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }
-  if (kind === 'tool_started') return { ...place, kind, call_id: key ?? '' }
-  if (kind === 'tool_finished') return { ...place, kind, call_id: key ?? '', status: statusOf(body) }
-  return { ...place, kind: 'other' }
+    return { ...position, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }
+  if (kind === 'tool_started') return { ...position, kind, call_id: key ?? '' }
+  if (kind === 'tool_finished') return { ...position, kind, call_id: key ?? '', status: statusOf(body) }
+  return { ...position, kind: 'other' }
 }
 
-/** How the tool ended, as the model was told. */
+/** Returns the status of the tool call that was reported to the model. */
 function statusOf(body: string): string {
   type Finished = { message: { content: { output?: { value?: { status?: string } } }[] } }
   return (JSON.parse(body) as Finished).message.content[0]?.output?.value?.status ?? 'ok'

@@ -13,7 +13,7 @@ import { requireModel } from '../organizations/models.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { runObjects } from './run-object.ts'
 
-/** The same answer for a run that never was and for one of another organization (specification.md#errors). */
+/** The same error for a run that does not exist and for one of another organization (specification.md#errors). */
 export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
 
 export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
@@ -28,7 +28,7 @@ export async function requireLockedRun(db: Db, organization_id: number, run_id: 
   return row
 }
 
-/** 409 for what would continue a run that has no conversation here: a single tool call, or the recording of a session outside this service. */
+/** Throws 409 for an operation that would continue a run without a conversation: a single tool call, or the recording of a session outside this service. */
 export function requireConversation(run: Pick<ShownRun, 'id' | 'source_type'>): void {
   if (run.source_type === 'TOOL')
     throw new ServiceError(
@@ -38,11 +38,11 @@ export function requireConversation(run: Pick<ShownRun, 'id' | 'source_type'>): 
   if (isRecorded(run))
     throw new ServiceError(
       'invalid_transition',
-      'This run was recorded from outside, from a session of a local agent: it can be stopped, archived and deleted, but only that session continues it.',
+      'This run is the recording of a local agent session: it can be stopped, archived and deleted, but only that session continues it.',
     )
 }
 
-/** The run object. 404 when it is not in this organization. */
+/** Returns the run object. Throws 404 when it is not in this organization. */
 export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Promise<AgentRun> {
   const row = await requireRun(db, ctx.organization_id, run_id)
   const [run] = await runObjects(db, ctx.organization_id, [row], ctx.base_url)
@@ -55,7 +55,7 @@ export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
   source_type?: (SourceType | SourceType[])[] | undefined
 }
 
-/** One page, newest first. A status or a source of the public API can be several of ours (specification.md#wire-profiles). */
+/** Returns one page, newest first. A status or source of the public API can stand for several of this service (specification.md#wire-profiles). */
 export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)
   const filter = {
@@ -68,17 +68,17 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }
 
-/** Changes title, tags, archive, and model and budget of the next turn. 400 for an unknown model. */
+/** Changes title, tags, archive, and model and budget of the next turn. Throws 400 for an unknown model. */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
     const next_turn = (['model', 'budget'] as const).find(name => input[name] !== undefined)
-    if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run was recorded from outside')
+    if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run is the recording of a local session')
     const { repository_id } = run
     const { title, tags } = input
-    const said = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
-    await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...said, model, budget: input.budget })
+    const texts = title === undefined && tags === undefined ? {} : await withoutSecrets(tx, ctx, repository_id, { title, tags })
+    await updateRunRow(tx, ctx.organization_id, run_id, { ...input, ...texts, model, budget: input.budget })
     await insertEvent(tx, ctx.organization_id, run_id, 'agent_run.updated', { changed: Object.keys(input), user_id: ctx.actor.user_id })
     await notifyRun(tx, ctx.organization_id, run_id)
     return getRun(ctx, run_id, tx)

@@ -10,7 +10,7 @@ const none = {
   ...{ first_model_byte_ms: null, first_action_ms: null },
 }
 
-/** What the start of a run took, nulls until its agent has acted or its first turn has ended. 404 when it is not in this organization. */
+/** Returns the duration of each part of a run's start, nulls until its agent has acted or its first turn has ended. Throws 404 when it is not in this organization. */
 export async function getRunStartup(ctx: Context, run_id: number): Promise<RunStartup> {
   await requireRun(ctx.db, ctx.organization_id, run_id)
   const row = await getStartup(ctx.db, ctx.organization_id, run_id)
@@ -19,7 +19,7 @@ export async function getRunStartup(ctx: Context, run_id: number): Promise<RunSt
   return { agent_run_id: run_id, ...times, environment: environment === null ? null : JSON.parse(environment) }
 }
 
-/** Median and 95th percentile of the parts of starts of a repository's runs. 404 when it is not in this organization. */
+/** Returns median and 95th percentile of the parts of starts of a repository's runs. Throws 404 when it is not in this organization. */
 export async function getRepositoryStartups(ctx: Context, repo_id: number, query: { since?: string | undefined }) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return startupsSince(ctx, repo_id, query.since === undefined ? new Date(Date.now() - DAYS * 86_400_000) : new Date(query.since))

@@ -11,9 +11,9 @@ import type { Context } from '../context.ts'
 import { getRun, runNotFound } from './runs.ts'
 
 /**
- * Asks a run to stop. A run that nobody works on is cancelled at once; a working one is `cancelling` until its worker has let go,
- * or until the sweep finds that the worker is dead. On a run that has ended: unchanged; on one that is stopping: a follow-up that waits for
- * that is taken back, and stays in the trace (specification.md#run-status).
+ * Stops a run. A run without a worker is cancelled at once; another one is `cancelling` until its worker has released it, or until the sweep
+ * detects that the worker is dead. A run that has ended stays unchanged; a second stop of a stopping run withdraws a follow-up that waits for
+ * its end, which stays in the trace (specification.md#run-status).
  */
 export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {
@@ -25,26 +25,26 @@ export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
 }
 
 /**
- * Runs with all that a stop of them ends. None is added once all are held, so it is asked until there is nothing new. Always in the order of
- * their ids, and before the first event, which takes the lock of the organization: so nobody who does the same waits for who waits for them.
+ * Locks runs with all that a stop of them ends. No run is added once all are locked, so it repeats until there is nothing new. Locks in the order of
+ * ids, and before the first event, which locks the organization, to prevent deadlocks.
  */
 export async function lockLines(tx: Db, { organization_id }: Context, run_ids: number[]): Promise<RunRow[]> {
-  for (let held = ''; ; ) {
+  for (let locked = ''; ; ) {
     const runs = await lockRunsAndLiveBelow(tx, organization_id, run_ids)
     const now = runs.map(({ id }) => id).join()
-    if (now === held) return runs
-    held = now
+    if (now === locked) return runs
+    locked = now
   }
 }
 
-/** The stop itself, for whoever holds the locks of the runs and of all that their agents have started. */
+/** Stops runs that the caller has locked together with all that their agents have started. */
 export async function stopLockedRuns(tx: Db, ctx: Context, runs: RunRow[]): Promise<void> {
   for (const run of runs) if (!isTerminal(run.status)) await stopOne(tx, ctx, run)
 }
 
 async function stopOne(tx: Db, ctx: Context, run: RunRow): Promise<void> {
   if (run.status === 'cancelling') return withdrawFollowUp(tx, ctx, run.id)
-  // One that lost its worker has something open that the sweep closes first.
+  // A run that lost its worker may have an open step, which the sweep closes first.
   const leased = !isRecorded(run) && (run.status === 'starting' || run.status === 'running' || run.recovering_since !== null)
   await recordStop(tx, ctx.organization_id, run.id, ctx.actor.user_id)
   await moveRun(tx, ctx.organization_id, run.id, null, { from: sourcesOf('cancelling'), to: 'cancelling' })

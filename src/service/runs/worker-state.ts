@@ -2,10 +2,10 @@ import type { SandboxLimitMechanisms } from '../../contract/service.ts'
 import type { Db } from '../../store/database.ts'
 import { listWorkers } from '../../store/leases/workers.ts'
 
-/** A worker that was not heard of for this long is not counted on. It reports every three seconds. */
+/** A worker without a report for this long is not counted. Workers report every three seconds. */
 const SILENCE_SECONDS = 15
 
-/** Of all processes that work on runs: how many there are, how many of them start runs, and how many runs those may have and all have at work. */
+/** The workers of all processes: `count`, those `able` to start runs, their `slots`, and the runs that are `busy` on all of them. */
 export type WorkerState = {
   sandbox: string | null
   sandbox_limits: SandboxLimitMechanisms | null
@@ -17,18 +17,18 @@ export type WorkerState = {
   busy: number
 }
 
-/** What a worker reports of its sandboxes. */
-type Told = SandboxLimitMechanisms & { large_repositories?: 'shared' | 'cloned' }
+/** The report of a worker about its sandboxes. */
+type SandboxReport = SandboxLimitsHeldBy & { large_repositories?: 'shared' | 'cloned' }
 
 /**
- * Whether any worker on this database takes runs: `blocked` is null when one does, otherwise one line that says why none does. `sandbox`: what
- * runs are isolated with, and by what their limits are held; null while none is started. Where workers differ it is the oldest one's.
+ * Returns whether any worker on this database starts runs: `blocked` is null when one does, otherwise one line with the reason. `sandbox`: the
+ * driver that isolates runs, and what enforces its limits; null while no worker is running. Workers may differ: the oldest one is reported.
  */
 export async function workerState(db: Db): Promise<WorkerState> {
   const workers = (await listWorkers(db, SILENCE_SECONDS)).filter(worker => worker.concurrency > 0)
   const able = workers.filter(worker => worker.blocked_reason === null)
-  const told = able[0]?.sandbox_limits
-  const { large_repositories = null, ...held_by } = typeof told === 'string' ? (JSON.parse(told) as Told) : {}
+  const report = able[0]?.sandbox_limits
+  const { large_repositories = null, ...held_by } = typeof report === 'string' ? (JSON.parse(report) as SandboxReport) : {}
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
   return {
     sandbox: able[0]?.sandbox ?? null,
