@@ -1,4 +1,4 @@
-import { WATCH_MS } from '../store/notify.ts'
+import { WATCH_INTERVAL_MS } from '../store/notify.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import type { Hub } from './hub.ts'
 
@@ -15,7 +15,7 @@ export class Feeds {
   #timer: NodeJS.Timeout | undefined
 
   /** @param on_watch receives every run that is followed here, at once and then every few seconds */
-  constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_MS) {
+  constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_INTERVAL_MS) {
     this.#hub = hub
     this.#on_error = on_error
     this.#on_watch = on_watch

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { batched } from './batch.ts'
 
-test('all who ask in one turn of the event loop are answered by one call, each its own', async () => {
+test('all lookups of one turn of the event loop are one call, and each gets its own result', async () => {
   const calls: number[][] = []
   const twice = batched(async (keys: number[]) => {
     calls.push(keys)
@@ -12,19 +12,19 @@ test('all who ask in one turn of the event loop are answered by one call, each i
   expect(calls).toEqual([[1, 2, 3], [4]])
 })
 
-test('a call that fails fails all who asked in it, and nobody else', async () => {
+test('a failed call rejects all of its lookups, and no others', async () => {
   let broken = true
-  const ask = batched(async (keys: number[]) => {
+  const lookup = batched(async (keys: number[]) => {
     if (broken) throw new Error('away')
     return keys
   })
-  const answers = await Promise.allSettled([1, 2].map(ask))
-  expect(answers.map(answer => answer.status)).toEqual(['rejected', 'rejected'])
+  const results = await Promise.allSettled([1, 2].map(lookup))
+  expect(results.map(result => result.status)).toEqual(['rejected', 'rejected'])
   broken = false
-  expect(await ask(3)).toBe(3)
+  expect(await lookup(3)).toBe(3)
 })
 
-test('more than one call may hold are asked in several, none twice', async () => {
+test('more lookups than one call may have are several calls, none twice', async () => {
   const calls: number[][] = []
   const same = batched(async (keys: number[]) => {
     calls.push(keys)

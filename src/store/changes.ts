@@ -20,7 +20,7 @@ export async function getChange(db: Db, organization_id: number, run_id: number)
   return rows[0]
 }
 
-/** The whole change of a run so far, and its head on the run itself, under the fence. */
+/** Saves the whole change of a run so far, and its head on the run itself, under the fence. */
 export async function saveChange(db: Db, organization_id: number, run_id: number, epoch: number, change: ChangeRow): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'save_change',
@@ -48,16 +48,15 @@ export async function saveChange(db: Db, organization_id: number, run_id: number
 }
 
 /**
- * The branch has this commit on the remote now, under the fence. Nothing is recorded of a branch that was let go meanwhile. Where the
- * organization has forges, the commit is to show how the run stands, and those before it no more.
+ * Records under the fence that the branch has this commit on the remote. Records nothing for a branch that was abandoned meanwhile. If the
+ * organization has forges, marks of the run's status are due for this commit, and for its earlier commits.
  */
 export async function recordPush(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  branch: string,
-  sha: string,
+  { branch, sha }: { branch: string; sha: string },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_push',
@@ -76,10 +75,10 @@ export async function recordPush(
   return rowCount === 1
 }
 
-/** The run writes to the branch that it has pushed no more: what comes later goes to one of a new name. False: it has pushed none. */
+/** Abandons the pushed branch of a run: later commits go to a branch with a new name. Returns false when it has pushed none. */
 export async function abandonBranch(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: 'let_branch_go',
+    name: 'abandon_branch',
     text: `update runs set branch = null, abandoned_sha = pushed_sha, pushed_sha = null, abandoned_branches = abandoned_branches + 1,
         updated_at = now()
       where organization_id = $1 and id = $2 and branch is not null and pushed_sha is not null`,

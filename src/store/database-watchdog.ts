@@ -1,22 +1,22 @@
 import pg from 'pg'
 
 const TICK_MS = 250
-/** So long may every statement be without an answer before it is asked whether anybody is there. */
+/** How long all statements may stay without a response before the server is pinged. */
 const QUIET_MS = 500
-const PING_MS = 1_000
+const PING_TIMEOUT_MS = 1_000
 
-/** Nobody is there: the server takes what is sent and answers nothing, on any connection. */
+/** The server is silent: it accepts requests and responds to none, on any connection. */
 export class SilentError extends Error {
   override name = 'SilentError'
   constructor() {
-    super('Connection terminated: the database does not answer')
+    super('Connection terminated: the database does not respond')
   }
 }
 
 /**
- * Tells a slow statement from a server that has fallen silent (frozen, or cut off without a word), which no error of a socket tells.
- * While statements wait and none is answered, a connection of its own asks; when that is not answered either, all of them are given up
- * at once, and new ones are refused until the server answers again.
+ * Distinguishes a slow statement from a silent server (frozen, or cut off without a message), which no socket error reveals. While statements
+ * wait without any response, it pings on a connection of its own; without a response to that, it rejects all of them at once and refuses new
+ * ones until the server responds again.
  */
 export class DatabaseWatchdog implements Disposable {
   readonly #connection_string: string
@@ -24,7 +24,7 @@ export class DatabaseWatchdog implements Disposable {
   readonly #timer: NodeJS.Timeout
   #client: pg.Client | null = null
   #quiet_since = 0
-  #asking = false
+  #pinging = false
   #silent = false
   #closed = false
 
@@ -34,93 +34,93 @@ export class DatabaseWatchdog implements Disposable {
     this.#timer.unref()
   }
 
-  /** Throws SilentError while nobody is there. */
-  requireSound(): void {
+  /** Throws SilentError while the server is silent. */
+  requireResponsive(): void {
     if (this.#silent) throw new SilentError()
   }
 
-  /** A statement's answer, or SilentError as soon as the server is found silent. */
-  watch<T>(ask: () => Promise<T>): Promise<T> {
+  /** Returns the result of a statement, or rejects with SilentError as soon as the server is found silent. */
+  watch<T>(run: () => Promise<T>): Promise<T> {
     if (this.#silent) return Promise.reject(new SilentError())
     if (this.#waiting.size === 0) this.#quiet_since = performance.now()
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject)
-      const answered = () => {
+      const settled = () => {
         this.#waiting.delete(reject)
         this.#quiet_since = performance.now()
       }
-      ask().then(
+      run().then(
         value => {
-          answered()
+          settled()
           resolve(value)
         },
         error => {
-          answered()
+          settled()
           reject(error)
         },
       )
     })
   }
 
-  /** Whether the server answers at this moment, asked beside the pool, so that a pool without a free connection does not hide it. Rejects within a second. */
+  /** Resolves if the server responds now, independent of the pool, so that a busy pool does not hide it. Rejects within a second. */
   async ping(): Promise<void> {
     const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => setImmediate(() => setImmediate(() => late.reject(new SilentError()))), PING_MS)
+    const timer = setTimeout(() => setImmediate(() => setImmediate(() => late.reject(new SilentError()))), PING_TIMEOUT_MS)
     try {
-      await Promise.race([this.#ask(), late.promise])
+      await Promise.race([this.#query(), late.promise])
     } catch (error) {
-      this.#hangUp()
+      this.#disconnect()
       throw error
     } finally {
       clearTimeout(timer)
     }
   }
 
-  async #ask(): Promise<void> {
+  async #query(): Promise<void> {
     if (this.#client === null) {
       const client = new pg.Client({
         connectionString: this.#connection_string,
-        connectionTimeoutMillis: PING_MS,
+        connectionTimeoutMillis: PING_TIMEOUT_MS,
         application_name: 'agentrun-pulse',
       })
       this.#client = client
-      client.on('error', () => this.#client === client && this.#hangUp())
+      client.on('error', () => this.#client === client && this.#disconnect())
       await client.connect()
     }
     await this.#client?.query('select 1')
   }
 
-  #hangUp() {
+  #disconnect() {
     const client = this.#client
     this.#client = null
     client?.end().catch(() => {})
   }
 
   #tick() {
-    if (this.#asking || this.#closed) return
+    if (this.#pinging || this.#closed) return
     if (!this.#silent && (this.#waiting.size === 0 || performance.now() - this.#quiet_since < QUIET_MS)) return
-    this.#asking = true
+    this.#pinging = true
     const since = this.#quiet_since
     this.ping()
       .then(
-        () => this.#heard(),
+        () => this.#markResponsive(),
         (error: { severity?: string }) => {
-          // Whoever refuses us has answered.
-          if (error.severity !== undefined) this.#heard()
-          else if (this.#silent || (this.#quiet_since === since && this.#waiting.size > 0)) this.#giveUp()
+          // A refusal is a response too.
+          if (error.severity !== undefined) this.#markResponsive()
+          else if (this.#silent || (this.#quiet_since === since && this.#waiting.size > 0)) this.#markSilent()
         },
       )
       .finally(() => {
-        this.#asking = false
+        this.#pinging = false
       })
   }
 
-  #heard() {
+  #markResponsive() {
     this.#silent = false
     this.#quiet_since = performance.now()
   }
 
-  #giveUp() {
+  #markSilent() {
     this.#silent = true
     for (const reject of this.#waiting) reject(new SilentError())
     this.#waiting.clear()
@@ -129,6 +129,6 @@ export class DatabaseWatchdog implements Disposable {
   [Symbol.dispose]() {
     this.#closed = true
     clearInterval(this.#timer)
-    this.#hangUp()
+    this.#disconnect()
   }
 }

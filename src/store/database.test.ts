@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { Database } from './database.ts'
 
-test('a connection that breaks is told of, and one that breaks while everything closes is not', async () => {
-  const told: string[] = []
-  const db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: error => told.push(error.message) })
+test('a connection that breaks is reported, and one that breaks while everything closes is not', async () => {
+  const reported: string[] = []
+  const db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: error => reported.push(error.message) })
   db.pool.emit('error', new Error('while open'), undefined)
   const closed = db[Symbol.asyncDispose]()
   db.pool.emit('error', new Error('while closing'), undefined)
   await closed
-  expect(told).toEqual(['while open'])
+  expect(reported).toEqual(['while open'])
 })

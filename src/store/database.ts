@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { DatabaseWatchdog } from './database-watchdog.ts'
-import { breaksConnection, markUndone, retrySerialization } from './transaction-retry.ts'
+import { breaksConnection, markRolledBack, retrySerialization } from './transaction-retry.ts'
 
-/** `query_timeout`: milliseconds after which no answer is waited for any more. */
+/** `query_timeout`: milliseconds after which the client stops waiting for a response. */
 export type Statement = pg.QueryConfig & { query_timeout?: number }
 
-/** Whatever runs a statement: the pool, or the client of an open transaction. */
+/** Runs statements: the pool, or the client of an open transaction. */
 export type Db = { query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> }
 
 // Ids and counters are bigint columns well within 2^53: as numbers they are what the wire wants.
@@ -19,19 +19,19 @@ const types: pg.CustomTypesConfig = {
   }) as typeof pg.types.getTypeParser,
 }
 
-/** Where a verb does its work: every `transaction` is all or nothing. */
+/** The database of a verb: every `transaction` commits completely or not at all. */
 export type Transactional = Db & { transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> }
 
-/** An open transaction in the place of the pool: what a verb does in transactions of its own becomes part of it. */
+/** Wraps an open transaction as a database: nested transactions become part of it. */
 export const joined = (tx: Db): Transactional => ({ query: query => tx.query(query), transaction: work => work(tx) })
 
-/** A server that gives a statement up says so; so much later we do, when it says nothing. */
+/** The server cancels a late statement and reports it; the client stops waiting this much later, when the server reports nothing. */
 const GRACE_MS = 1_000
 const rollback: Statement = { text: 'rollback', query_timeout: GRACE_MS }
-/** Waiting for a free or a new connection: with what comes before and after, 503 is said within 2 s. */
-const CONNECTION_MS = 1_500
-/** Less than a statement may take, so that it is the lock that is named. */
-const LOCK_MS = 3_000
+/** Timeout for a free or a new connection: including the rest of a request, 503 is sent within 2 s. */
+const CONNECTION_TIMEOUT_MS = 1_500
+/** Shorter than the statement timeout, so that the error names the lock. */
+const LOCK_TIMEOUT_MS = 3_000
 
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
@@ -41,10 +41,10 @@ export class Database implements AsyncDisposable {
   #closing = false
 
   /**
-   * @param on_error told of idle connections that broke; the pool opens new ones by itself.
-   * @param on_wait told how long each use of the database waited for its connection
-   * @param statement_ms the server gives a statement up after this long, and we do a second later, when no server answers at all.
-   * @param idle_ms the server undoes a transaction in which nothing was asked for this long
+   * @param on_error receives errors of idle connections that broke; the pool opens new ones by itself
+   * @param on_wait receives how long each use of the database waited for its connection
+   * @param statement_ms the server cancels a statement after this long, and the client rejects it a second later when the server does not respond
+   * @param idle_ms the server rolls back a transaction that was idle for this long
    */
   constructor(
     connection_string: string,
@@ -56,9 +56,9 @@ export class Database implements AsyncDisposable {
       connectionString: connection_string,
       max: options.max,
       types,
-      connectionTimeoutMillis: CONNECTION_MS,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       statement_timeout: statement_ms,
-      lock_timeout: LOCK_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
       query_timeout: statement_ms + GRACE_MS,
       idle_in_transaction_session_timeout: idle_ms,
       application_name: 'agentrun',
@@ -74,7 +74,7 @@ export class Database implements AsyncDisposable {
     return retrySerialization(() => this.#connected(client => client.query<R>(query)))
   }
 
-  /** All of `work` or nothing of it. What the server undid (a deadlock, a pause in the middle) is done again, so `work` does nothing else than write. */
+  /** Commits all of `work` or nothing. A transaction that the server rolled back (a deadlock, idleness) is repeated, so `work` must do nothing but write. */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return retrySerialization(() =>
       this.#connected(async client => {
@@ -87,21 +87,21 @@ export class Database implements AsyncDisposable {
           return result
         } catch (error) {
           if (!client.broken) await client.query(rollback).catch(() => {})
-          throw committing ? error : markUndone(error)
+          throw committing ? error : markRolledBack(error)
         }
       }),
     )
   }
 
-  /** Whether the database answers now, however busy the pool is. Rejects within a second. */
+  /** Resolves if the database responds now, however busy the pool is. Rejects within a second. */
   async ping(): Promise<void> {
     await this.#watchdog.ping()
   }
 
-  /** A connection of the pool for as long as `work` needs it. One that broke, or whose state nobody knows, does not go back. */
+  /** Provides a connection of the pool to `work`. A broken connection, or one in an unknown state, is not returned to the pool. */
   async #connected<T>(work: (db: Db & { broken: Error | null }) => Promise<T>): Promise<T> {
     const began = performance.now()
-    const client = await this.#connection().catch(error => Promise.reject(markUndone(error)))
+    const client = await this.#connection().catch(error => Promise.reject(markRolledBack(error)))
     this.#on_wait?.(performance.now() - began)
     const connection = {
       broken: null as Error | null,
@@ -115,7 +115,7 @@ export class Database implements AsyncDisposable {
           })
       },
     }
-    // Whoever waits for a statement is told by it; between two statements of a transaction only this hears it.
+    // A waiting statement is rejected by the error itself; between two statements of a transaction only this listener notices it.
     const lost = (error: Error) => {
       connection.broken ??= error
     }
@@ -129,21 +129,21 @@ export class Database implements AsyncDisposable {
   }
 
   async #connection(): Promise<pg.PoolClient> {
-    this.#watchdog.requireSound()
+    this.#watchdog.requireResponsive()
     return this.pool.connect()
   }
 
   async [Symbol.asyncDispose]() {
-    // The pool calls itself ended while its last connections still close: what a server that stops says to those is no news.
+    // The pool resolves while its last connections still close: errors of a stopping server on those are expected.
     this.#closing = true
     this.#watchdog[Symbol.dispose]()
     await this.pool.end()
   }
 }
 
-/** The single row of a statement that always answers one. */
+/** Returns the single row of a statement that always returns one. */
 export function only<R>(rows: R[]): R {
   const row = rows[0]
-  if (row === undefined) throw new Error('the statement answered no row')
+  if (row === undefined) throw new Error('the statement returned no row')
   return row
 }

@@ -6,33 +6,33 @@ import { isDatabaseAway } from '../core/database-away.ts'
 import { errorText } from '../core/log.ts'
 
 const own_folder = new URL('./migrations/', import.meta.url)
-// Any number: what matters is that every process that migrates this database asks for the same lock.
+// Any number: every process that migrates this database must use the same lock.
 const LOCK = 4_600_001
-/** A migration that waits for a table makes everybody behind it wait too: it lets go and tries again. */
-const LOCK_MS = 2_000
+/** A migration that waits for a table blocks all later statements on it: it gives up and retries. */
+const LOCK_TIMEOUT_MS = 2_000
 const LOCK_TRIES = 60
-/** A server that takes the connection and says nothing is away like one that does not take it. */
-const CONNECTION_MS = 5_000
-const PAUSE_MS = 500
+/** A server that accepts the connection but stays silent counts as unavailable. */
+const CONNECTION_TIMEOUT_MS = 5_000
+const RETRY_DELAY_MS = 500
 
 type File = { name: string; sql: string; digest: string; needs: string | null }
 type Applied = { name: string; digest: string; needs: string | null }
 
 /**
- * What the first line of a migration says of older code. Null: an expansion, code of before lives with it. `-- contract`: no code that does
- * not know the migration lives with it. `-- contract after 0012_x.sql`: code that knows that one does. Answers the name of what must be known.
+ * Returns the migration that code must know to run on the schema, from the first line. Null: an expansion, older code runs on it. `-- contract`:
+ * only code that knows this migration runs. `-- contract after 0012_x.sql`: only code that knows that one.
  */
 export function needsOf(name: string, sql: string): string | null {
   const marked = /^-- contract(?: after (\S+\.sql))?[ \t]*(?:\n|$)/.exec(sql)
   return marked === null ? null : (marked[1] ?? name)
 }
 
-/** The migrations of this version, in their order. */
+/** Returns the migrations of this version, in order. */
 export async function listMigrations(): Promise<{ name: string; digest: string }[]> {
   return readFiles(own_folder)
 }
 
-/** Rejects with one line when this version does not run on the schema that is there. Changes nothing. */
+/** Rejects with one line when this version cannot run on the existing schema. Changes nothing. */
 export async function requireMigrated(connection_string: string, folder = own_folder): Promise<void> {
   const client = new pg.Client({ connectionString: connection_string, application_name: 'agentrun-admin', connectionTimeoutMillis: 10_000 })
   // A connection that breaks rejects its statements; without a listener it would also end the process.
@@ -44,30 +44,30 @@ export async function requireMigrated(connection_string: string, folder = own_fo
     const { rows: columns } = await client.query(
       `select 1 from information_schema.columns where table_schema = 'public' and table_name = 'migrations' and column_name = 'needs'`,
     )
-    if (columns.length === 0) throw new Error('the database is empty, or of an older version: start the service of this version once')
+    if (columns.length === 0) throw new Error('the database is empty or has an older schema: start this version of the service once')
     const files = await readFiles(folder)
     const applied = await listApplied(client)
     requireKnownEnough(applied, files)
     if (files.some(file => !applied.some(row => row.name === file.name)))
-      throw new Error('the database is of an older version than this command: start the service of this version once')
+      throw new Error('the schema of the database is older than this command: start this version of the service once')
   } finally {
     await client.end()
   }
 }
 
-/** `only`: the migrations that are wanted, for a schema of before. */
+/** `only`: selects the migrations to apply, for an older schema. */
 export type MigrateOptions = { folder?: URL; only?: (name: string) => boolean }
 
 /**
- * Brings the database to the newest schema, forward only. Safe when several processes start at once: the first one migrates, the others wait
- * for it; and while processes of an older version work. Rejects when a migration was altered, or a newer version's is there that code as old
- * as this cannot live with (`needsOf`).
+ * Migrates the database to the newest schema, forward only. Safe when several processes start at once (the first one migrates, the others wait
+ * for it), and while processes of an older version run. Rejects when a migration was altered, or when the database has a newer migration that
+ * this version cannot run on (`needsOf`).
  */
 export async function migrate(connection_string: string, { folder = own_folder, only = () => true }: MigrateOptions = {}): Promise<void> {
   const client = new pg.Client({
     connectionString: connection_string,
     application_name: 'agentrun-migrate',
-    connectionTimeoutMillis: CONNECTION_MS,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   })
   // A connection that breaks rejects its statements; without a listener it would also end the process.
   client.on('error', () => {})
@@ -92,8 +92,8 @@ export async function migrate(connection_string: string, { folder = own_folder, 
 }
 
 /**
- * `migrate`, and while the database is away (it starts together with us, or starts again) waits for it, at most `wait_ms`; `onWait` is told
- * why, once.
+ * Runs `migrate`, and waits at most `wait_ms` while the database is unavailable, for example while it starts too. `onWait` receives the reason,
+ * once.
  */
 export async function migrateWhenThere(connection_string: string, wait_ms: number, onWait: (reason: string) => void): Promise<void> {
   const started = performance.now()
@@ -103,7 +103,7 @@ export async function migrateWhenThere(connection_string: string, wait_ms: numbe
     } catch (error) {
       if (!isDatabaseAway(error) || performance.now() - started > wait_ms) throw error
       if (tries === 1) onWait(errorText(error))
-      await sleep(PAUSE_MS)
+      await sleep(RETRY_DELAY_MS)
     }
   }
 }
@@ -112,7 +112,7 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
   for (let tries = 1; ; tries++) {
     try {
       await client.query('begin')
-      await client.query(`set local lock_timeout = ${LOCK_MS}`)
+      await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
       await client.query(sql)
       await client.query('insert into migrations (name, digest, needs) values ($1, $2, $3)', [name, digest, needs])
       await client.query('commit')
@@ -120,7 +120,7 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
     } catch (error) {
       await client.query('rollback').catch(() => {})
       if ((error as { code?: string }).code !== '55P03' || tries === LOCK_TRIES) throw error
-      await sleep(PAUSE_MS)
+      await sleep(RETRY_DELAY_MS)
     }
   }
 }
@@ -131,11 +131,11 @@ function requireBaseline(applied: Applied[], [baseline]: File[]) {
     throw new Error('the database was created by a development version from before 0.1.0: start this version with a new database')
 }
 
-/** What this version does not know it must be able to live with. */
+/** Throws when the database has a migration that this version does not know and cannot run on. */
 function requireKnownEnough(applied: Applied[], files: File[]) {
   const knows = (name: string) => files.some(file => file.name === name)
   const beyond = applied.find(row => !knows(row.name) && row.needs !== null && !knows(row.needs))
-  if (beyond) throw new Error(`the database holds migration ${beyond.name}, which this version cannot live with: start a newer version`)
+  if (beyond) throw new Error(`the database holds migration ${beyond.name}, which this version cannot run on: start a newer version`)
 }
 
 async function readFiles(folder: URL): Promise<File[]> {

@@ -1,19 +1,19 @@
 import type { Db } from './database.ts'
 
-/** Channels of NOTIFY. A notification is a hint: whoever misses it finds the same by asking the tables. */
+/** Channels of NOTIFY. A notification is a hint: a process that misses it finds the same by polling the tables. */
 export const channels = {
   /** A run may be claimed. */
   work: 'agentrun_work',
   /** `{organization_id}:{run_id}`: the run, its entries or its events have grown. */
   run: 'agentrun_run',
-  /** `{organization_id}:{run_id}:{json}`: something that passes and is not kept, for whoever looks on. */
+  /** `{organization_id}:{run_id}:{json}`: an ephemeral event, for current readers. */
   live: 'agentrun_live',
-  /** Something waits to be sent to a webhook. */
+  /** A delivery waits to be sent to a webhook. */
   webhook: 'agentrun_webhook',
 } as const
 
-/** So often a process says which runs are followed there. */
-export const WATCH_MS = 5_000
+/** Interval at which a process reports which runs are followed there. */
+export const WATCH_INTERVAL_MS = 5_000
 export const WATCHED = '{"event":"watched"}'
 
 export async function notifyWork(db: Db): Promise<void> {
@@ -28,12 +28,12 @@ export async function notifyRun(db: Db, organization_id: number, run_id: number)
   await db.query({ name: 'notify_run', text: `select pg_notify('${channels.run}', $1)`, values: [`${organization_id}:${run_id}`] })
 }
 
-/** Whoever works on the run asks at once what is wanted of it, instead of with its next beat. */
+/** Lets the owner of a run check for control requests at once, instead of with its next heartbeat. */
 export async function notifyOwner(db: Db, organization_id: number, run_id: number): Promise<void> {
   await notifyLive(db, organization_id, run_id, '{"event":"control"}')
 }
 
-/** Whoever works on these runs tells from now on what passes, for some seconds: somebody follows them. */
+/** Lets the owners of these runs publish ephemeral events for some seconds, because the runs are followed. */
 export async function notifyWatched(db: Db, runs: { organization_id: number; run_id: number }[]): Promise<void> {
   await db.query({
     name: 'notify_watched',

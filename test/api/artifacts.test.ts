@@ -52,7 +52,7 @@ describe('its address', () => {
     await putRun(app, run.id, 'running')
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
     const artifact = { content_type: 'text/plain; charset=utf-8', content: Buffer.from('all of it'), total_bytes: 9 }
-    const artifact_id = (await saveArtifact(app.db, app.org_id, run.id, row?.epoch ?? 0, artifact, 100)) ?? 0
+    const artifact_id = (await saveArtifact(app.db, app.org_id, run.id, row?.epoch ?? 0, { ...artifact, max_bytes: 100 })) ?? 0
     const quoting = `"artifact_url":"${artifactPath(1, 2)}"}`
     await append(app.db, app.org_id, run.id, row?.epoch ?? 0, {
       entries: [
@@ -77,7 +77,12 @@ describe('its address', () => {
     await putRun(app, run.id, 'running')
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
     const save = (bytes: number, epoch = row?.epoch ?? 0) =>
-      saveArtifact(app.db, app.org_id, run.id, epoch, { content_type: 'x', content: Buffer.alloc(bytes), total_bytes: bytes }, 100)
+      saveArtifact(app.db, app.org_id, run.id, epoch, {
+        content_type: 'x',
+        content: Buffer.alloc(bytes),
+        total_bytes: bytes,
+        max_bytes: 100,
+      })
     expect(await save(10, -1)).toBeUndefined()
     expect(await save(60)).toEqual(expect.any(Number))
     expect(await save(41)).toBeUndefined()

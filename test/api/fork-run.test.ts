@@ -34,10 +34,12 @@ const keep = ({ id, epoch }: { id: number; epoch: number }, seq: number, through
   saveCheckpoints(
     app.db,
     { organization_id: app.org_id, run_id: id, epoch },
-    'b'.repeat(40),
-    [{ seq, through_seq, tree: 'a'.repeat(40), head: 'c'.repeat(40), branch: 'x', left_out }],
-    { tip: 'd'.repeat(40), base_sha: 'b'.repeat(40), content: Buffer.from('pack') },
-    1_000_000,
+    {
+      base_sha: 'b'.repeat(40),
+      checkpoints: [{ seq, through_seq, tree: 'a'.repeat(40), head: 'c'.repeat(40), branch: 'x', left_out }],
+      pack: { tip: 'd'.repeat(40), base_sha: 'b'.repeat(40), content: Buffer.from('pack') },
+      max_bytes: 1_000_000,
+    },
   )
 
 describe('200', () => {

@@ -40,7 +40,7 @@ test('a newer schema that code of this age cannot live with is refused, by the n
   await migrate(database.url)
   await database.query(later('9999_future.sql', '9999_future.sql'))
   const before = await database.query(tables)
-  const refusal = 'the database holds migration 9999_future.sql, which this version cannot live with: start a newer version'
+  const refusal = 'the database holds migration 9999_future.sql, which this version cannot run on: start a newer version'
   await expect(migrate(database.url)).rejects.toThrow(refusal)
   await expect(requireMigrated(database.url)).rejects.toThrow(refusal)
   expect(await database.query(tables)).toEqual(before)
@@ -54,7 +54,7 @@ test('a newer schema is taken where it only adds, or takes away what this versio
   await migrate(database.url)
   await requireMigrated(database.url)
   await database.query(later('9999_less.sql', '9997_more.sql'))
-  await expect(migrate(database.url)).rejects.toThrow('9999_less.sql, which this version cannot live with')
+  await expect(migrate(database.url)).rejects.toThrow('9999_less.sql, which this version cannot run on')
 })
 
 test('a command is told to wait for the start of its version where its migrations are not applied', async () => {
@@ -63,7 +63,7 @@ test('a command is told to wait for the start of its version where its migration
   await migrate(database.url)
   const [newest] = await database.query('delete from migrations where name = (select max(name) from migrations) returning name')
   expect(newest?.name).toMatch(/^\d{4}_/)
-  await expect(requireMigrated(database.url)).rejects.toThrow('of an older version than this command')
+  await expect(requireMigrated(database.url)).rejects.toThrow('older than this command')
 })
 
 test('a migration waits for a table that is in use without holding up whoever comes after it', async () => {

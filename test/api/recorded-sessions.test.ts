@@ -190,7 +190,9 @@ describe('what nothing here works on', () => {
       ['resume', { prompt: 'x' }],
       ['fork', { from_seq: 1 }],
     ] as const)
-      expect(expectProblem(await post(`agent/run/${verb}`, { agent_run_id: id, ...more }), 409).detail).toContain('recording of a local agent session')
+      expect(expectProblem(await post(`agent/run/${verb}`, { agent_run_id: id, ...more }), 409).detail).toContain(
+        'recording of a local agent session',
+      )
     expect(expectProblem(await app.call('PATCH', `${org()}/agent/run/${id}`, { budget: { max_steps: 1 } }), 400).detail).toContain('budget')
     expect((await app.call('PATCH', `${org()}/agent/run/${id}`, { title: 'Mine', archived: true })).body).toMatchObject({
       title: 'Mine',

@@ -87,7 +87,13 @@ describe('409', () => {
     await putRun(app, id, 'running')
     const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
     const checkpoint = { seq: 0, through_seq: 2, tree: 'a'.repeat(40), head: null, branch: null, left_out: null }
-    await saveCheckpoints(app.db, { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 }, null, [checkpoint], null, 100)
+    await saveCheckpoints(
+      app.db,
+      { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 },
+      {
+        ...{ base_sha: null, checkpoints: [checkpoint], pack: null, max_bytes: 100 },
+      },
+    )
     expect(expectProblem(await diff(id, '?to_seq=4'), 409).detail).toContain('The newest entry after which they are kept is 3.')
     // Between two entries of one checkpoint nothing has changed, whatever its objects are.
     expect((await diff(id, '?from_seq=0&to_seq=3')).body).toMatchObject({ from_seq: 0, to_seq: 3, files: [], patch: '' })

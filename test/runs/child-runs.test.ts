@@ -89,8 +89,8 @@ test('only its own children are seen: of other runs it is told nothing, and play
   expect(unknown.error).toBe('This run has started no run 424242. Its runs are: none.')
   expect(all).toEqual({ status: 'ok', runs: [] })
   const [playbook, repository] = await outcomes(app, id, 'start_run')
-  expect(playbook.error).toMatch(/no playbook/)
-  expect(repository.error).toMatch(/^No repository "no\/such"\. There are: \d+ \(/)
+  expect(playbook.error).toMatch(/must not be a playbook/)
+  expect(repository.error).toMatch(/^No repository "no\/such"\. Available: \d+ \(/)
   expect(await rows(app, `select id from runs where source_type = 'PARENT_RUN'`)).toEqual([])
 })
 

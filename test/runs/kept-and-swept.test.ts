@@ -80,10 +80,16 @@ test('a worker that lost the run keeps nothing of it any more: its checkpoints a
   const now = run?.epoch ?? 0
   const checkpoint = { seq: 0, through_seq: 1, tree: 't', head: null, branch: null, left_out: null }
   const pack = { tip: 'p', base_sha: null, content: Buffer.from('pack') }
-  expect(await saveCheckpoints(app.db, place(now), null, [checkpoint], pack, 100)).toEqual({ packs: 1 })
-  expect(await saveCheckpoints(app.db, place(now), null, [{ ...checkpoint, seq: 1 }], pack, 7)).toEqual({ packs: null })
+  expect(await saveCheckpoints(app.db, place(now), { base_sha: null, checkpoints: [checkpoint], pack, max_bytes: 100 })).toEqual({
+    packs: 1,
+  })
+  expect(
+    await saveCheckpoints(app.db, place(now), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 7 }),
+  ).toEqual({ packs: null })
   const before = await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')
-  expect(await saveCheckpoints(app.db, place(now - 1), null, [{ ...checkpoint, seq: 1 }], pack, 100)).toBe(undefined)
+  expect(
+    await saveCheckpoints(app.db, place(now - 1), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 100 }),
+  ).toBe(undefined)
   expect(await extendCheckpoint(app.db, place(now - 1), 0, TO_THE_END)).toBe(false)
 
   expect(await extendCheckpoint(app.db, place(now), 0, TO_THE_END)).toBe(true)

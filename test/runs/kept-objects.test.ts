@@ -26,7 +26,9 @@ test('a remote that never answers holds nobody up who brings back what was kept:
   const owner = { organization_id: app.org_id, run_id: id, epoch: run?.epoch ?? 0 }
   const row = { seq: 0, through_seq: 1, tree: '2'.repeat(40), head: null, branch: null, left_out: null }
   const pack = { tip: '3'.repeat(40), base_sha: '1'.repeat(40), content: Buffer.from('pack') }
-  expect(await saveCheckpoints(app.db, owner, pack.base_sha, [row], pack, 1_000)).toEqual({ packs: 1 })
+  expect(await saveCheckpoints(app.db, owner, { base_sha: pack.base_sha, checkpoints: [row], pack, max_bytes: 1_000 })).toEqual({
+    packs: 1,
+  })
 
   const said: string[] = []
   await using git = await openGitHost({ data_dir: app.data_dir, user: ensureServiceUsers().service, allow_private: true })

@@ -16,7 +16,7 @@ type Say = (message: string, fields: Record<string, unknown>) => void
 
 /** Looks at open pull requests on forges, in case nobody told us what became of them. */
 export async function pollForges(services: Services, log: Say): Promise<void> {
-  for (const pr of await takeDueRemotes(services.db, { at_work: AT_WORK_SECONDS, others: OTHERS_SECONDS }, AT_ONCE)) {
+  for (const pr of await takeDueRemotes(services.db, { active: AT_WORK_SECONDS, others: OTHERS_SECONDS }, AT_ONCE)) {
     let on: OnForge | null = null
     // Whatever it is: those after it are taken already, and nobody else looks at them.
     try {

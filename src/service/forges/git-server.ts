@@ -4,7 +4,7 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { getPullRequest, pullRequestsOfBranches } from '../../store/pull-requests/pull-requests.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
-import { requireValue, type Attempted } from '../pull-requests/forge.ts'
+import { type Attempted, requireValue } from '../pull-requests/forge.ts'
 import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 

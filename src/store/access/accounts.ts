@@ -5,38 +5,38 @@ import { type Login, login_values, reaches_membership } from './logins.ts'
 
 export type TokenKind = 'personal' | 'service' | 'browser'
 
-/** Whom a token stands for, what it may do, and its user's role in the organization that was asked for. */
+/** The user of a token, what the token may do, and the user's role in the requested organization. */
 export type Access = {
   token_id: number
   user_id: number
   kind: TokenKind
   wire_profile: WireProfile
-  /** The only organization that the token is good for; null: all of its user. */
+  /** The only organization that the token is valid for; null: all of its user. */
   token_organization_id: number | null
   scopes: string[] | null
   repository_ids: number[] | null
   expires_at: Date | null
-  /** Not used within the last minute, as far as is written down. */
+  /** Not used in the last minute, according to the last record. */
   idle: boolean
   role: Role | null
 }
 
-/** The access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
-export async function findAccess(db: Db, asked: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
+/** Returns the access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
+export async function findAccess(db: Db, requested: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
   const { rows } = await db.query<Access & { n: number }>({
     name: 'find_access',
-    text: `select asked.n, t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
+    text: `select requested.n, t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
         t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role
-      from unnest($1::bytea[], $2::bigint[]) with ordinality as asked (digest, organization_id, n)
-      join tokens t on t.digest = asked.digest and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      left join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
-    values: [asked.map(item => item.digest), asked.map(item => item.organization_id)],
+      from unnest($1::bytea[], $2::bigint[]) with ordinality as requested (digest, organization_id, n)
+      join tokens t on t.digest = requested.digest and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      left join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+    values: [requested.map(item => item.digest), requested.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))
-  return asked.map((_item, n) => found.get(n + 1))
+  return requested.map((_item, n) => found.get(n + 1))
 }
 
-/** Writes down that a token was used, to the minute. */
+/** Records that a token was used, to the minute. */
 export async function touchToken(db: Db, token_id: number): Promise<void> {
   await db.query({
     name: 'touch_token',
@@ -54,18 +54,18 @@ export async function insertToken(
     digest: Buffer
     wire_profile: WireProfile
     expires_in_seconds: number | null
-    /** In the place of `expires_in_seconds`. */
+    /** Used instead of `expires_in_seconds`. */
     expires_at?: string | null
-    /** When it expires at the latest. */
+    /** The latest time at which it may expire. */
     not_after?: Date | null
-    /** How it begins and how it ends, for its owner to tell it from others. */
+    /** Its first and last characters, so that its owner can recognize it. */
     prefix?: string
     hint?: string
     organization_id?: number | null
     scopes?: string[] | null
     repository_ids?: number[] | null
     created_by?: number | null
-    /** What the token is derived from; absent: it is a login of its own. */
+    /** The login that the token is derived from; absent: it is a login of its own. */
     login?: Login
     /** The session that a browser token belongs to. */
     session_digest?: Buffer
@@ -102,7 +102,7 @@ export async function insertToken(
   return only(rows)
 }
 
-/** Whether a token was ever made from this secret, revoked and expired ones included. */
+/** Returns whether a token was ever created from this secret, including revoked and expired ones. */
 export async function isKnownToken(db: Db, digest: Buffer): Promise<boolean> {
   const { rows } = await db.query({ name: 'is_known_token', text: 'select 1 from tokens where digest = $1', values: [digest] })
   return rows.length > 0
@@ -117,7 +117,7 @@ export async function deleteExpiredTokens(db: Db): Promise<void> {
   })
 }
 
-/** Whether the user of a token is ADMIN of any organization that it reaches. */
+/** Returns whether the user of a token is ADMIN of any organization that it reaches. */
 export async function isAdminSomewhere(db: Db, token_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_admin_somewhere',
@@ -141,7 +141,7 @@ export type UserRow = {
   role: Role | null
 }
 
-/** The user of a token, with address and role in the first organization that the token reaches. */
+/** Returns the user of a token, with address and role in the first organization that the token reaches. */
 export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow & { custom_prompt: string | null }) | undefined> {
   const { rows } = await db.query<UserRow & { custom_prompt: string | null }>({
     name: 'get_token_user',
@@ -154,7 +154,7 @@ export async function getTokenUser(db: Db, token_id: number): Promise<(UserRow &
   return rows[0]
 }
 
-/** An account itself, whatever it belongs to. */
+/** Returns an account, independent of its memberships. */
 export async function getAccount(db: Db, user_id: number): Promise<{ id: number; full_name: string | null } | undefined> {
   const { rows } = await db.query<{ id: number; full_name: string | null }>({
     name: 'get_account',
@@ -166,7 +166,7 @@ export async function getAccount(db: Db, user_id: number): Promise<{ id: number;
 
 const member_columns = `u.id, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, u.avatar_url, m.role`
 
-/** A user of an organization, with the role there. */
+/** Returns a user of an organization, with the role there. */
 export async function getMember(db: Db, organization_id: number, user_id: number): Promise<UserRow | undefined> {
   const { rows } = await db.query<UserRow>({
     name: 'get_member',
@@ -176,7 +176,7 @@ export async function getMember(db: Db, organization_id: number, user_id: number
   return rows[0]
 }
 
-/** Users of an organization, oldest first. */
+/** Returns the users of an organization, oldest first. */
 export async function listMembers(
   db: Db,
   organization_id: number,
@@ -205,7 +205,7 @@ export type UserChange = {
 }
 type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 
-/** What is absent stays as it is, null empties it. */
+/** Changes a user. An absent field stays unchanged, null clears it. */
 export async function updateUser(db: Db, user_id: number, change: Undefinable<UserChange>): Promise<void> {
   await db.query({
     name: 'update_user',
@@ -231,8 +231,8 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
 }
 
 /**
- * What a user of the organization wants to be said to agents; null: nothing, or the user is not in it any more. What was set before the user
- * joined holds elsewhere: a person who controlled the account before must not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
+ * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a member. A prompt from before the user
+ * joined is ignored: a person who controlled the account before must not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
  */
 export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
   const { rows } = await db.query<{ custom_prompt: string | null }>({
@@ -253,10 +253,10 @@ export async function insertUser(db: Db, user: { full_name: string | null }): Pr
   return only(rows)
 }
 
-/** The beginning of a membership. `at`: as of `Login`. */
+/** The start of a membership. `at`: as of `Login`. */
 export type Acceptance = { id: string; at: string }
 
-/** Undefined for a user who is a member already; the role stays. `email`: by which the organization knows the member. */
+/** Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the member's address in the organization. */
 export async function insertMembership(
   db: Db,
   organization_id: number,

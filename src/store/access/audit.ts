@@ -40,7 +40,7 @@ export type AuditFilter = {
   created_before?: string | undefined
 }
 
-/** Newest first. */
+/** Returns one page, newest first. */
 export async function listAuditEntries(
   db: Db,
   organization_id: number,

@@ -11,7 +11,7 @@ export type EgressRow = {
   presets: string
 }
 
-/** Undefined: nothing was set. */
+/** Returns undefined when nothing was set. */
 export async function getEgress(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow | undefined> {
   const { rows } = await db.query<EgressRow>({
     name: 'get_egress',
@@ -21,7 +21,7 @@ export async function getEgress(db: Db, organization_id: number, repository_id: 
   return rows[0]
 }
 
-/** What a run of the repository (null: of none) goes by: its organization's first, as far as anything was set. */
+/** Returns the settings that apply to a run of the repository (null: none): its organization's first, as far as they were set. */
 export async function listEgressOfRun(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow[]> {
   const { rows } = await db.query<EgressRow>({
     name: 'list_egress_of_run',
@@ -32,12 +32,12 @@ export async function listEgressOfRun(db: Db, organization_id: number, repositor
   return rows
 }
 
-/** Nobody else changes these of this organization until the transaction ends. */
+/** Locks the egress settings of the organization until the transaction ends. */
 export async function lockEgress(db: Db, organization_id: number): Promise<void> {
   await db.query({ name: 'lock_egress', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
 }
 
-/** Sets all of it. */
+/** Replaces all settings. */
 export async function saveEgress(db: Db, organization_id: number, row: EgressRow, user_id: number): Promise<void> {
   await db.query({
     name: 'save_egress',
@@ -48,7 +48,7 @@ export async function saveEgress(db: Db, organization_id: number, row: EgressRow
   })
 }
 
-/** What a repository has, when it goes. */
+/** Deletes the settings of a removed repository. */
 export async function deleteEgressOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'delete_egress_of',

@@ -1,12 +1,12 @@
 import type { Db } from '../database.ts'
 
-/** Whose key it is: the same words of another user or organization are another key. */
+/** The owner of a key: the same text of another user or organization is another key. */
 export type KeyOwner = { organization_id: number; user_id: number; key: string }
 
-/** How long an answer is kept (specification.md#create-and-resume). */
+/** How long a response is kept (specification.md#create-and-resume). */
 const kept = `interval '24 hours'`
 
-/** Nobody else decides about this key until the transaction ends. */
+/** Locks a key until the transaction ends. */
 export async function lockKey(db: Db, { organization_id, user_id, key }: KeyOwner): Promise<void> {
   await db.query({
     name: 'lock_idempotency_key',
@@ -24,7 +24,7 @@ export async function isKnownKey(db: Db, { organization_id, user_id, key }: KeyO
   return rows.length > 0
 }
 
-/** Begins a key, anew when it is older than a day. */
+/** Inserts a key, or restarts one that is older than a day. */
 export async function beginKey(db: Db, { organization_id, user_id, key }: KeyOwner): Promise<void> {
   await db.query({
     name: 'begin_idempotency_key',
@@ -36,8 +36,8 @@ export async function beginKey(db: Db, { organization_id, user_id, key }: KeyOwn
 }
 
 /**
- * The row of a key, begun if need be, nobody else's until the transaction ends. Waits for whoever has it, `wait_ms` at most: then the error
- * is PostgreSQL's 55P03.
+ * Inserts the key if needed and locks its row until the transaction ends. Waits `wait_ms` at most for another transaction: then the error is
+ * PostgreSQL's 55P03.
  */
 export async function takeKey(
   db: Db,
@@ -60,12 +60,12 @@ export async function saveResponse(
   db: Db,
   { organization_id, user_id, key }: KeyOwner,
   request_digest: Buffer,
-  answer: string,
+  response: string,
 ): Promise<void> {
   await db.query({
-    name: 'save_idempotent_answer',
+    name: 'save_idempotent_response',
     text: `update idempotency_keys set request_digest = $4, answer = $5 where organization_id = $1 and user_id = $2 and key = $3`,
-    values: [organization_id, user_id, key, request_digest, answer],
+    values: [organization_id, user_id, key, request_digest, response],
   })
 }
 

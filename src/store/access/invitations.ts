@@ -13,7 +13,7 @@ export type InvitationRow = {
 }
 const columns = 'id, organization_id, email, full_name, role, created_by, created_at, expires_at'
 
-/** Creates an invitation, good for `days`. The open one of the same address in the organization is replaced: its link is void. */
+/** Creates an invitation, valid for `days`. Replaces the open one of the same address in the organization: its link is void. */
 export async function saveInvitation(
   db: Db,
   organization_id: number,
@@ -33,7 +33,7 @@ export async function saveInvitation(
   return only(rows)
 }
 
-/** Open and expired invitations, oldest first. */
+/** Returns open and expired invitations, oldest first. */
 export async function listInvitations(
   db: Db,
   organization_id: number,
@@ -53,7 +53,7 @@ export async function listInvitations(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Undefined when there is no such invitation in the organization. */
+/** Deletes an invitation and returns it; undefined when it is not in the organization. */
 export async function deleteInvitation(db: Db, organization_id: number, id: number): Promise<InvitationRow | undefined> {
   const { rows } = await db.query<InvitationRow>({
     name: 'delete_invitation',
@@ -73,7 +73,7 @@ export async function deleteInvitationsBy(db: Db, organization_id: number, user_
   return rows.map(row => row.id).sort((a, b) => a - b)
 }
 
-/** The invitation that a code opens, with the name of its organization. Undefined for a wrong, used, revoked or expired one. */
+/** Returns the invitation of a code, with the name of its organization. Undefined for a wrong, used, revoked or expired code. */
 export async function findInvitation(db: Db, digest: Buffer): Promise<(InvitationRow & { organization_name: string }) | undefined> {
   const { rows } = await db.query<InvitationRow & { organization_name: string }>({
     name: 'find_invitation',

@@ -7,7 +7,7 @@ import type { Db } from '../database.ts'
  */
 export type Login = { at: string | null; acceptances: string[] }
 
-/** Who accepts, by one of the two: a session or a token. A browser token stands for its session. */
+/** The credential that accepts: a session or a token. A browser token represents its session. */
 export type Credential = { token_id: number | null; session_digest: Buffer | null }
 
 /** SQL: whether a login reaches the membership `m` of its user. */
@@ -24,14 +24,14 @@ export const token_reaches = (t: string) => `case when ${t}.organization_id is n
 /** SQL: the same, of the token `t`. */
 export const reaches_membership = token_reaches('t')
 
-/** Reaches whatever its user belongs to. */
+/** Reaches all memberships of its user. */
 export const whole_account: Login = { at: 'infinity', acceptances: [] }
 
-/** SQL: `login_at` and `acceptances` of what is created with a login, or with none: then it is a login of its own, as of now. */
+/** SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a login of its own, as of now. */
 export const login_values = (at: string, acceptances: string) =>
   `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
 
-/** Undefined for an unknown credential. */
+/** Returns undefined for an unknown credential. */
 export async function loginOf(db: Db, { token_id, session_digest }: Credential): Promise<Login | undefined> {
   const { rows } = await db.query<Login>({
     name: 'login_of',
@@ -43,8 +43,8 @@ export async function loginOf(db: Db, { token_id, session_digest }: Credential):
 }
 
 /**
- * From now on the credential of a user reaches a membership: a session with its browser tokens, or one other token. What it reached before
- * stays, and nothing else of the user reaches more, whatever login it shares.
+ * Lets a credential of a user reach a membership: a session with its browser tokens, or one other token. What it reached before stays, and no
+ * other credential of the user reaches more, whatever login it shares.
  */
 export async function addAcceptance(
   db: Db,
@@ -64,7 +64,7 @@ export async function addAcceptance(
   })
 }
 
-/** Whether a token reaches every organization of its user. */
+/** Returns whether a token reaches every organization of its user. */
 export async function reachesAllMemberships(db: Db, token_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'reaches_all_memberships',

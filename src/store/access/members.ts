@@ -12,7 +12,7 @@ export type MemberRow = {
   github_username: string
   role: Role
   last_sign_in_at: Date | null
-  /** Since when a member. */
+  /** Start of the membership. */
   created_at: Date
 }
 
@@ -20,7 +20,7 @@ const columns = `m.user_id, m.organization_id, u.kind, coalesce(m.email, u.email
   u.last_sign_in_at, m.created_at`
 const from = 'from memberships m join users u on u.id = m.user_id'
 
-/** Oldest users first. `kind`: only these. */
+/** Returns one page, oldest users first. `kind`: only these. */
 export async function listMemberships(
   db: Db,
   organization_id: number,
@@ -42,7 +42,7 @@ export async function listMemberships(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** A membership that is neither changed nor ended before the transaction is over. */
+/** Returns a membership, locked against changes until the transaction ends. */
 export async function holdMembership(tx: Db, organization_id: number, user_id: number): Promise<MemberRow | undefined> {
   const { rows } = await tx.query<MemberRow>({
     name: 'hold_membership',
@@ -52,7 +52,7 @@ export async function holdMembership(tx: Db, organization_id: number, user_id: n
   return rows[0]
 }
 
-/** Changes of who belongs to an organization, and in which role, are made one after the other. */
+/** Serializes changes of the memberships of an organization until the transaction ends. */
 export async function lockMemberships(tx: Db, organization_id: number): Promise<void> {
   await tx.query({
     name: 'lock_memberships',
@@ -61,7 +61,7 @@ export async function lockMemberships(tx: Db, organization_id: number): Promise<
   })
 }
 
-/** How many people, other than this one, are ADMIN. */
+/** Returns how many people, other than this user, are ADMIN. */
 export async function countOtherAdmins(db: Db, organization_id: number, user_id: number): Promise<number> {
   const { rows } = await db.query<{ total: number }>({
     name: 'count_other_admins',
@@ -79,7 +79,7 @@ export async function setRole(db: Db, organization_id: number, user_id: number, 
   })
 }
 
-/** Which GitHub account an organization shows for a member; what is undefined stays, null: the one that the user named. */
+/** Sets the GitHub account that an organization shows for a member. Undefined fields stay; null: the account that the user named. */
 export async function setGithubAccount(
   db: Db,
   organization_id: number,
@@ -106,7 +106,7 @@ export async function deleteMembership(db: Db, organization_id: number, user_id:
   })
 }
 
-/** Whether a user belongs to another organization too. */
+/** Returns whether a user is also a member of another organization. */
 export async function belongsElsewhere(db: Db, organization_id: number, user_id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'belongs_elsewhere',
@@ -116,7 +116,7 @@ export async function belongsElsewhere(db: Db, organization_id: number, user_id:
   return rows.length > 0
 }
 
-/** Whether an organization knows one of its members by this address. */
+/** Returns whether a member of the organization has this address. */
 export async function hasMemberOf(db: Db, organization_id: number, email: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'has_member_of',
@@ -126,7 +126,7 @@ export async function hasMemberOf(db: Db, organization_id: number, email: string
   return rows.length > 0
 }
 
-/** No membership, and no sign-in link, of a user is created before the transaction is over. Locked after `lockMemberships`, before links. */
+/** Prevents new memberships and sign-in links of a user until the transaction ends. Call after `lockMemberships`, before locking links. */
 export async function lockUser(tx: Db, user_id: number): Promise<void> {
   await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
 }
@@ -140,7 +140,7 @@ export async function insertServiceUser(db: Db, organization_id: number, name: s
   return only(rows)
 }
 
-/** No other change of this member, and no link for them, is made before the transaction is over. Locked before the membership. */
+/** Prevents other changes of this member, and links for the member, until the transaction ends. Call before locking the membership. */
 export async function lockMember(tx: Db, organization_id: number, user_id: number): Promise<void> {
   await tx.query({
     name: 'lock_member',
@@ -154,13 +154,13 @@ export type FoundUser = {
   email: string | null
   full_name: string | null
   kind: 'person' | 'service'
-  /** Where they are a member, oldest first. */
+  /** The user's organizations, oldest first. */
   organization_ids: number[]
 }
 
 /**
- * Users by id or by address, oldest first: several organizations may know different users by one address. `organization_id`: only members
- * of that organization.
+ * Returns users by id or by address, oldest first: several organizations may have different users with the same address. `organization_id`: only
+ * members of that organization.
  */
 export async function findUsers(
   db: Db,

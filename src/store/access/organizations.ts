@@ -25,7 +25,7 @@ export async function getOrganization(db: Db, organization_id: number): Promise<
   return rows[0]
 }
 
-/** Organizations that a token reaches, oldest first. */
+/** Returns the organizations that a token reaches, oldest first. */
 export async function listOrganizations(
   db: Db,
   token_id: number,
@@ -46,7 +46,7 @@ export async function listOrganizations(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** The oldest organization that has an admin, with its oldest: what the first start made. A service user is none: it cannot sign in. */
+/** Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users are ignored: they cannot sign in. */
 export async function firstOrganization(
   db: Db,
   only_id: number | null = null,
@@ -80,7 +80,7 @@ export async function setDefaultRepository(db: Db, organization_id: number, repo
 
 export type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
 
-/** Changes name and settings; what is absent stays as it is, null empties it. False: there is no such organization. */
+/** Changes name and settings; an absent field stays unchanged, null clears it. Returns false when the organization does not exist. */
 export async function updateOrganization(db: Db, organization_id: number, change: OrganizationChange): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update_organization',
@@ -115,7 +115,7 @@ export async function updateOrganization(db: Db, organization_id: number, change
   return rowCount === 1
 }
 
-/** Leaves an organization without a default repository when this one is it. */
+/** Clears the default repository of an organization if it is this one. */
 export async function forgetDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'forget_default_repository',

@@ -3,7 +3,7 @@ import type { Db } from '../database.ts'
 
 type Row = { place: number; allowed: boolean; used: number; reset_ms: number; retry_ms: number }
 
-/** Charges `amount` requests to all of the windows, or to none when one that refuses has no room for them (specification.md#rate-limits). */
+/** Charges `amount` requests to all windows, or to none when a window that refuses is full (specification.md#rate-limits). */
 export async function chargeWindows(db: Db, charges: Charge[], amount = 1): Promise<{ allowed: boolean; windows: Window[] }> {
   const { rows } = await db.query<Row>({
     name: 'charge',
@@ -25,7 +25,7 @@ export async function chargeWindows(db: Db, charges: Charge[], amount = 1): Prom
   return { allowed: rows[0]?.allowed ?? true, windows }
 }
 
-/** Forgets windows that nobody has asked in for an hour longer than any window may be long. */
+/** Deletes windows without a request for an hour longer than the longest window. */
 export async function deleteIdleWindows(db: Db, longest_window_seconds: number): Promise<void> {
   await db.query({
     name: 'delete_idle_windows',

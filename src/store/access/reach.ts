@@ -10,7 +10,7 @@ const statements: Partial<Record<Reached, string>> = {
     where s.organization_id = $1 and s.id = $2`,
 }
 
-/** The repository that a thing belongs to: null for one without, undefined for a thing that is not there. */
+/** Returns the repository that a resource belongs to: null for one without, undefined when the resource does not exist. */
 export async function repositoryOf(db: Db, organization_id: number, kind: Reached, id: number): Promise<number | null | undefined> {
   const text = statements[kind]
   if (text === undefined) return id

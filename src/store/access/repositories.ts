@@ -11,20 +11,20 @@ export type RepositoryRow = {
   description: string | null
   language: string | null
   visibility: string | null
-  /** Its own default branch, once it was looked at. */
+  /** The default branch of the remote, once it was read. */
   default_branch: string | null
-  /** Where people want runs to start instead. */
+  /** The branch from which runs start instead, set by a person. */
   base_branch: string | null
   sample: boolean
   archived: boolean
   setup_status: string
-  /** Up to what its forge was looked through for requests; null: never. */
+  /** Time up to which its forge was polled for mentions; null: never. */
   forge_seen_until: Date | null
-  /** What was asked there before is over. */
+  /** Mentions before this time are ignored. */
   forge_heard_from: Date
 }
 
-/** One that was removed is not there any more, for everything but the runs that it had. */
+/** Returns a repository. A removed one remains visible only to its former runs, not here. */
 export async function getRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
   const { rows } = await db.query<RepositoryRow>({
     name: 'get_repository',
@@ -35,12 +35,12 @@ export async function getRepository(db: Db, organization_id: number, id: number)
 }
 
 export type RepositoryFilter = {
-  /** Only these. */
+  /** Only these repositories; null: all. */
   own?: readonly number[] | null
   archived?: boolean
 }
 
-/** Oldest first. */
+/** Returns one page, oldest first. */
 export async function listRepositories(
   db: Db,
   organization_id: number,
@@ -63,7 +63,7 @@ export async function listRepositories(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Registers a repository. One that the organization has already stays as it is: `created` tells. */
+/** Registers a repository. An already registered one stays unchanged: see `created`. */
 export async function insertRepository(
   db: Db,
   repository: {
@@ -112,7 +112,7 @@ export async function setSetupStatus(db: Db, organization_id: number, id: number
   })
 }
 
-/** Those of the given ids that are repositories of the organization. */
+/** Returns which of the given ids are repositories of the organization. */
 export async function ownRepositoryIds(db: Db, organization_id: number, ids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'own_repository_ids',
@@ -122,7 +122,7 @@ export async function ownRepositoryIds(db: Db, organization_id: number, ids: rea
   return rows.map(row => row.id)
 }
 
-/** Keeps a repository from being removed until the transaction ends. False: it is not there. */
+/** Prevents the removal of a repository until the transaction ends. Returns false when it does not exist. */
 export async function holdRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rows } = await db.query({
     name: 'hold_repository',
@@ -132,7 +132,7 @@ export async function holdRepository(db: Db, organization_id: number, id: number
   return rows.length > 0
 }
 
-/** The same, and nobody else holds it or makes a run in it: what is counted after this stays so. */
+/** Locks a repository against removal and new runs until the transaction ends, so that counts stay correct. */
 export async function lockRepository(db: Db, organization_id: number, id: number): Promise<RepositoryRow | undefined> {
   const { rows } = await db.query<RepositoryRow>({
     name: 'lock_repository',
@@ -144,7 +144,7 @@ export async function lockRepository(db: Db, organization_id: number, id: number
 
 export type RepositoryChange = Partial<Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language'>>
 
-/** What is absent stays as it is, null empties it. */
+/** Changes a repository. An absent field stays unchanged, null clears it. */
 export async function updateRepository(db: Db, organization_id: number, id: number, change: RepositoryChange): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update_repository',
@@ -170,7 +170,7 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
   return rowCount === 1
 }
 
-/** Takes a repository out of every list, for good; the row stays for the runs that it had. */
+/** Removes a repository from every list, permanently; the row stays for its runs. */
 export async function removeRepository(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'remove_repository',
@@ -180,7 +180,7 @@ export async function removeRepository(db: Db, organization_id: number, id: numb
   return rowCount === 1
 }
 
-/** Those of these repositories that were removed more than so many hours ago. */
+/** Returns which of these repositories were removed more than so many hours ago. */
 export async function removedRepositories(db: Db, ids: readonly number[], hours: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'removed_repositories',

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** Values that another key than `key_id` has sealed, of all organizations, from behind a place on, in its order. For the operator alone. */
+/** A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For the operator only. */
 export type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
 
 export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedRow[]> {
@@ -13,7 +13,7 @@ export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: numbe
   return rows
 }
 
-/** False: it was set anew or deleted meanwhile, which is as good. */
+/** Returns false when the secret was replaced or deleted meanwhile; then it needs no resealing. */
 export async function resealSecret(db: Db, before: SealedRow, key_id: string, sealed: Buffer): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_secret',
@@ -23,7 +23,7 @@ export async function resealSecret(db: Db, before: SealedRow, key_id: string, se
   return rowCount === 1
 }
 
-/** `which`: the secret of now, or the one of before that signs beside it. */
+/** `which`: the current secret, or the previous one that still signs beside it. */
 export type SealedWebhookRow = { organization_id: number; which: 'current' | 'previous'; key_id: string; sealed: Buffer }
 const of = {
   current: { key: 'key_id', sealed: 'sealed_secret' },
@@ -57,7 +57,7 @@ export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: st
   return rowCount === 1
 }
 
-/** JSON text of the targets of a run, with secrets in it. */
+/** The webhook targets of a run as JSON text, with sealed secrets. */
 export type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
 
 export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {

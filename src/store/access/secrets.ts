@@ -12,7 +12,7 @@ export type SecretRow = {
 }
 const columns = 'name, repository_id, for_agent, created_at, updated_at, updated_by'
 
-/** By name. `repository_id` null: those of the whole organization. */
+/** Returns one page by name. `repository_id` null: those of the whole organization. */
 export async function listSecrets(
   db: Db,
   organization_id: number,
@@ -34,7 +34,7 @@ export async function listSecrets(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Everything that a run on that repository may be given or print, sealed; null: on none. */
+/** Returns all sealed secrets that a run on that repository may use or print; null: a run without a repository. */
 export async function listSealedSecrets(db: Db, organization_id: number, repository_id: number | null): Promise<SealedSecret[]> {
   const { rows } = await db.query<SealedSecret>({
     name: 'list_sealed_secrets',
@@ -49,20 +49,20 @@ export type NewSecret = {
   organization_id: number
   repository_id: number | null
   name: string
-  /** Null: as before, or false. */
+  /** Null: unchanged, or false for a new secret. */
   for_agent: boolean | null
   key_id: string
   sealed: Buffer
   user_id: number
 }
 
-/** Nobody else makes a secret of this organization until the transaction ends, so that they can be counted. */
+/** Locks the secrets of the organization until the transaction ends, so that they can be counted. */
 export async function lockSecrets(db: Db, organization_id: number): Promise<void> {
   await db.query({ name: 'lock_secrets', text: 'select 1 from organizations where id = $1 for no key update', values: [organization_id] })
 }
 
-/** Sets a secret, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
-export async function saveSecret(db: Db, secret: NewSecret, most: number): Promise<SecretRow | undefined> {
+/** Sets a secret; creates one only while there are fewer than `max`. Returns undefined when there are too many. */
+export async function saveSecret(db: Db, secret: NewSecret, max: number): Promise<SecretRow | undefined> {
   const { rows } = await db.query<SecretRow>({
     name: 'save_secret',
     text: `insert into secrets as s (organization_id, repository_id, name, for_agent, key_id, sealed, updated_by)
@@ -80,13 +80,13 @@ export async function saveSecret(db: Db, secret: NewSecret, most: number): Promi
       secret.key_id,
       secret.sealed,
       secret.user_id,
-      most,
+      max,
     ],
   })
   return rows[0]
 }
 
-/** Answers it as it was; undefined when there is none. */
+/** Deletes a secret and returns it; undefined when it does not exist. */
 export async function deleteSecret(
   db: Db,
   organization_id: number,
@@ -101,7 +101,7 @@ export async function deleteSecret(
   return rows[0]
 }
 
-/** All secrets of a repository, when it goes. */
+/** Deletes all secrets of a removed repository. */
 export async function deleteSecretsOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'delete_secrets_of',
@@ -110,7 +110,7 @@ export async function deleteSecretsOf(db: Db, organization_id: number, repositor
   })
 }
 
-/** How many secrets, of webhooks and forges too, other keys than these have sealed: they can not be opened. */
+/** Returns how many values, of secrets, webhooks and forges, are sealed with keys other than these and cannot be opened. */
 export async function countSealedOtherwise(db: Db, key_ids: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ sealed: number }>({
     name: 'count_sealed_otherwise',

@@ -1,7 +1,7 @@
 import { type Db, only } from '../database.ts'
 import { type Login, login_reaches, login_values } from './logins.ts'
 
-/** `login`: what the link is derived from; null: it is a login of its own, as of now. Using it later makes it no younger. */
+/** `login`: what the link is derived from; null: it is a login of its own, as of now. A later use does not renew the login. */
 export async function insertSignInLink(
   db: Db,
   link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
@@ -16,15 +16,15 @@ export async function insertSignInLink(
 }
 
 /**
- * Voids the unused links of a user that reach no membership beyond those that `within` reaches. With null: those that reach none at all.
+ * Voids the unused links of a user that reach no membership beyond those of `login`. With null: those that reach no membership at all.
  */
-export async function voidSignInLinks(db: Db, user_id: number, within: Login | null): Promise<void> {
+export async function voidSignInLinks(db: Db, user_id: number, login: Login | null): Promise<void> {
   await db.query({
     name: 'void_sign_in_links',
     text: `delete from sign_in_links l where l.user_id = $1 and l.used_at is null and not exists (
         select 1 from memberships m where m.user_id = l.user_id and ${login_reaches('l.login_at', 'l.acceptances')}
           and ($3::uuid[] is null or ${login_reaches('$2::timestamptz', '$3::uuid[]')} is not true))`,
-    values: [user_id, within?.at ?? null, within?.acceptances ?? null],
+    values: [user_id, login?.at ?? null, login?.acceptances ?? null],
   })
 }
 
@@ -37,7 +37,7 @@ type LoginRow = { user_id: number; login_at: string | null; acceptances: string[
 const userLogin = (row: LoginRow | undefined): UserLogin | undefined =>
   row && { user_id: row.user_id, login: { at: row.login_at, acceptances: row.acceptances } }
 
-/** Whose sign-in link it is; undefined for one that is used, too old or wrong. Locks nothing. */
+/** Returns the user of a sign-in link; undefined for one that is used, too old or wrong. Locks nothing. */
 export async function userOfSignInLink(db: Db, digest: Buffer): Promise<number | undefined> {
   const { rows } = await db.query<{ user_id: number }>({
     name: 'user_of_sign_in_link',
@@ -47,7 +47,7 @@ export async function userOfSignInLink(db: Db, digest: Buffer): Promise<number |
   return rows[0]?.user_id
 }
 
-/** The user is locked. Uses a sign-in link up: the second caller gets undefined, as does one who comes too late. */
+/** Consumes a sign-in link; the caller has locked the user. Returns undefined for the second caller and for an expired link. */
 export async function spendSignInLink(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
   const { rows } = await db.query<LoginRow>({
     name: 'use_sign_in_link',
@@ -58,7 +58,7 @@ export async function spendSignInLink(db: Db, digest: Buffer): Promise<UserLogin
   return userLogin(rows[0])
 }
 
-/** `login`: null: the session is a login of its own, as of now. */
+/** `login` null: the session is a login of its own, as of now. */
 export async function insertBrowserSession(
   db: Db,
   session: { digest: Buffer; user_id: number; days: number; login: Login | null },

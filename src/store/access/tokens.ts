@@ -19,17 +19,17 @@ export type TokenRow = {
   expires_at: Date | null
   last_used_at: Date | null
   revoked_at: Date | null
-  /** Of its user in the organization that was asked for; null without membership. */
+  /** The role of its user in the requested organization; null without membership. */
   role: Role | null
 }
 
 /**
- * Who looks: `all` sees whatever is bound to the organization, anyone else their own, and of these what reaches no further than the token
- * they look with: `scopes` and `repository_ids` are its bounds, null for none. `anywhere`: it is bound by nothing but its login.
+ * The viewer: `all` sees every token that is bound to the organization; others see their own tokens that reach no further than the viewing token,
+ * whose bounds are `scopes` and `repository_ids`, null for none. `anywhere`: the viewing token is limited only by its login.
  */
 export type Viewer = {
   user_id: number
-  /** The token they look with: it always sees itself. */
+  /** The viewing token: it always sees itself. */
   token_id: number
   all: boolean
   anywhere: boolean
@@ -43,7 +43,7 @@ const member = 'left join memberships m on m.organization_id = $1 and m.user_id 
 /** SQL: whether the token $7 reaches every organization of its user that the token `t` reaches. */
 const reaches_no_further = `not exists (select 1 from memberships m join tokens v on v.id = $7
     where m.user_id = t.user_id and (${reaches_membership}) and (${token_reaches('v')}) is not true)`
-/** $1 organization, $2 to $7 the viewer. A token without an organization is its user's own business, like those of the page. */
+/** $1 organization, $2 to $7 the viewer. A token without an organization is private to its user, like browser tokens. */
 const visible = `t.kind <> 'browser' and (t.id = $7 or case when t.organization_id is null then t.user_id = $2 and $4 and ${reaches_no_further}
   else t.organization_id = $1 and ($3 or t.user_id = $2 and ($5::text[] is null or t.scopes <@ $5)
     and ($6::bigint[] is null or t.repository_ids <@ $6)) end)`
@@ -57,7 +57,7 @@ const valuesOf = (organization_id: number, { user_id, token_id, all, anywhere, s
   token_id,
 ]
 
-/** Newest first. */
+/** Returns one page, newest first. */
 export async function listTokens(
   db: Db,
   organization_id: number,
@@ -88,7 +88,7 @@ export async function getToken(db: Db, organization_id: number, viewer: Viewer, 
   return rows[0]
 }
 
-/** False for a token that is revoked already, or that the viewer does not see. */
+/** Returns false for a token that is already revoked, or that the viewer does not see. */
 export async function revokeToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'revoke_token',
@@ -98,7 +98,7 @@ export async function revokeToken(db: Db, organization_id: number, viewer: Viewe
   return rowCount === 1
 }
 
-/** Revokes what a user has that is bound to an organization; answers the ids. */
+/** Revokes the tokens of a user that are bound to an organization; returns their ids. */
 export async function revokeTokensOf(db: Db, organization_id: number, user_id: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'revoke_tokens_of',
@@ -108,18 +108,18 @@ export async function revokeTokensOf(db: Db, organization_id: number, user_id: n
   return rows.map(row => row.id).sort((a, b) => a - b)
 }
 
-/** What each of these tokens is good for in an organization now; undefined for one that is revoked or expired, or whose user left. */
+/** Returns what each of these tokens may do in an organization now; undefined for one that is revoked or expired, or whose user left. */
 export async function findLiveTokens(
   db: Db,
-  asked: { token_id: number; organization_id: number }[],
+  requested: { token_id: number; organization_id: number }[],
 ): Promise<({ role: Role; scopes: string[] | null } | undefined)[]> {
   const { rows } = await db.query<{ n: number; role: Role; scopes: string[] | null }>({
     name: 'find_live_tokens',
-    text: `select asked.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as asked (token_id, organization_id, n)
-      join tokens t on t.id = asked.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      join memberships m on m.organization_id = asked.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
-    values: [asked.map(item => item.token_id), asked.map(item => item.organization_id)],
+    text: `select requested.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as requested (token_id, organization_id, n)
+      join tokens t on t.id = requested.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+      join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+    values: [requested.map(item => item.token_id), requested.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))
-  return asked.map((_item, n) => found.get(n + 1))
+  return requested.map((_item, n) => found.get(n + 1))
 }

@@ -1,11 +1,11 @@
 import { type Db, only } from '../database.ts'
 
-/** Today, as usage is counted. */
+/** SQL: the current day (UTC), by which usage is counted. */
 export const today = `(now() at time zone 'utc')::date`
 
 const added = ['runs', 'completed', 'failed', 'cancelled', 'input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd', 'active_ms']
 
-/** The end of every statement that inserts into usage_days: what a run has used today is added to what it had. */
+/** SQL: the end of every insert into usage_days, which adds a run's usage to that of the same day. */
 export const add_to_day = `on conflict (organization_id, day, run_id, model) do update set
   ${added.map(name => `${name} = usage_days.${name} + excluded.${name}`).join(', ')},
   cost_known = usage_days.cost_known and excluded.cost_known`
@@ -14,16 +14,16 @@ export type MonthRow = {
   /** The month's first day, `YYYY-MM-DD`. */
   month: string
   runs: number
-  /** Of what has a price; `cost_known` false: not everything has. */
+  /** Cost of everything with a known price; `cost_known` false: some prices are unknown. */
   cost_usd: string
   cost_known: boolean
   runs_per_month: number | null
   budget_usd_per_month: string | null
-  /** Nothing more may be spent: the bound is reached. */
+  /** The budget is used up. */
   budget_used_up: boolean
 }
 
-/** What this month (UTC) has used of an organization's bounds. */
+/** Returns what this month (UTC) has used of an organization's limits. */
 export async function usedThisMonth(db: Db, organization_id: number): Promise<MonthRow> {
   const { rows } = await db.query<MonthRow>({
     name: 'used_this_month',
@@ -38,7 +38,7 @@ export async function usedThisMonth(db: Db, organization_id: number): Promise<Mo
   return only(rows)
 }
 
-/** What this month (UTC) has cost and what the runs at work have set aside for their model calls, where the organization has a bound for it. */
+/** Returns the cost of this month (UTC) and what active runs have reserved for their model calls, if the organization has a budget. */
 export async function monthWithReserved(
   db: Db,
   organization_id: number,
@@ -75,7 +75,7 @@ export type UsageRow = {
 
 const groups = { day: 'day', repo: 'repository_id', user: 'user_id', model: 'model' } as const
 
-/** What was used from one day to another, both included: a row for each group, in its order, or one row of all. */
+/** Returns the usage from one day to another, both included: one row per group, sorted by group, or one row for all. */
 export async function sumUsage(
   db: Db,
   organization_id: number,

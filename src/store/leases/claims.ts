@@ -18,16 +18,16 @@ const claimed = `status = case status when 'waiting' then 'running' else 'starti
 // The order of an organization's queue, which is that of the index `runs_queue`: runs that recover come first, because nulls come last.
 const queue = 'recovering_since, runnable_at, id'
 const first = `select organization_id, recovering_since, runnable_at from runs`
-const at_work = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
+const active_runs = (of: string) => `(select count(*) as runs from runs where organization_id = ${of} and owner is not null
   and owner <> '${RECORDED_OWNER}')`
 const claimable = (of: string) => `select r.id from runs r where r.organization_id = ${of} and r.runnable_at <= now()`
 const locked = `order by r.${queue.replaceAll(', ', ', r.')} for update of r skip locked limit 1`
 
 /**
- * The run whose turn it is, now owned by `owner` for `lease.seconds`; undefined when there is none. Database clock.
- * Runs that another worker had begun go first, whosever they are. Then it is the turn of the organization with the fewest runs at work,
- * of several the one whose first run has waited longest; an organization that has as many at work as it may have is passed over.
- * A turn that begins has `turn_seconds` from now on; one that another worker had begun keeps its deadline.
+ * Claims the next run for `owner` for `lease.seconds`; undefined when there is none. Uses the database clock.
+ * Recovering runs of any organization go first. Then comes the organization with the fewest active runs, among equals the one whose first run
+ * has waited longest; an organization at its maximum of concurrent runs is skipped.
+ * A new turn gets `turn_seconds` from now on; a recovering one keeps its deadline.
  */
 export async function claimRun(db: Transactional, lease: Lease): Promise<RunRow | undefined> {
   const passed: number[] = []
@@ -41,7 +41,7 @@ export async function claimRun(db: Transactional, lease: Lease): Promise<RunRow 
     if (run === 'busy') busy.push(next.bounded_organization_id)
     passed.push(next.bounded_organization_id)
   }
-  // Nobody else has anything to take: only now is it worth waiting for whoever holds their row.
+  // No other organization has a claimable run: only now does it pay to wait for a row that another transaction holds.
   for (const organization_id of busy) {
     const run = await claimBounded(db, lease, organization_id, '')
     if (run !== 'busy' && run !== undefined) return run
@@ -50,8 +50,8 @@ export async function claimRun(db: Transactional, lease: Lease): Promise<RunRow 
 }
 
 /**
- * Claims the next run unless its organization has a bound: then it is only named. From one organization with something in the queue to
- * the next is one step in the index, however long their queues are, and no row is locked but the one that is taken.
+ * Claims the next run, or only names its organization if that has a maximum of concurrent runs. Moving from one organization with queued runs to
+ * the next is one index step, however long their queues are, and only the claimed row is locked.
  */
 async function claimUnbounded(db: Transactional, lease: Lease, passed: number[]) {
   const { rows } = await db.query<RunRow & { bounded_organization_id: number | null }>({
@@ -63,7 +63,7 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
           (${first} where runnable_at is not null and organization_id > h.organization_id order by organization_id, ${queue} limit 1) n
       ), turns as materialized (
         select o.id as organization_id, h.recovering_since, case when o.max_concurrent_runs is not null then o.id end as bounded_organization_id
-        from heads h join organizations o on o.id = h.organization_id cross join lateral ${at_work('o.id')} w
+        from heads h join organizations o on o.id = h.organization_id cross join lateral ${active_runs('o.id')} w
         where o.id <> all ($4::bigint[]) and (o.max_concurrent_runs is null or w.runs < o.max_concurrent_runs)
         order by w.runs, h.runnable_at, o.id
       ), next as (
@@ -79,25 +79,25 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
   return rows[0]
 }
 
-/** One claim at a time for each organization with a bound: what is counted under its lock is exact. 'busy': somebody else holds it. */
+/** Serializes claims of an organization with a maximum, so that the count under its lock is exact. 'busy': another transaction holds the lock. */
 async function claimBounded(
   db: Transactional,
   lease: Lease,
   organization_id: number,
-  patience: 'skip locked' | '',
+  lock_mode: 'skip locked' | '',
 ): Promise<RunRow | 'busy' | undefined> {
   return db.transaction(async tx => {
-    const { rows: held } = await tx.query({
-      name: patience === '' ? 'lock_organization' : 'try_lock_organization',
-      text: `select 1 from organizations where id = $1 for no key update ${patience}`,
+    const { rows: locked_rows } = await tx.query({
+      name: lock_mode === '' ? 'lock_organization' : 'try_lock_organization',
+      text: `select 1 from organizations where id = $1 for no key update ${lock_mode}`,
       values: [organization_id],
     })
-    if (held.length === 0) return 'busy'
+    if (locked_rows.length === 0) return 'busy'
     const { rows } = await tx.query<RunRow>({
       name: 'claim_run_of',
       text: `update runs set ${claimed}
         where id = (${claimable('$4')} and (select o.max_concurrent_runs is null or o.max_concurrent_runs >
-            ${at_work('$4')} from organizations o where o.id = $4) ${locked})
+            ${active_runs('$4')} from organizations o where o.id = $4) ${locked})
         returning *`,
       values: [lease.owner, lease.seconds, lease.turn_seconds, organization_id],
     })

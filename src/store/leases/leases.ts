@@ -5,14 +5,14 @@ import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { ownerIsDead } from './worker-sessions.ts'
 
-/** A beat that does not get through in this time is tried again: the lease goes on running out. */
-const BEAT_TIMEOUT_MS = 2_000
+/** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
+const HEARTBEAT_TIMEOUT_MS = 2_000
 
-export type HeartbeatAnswer = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
+export type HeartbeatResult = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
 
 /**
- * Extends the lease, but not that of a run that is to stop or to pause, and never much past the deadline; counts the time worked.
- * `progressed`: the run got on since the last beat. Undefined: the run is not ours any more.
+ * Extends the lease, except of a run that must stop or pause, and never much past the deadline; counts the active time.
+ * `progressed`: the run made progress since the last heartbeat. Returns undefined when another worker owns the run.
  */
 export async function heartbeat(
   db: Db,
@@ -20,10 +20,10 @@ export async function heartbeat(
   lease_seconds: number,
   worked_ms: number,
   progressed: boolean,
-): Promise<HeartbeatAnswer | undefined> {
-  const { rows } = await db.query<HeartbeatAnswer>({
+): Promise<HeartbeatResult | undefined> {
+  const { rows } = await db.query<HeartbeatResult>({
     name: 'heartbeat',
-    query_timeout: BEAT_TIMEOUT_MS,
+    query_timeout: HEARTBEAT_TIMEOUT_MS,
     text: `with beat as (update runs set active_ms = active_ms + $5, turn_active_ms = turn_active_ms + $5,
           last_progress_at = case when $6 then now() else last_progress_at end,
           lease_until = case when status = 'cancelling' or pause_requested_at is not null then lease_until
@@ -40,9 +40,9 @@ export async function heartbeat(
   return rows[0]
 }
 
-/** The process that sweeps: its data folder and its name as an owner of runs; null for one that works on none. */
+/** The process that sweeps: its data folder and its name as an owner of runs; null for a process without a worker. */
 export type Sweeper = { folder_id: string | null; owner: string | null }
-/** `late_seconds`: since when a lease has ended that is taken. */
+/** `late_seconds`: how long ago a lease must have expired to be taken. */
 export type Sweep = Sweeper & { max_losses: number; late_seconds: number; limit: number }
 
 const valuesOf = ({ max_losses, late_seconds, limit, folder_id, owner }: Sweep) => [max_losses, late_seconds, limit, folder_id, owner]
@@ -56,7 +56,7 @@ export type LostRun = {
   losses: number
   pausing: boolean
   overdue: boolean
-  /** The sandbox that the owner left where it worked. */
+  /** The sandbox that the former owner left on its machine. */
   sandbox: string | null
 }
 
@@ -64,22 +64,22 @@ const lost = `id, organization_id, status, turn, epoch, losses, sandbox,
   pause_requested_at is not null as pausing, coalesce(deadline_at < now(), false) as overdue`
 /** Recorded sessions have no worker that could be lost; `listAbandoned` finds their end. */
 const of_worker = `owner is not null and owner <> '${RECORDED_OWNER}'`
-/** For as long as $2 says; or the clock of the database was set back, and it would hold for as long as that. */
+/** Expired for $2 seconds; or far in the future, because the clock of the database was set back. */
 const lease_over = `(lease_until < now() - make_interval(secs => $2) or lease_until > now() + interval '10 minutes'
   or ${ownerIsDead(LEASE_SECONDS, '$2', '$4', '$5')})`
-/** As src/core/runs/after-lost-worker.ts says. */
-const goes_on = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
+/** The same rule as src/core/runs/after-lost-worker.ts. */
+const continues = `status in ('starting', 'running') and pause_requested_at is null and deadline_at >= now() and losses < $1`
 
 /**
- * Runs whose owner let the lease end, or is dead, go back to the queue for another worker: those that nobody asked to stop or to pause,
- * that have time left and have lost fewer than `max_losses` in this turn. The epoch is raised at once, so no write of that owner is accepted any more.
+ * Requeues runs whose lease expired or whose owner is dead: those without a requested stop or pause, with time left, and with fewer than
+ * `max_losses` in this turn. Raises the epoch at once, so that every later write of the former owner is fenced.
  */
 export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'requeue_expired',
     text: `update runs set status = 'queued', phase = null, owner = null, lease_until = null, epoch = epoch + 1, runnable_at = now(),
         losses = losses + 1, recovering_since = least(lease_until, now()), recovery_cause = 'lease_lost', updated_at = now()
-      where id in (select id from runs where ${of_worker} and ${lease_over} and ${goes_on}
+      where id in (select id from runs where ${of_worker} and ${lease_over} and ${continues}
         order by lease_until for update skip locked limit $3)
       returning ${lost}`,
     values: valuesOf(sweep),
@@ -88,14 +88,14 @@ export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
 }
 
 /**
- * Runs whose owner let the lease end, or is dead, and that nobody goes on with, and those that waited for another one until their time was over. They are
- * the caller's now.
+ * Takes over runs whose lease expired or whose owner is dead and that no worker may continue, and recovering runs past their deadline. The caller
+ * owns them afterwards.
  */
 export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
     text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where ${of_worker} and ${lease_over} and not (${goes_on})
+      where id in (select id from runs where ${of_worker} and ${lease_over} and not (${continues})
         order by lease_until for update skip locked limit $3)
         or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
         for update skip locked limit $3)
@@ -105,7 +105,7 @@ export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   return rows
 }
 
-/** Runs that nobody works on and whose time is over: queued or waiting past their deadline. Those that wait for checks go on then. */
+/** Returns runs without an owner that are past their deadline: queued or waiting. Those that wait for checks continue then. */
 export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_overdue',

@@ -1,11 +1,11 @@
 import type { Statement } from '../database.ts'
 
-/** `application_name` of the connection that a process holds for as long as it lives. */
+/** `application_name` of the connection that a process keeps open for its whole life. */
 export const SESSION_NAME = 'agentrun-listen'
 /** First key of the advisory locks; any number that nothing else uses. */
 const LOCK_CLASS = 1_634_887_026
 
-/** Holds the session lock of `owner`. The server releases it when the connection closes, which `kill -9` does at once. */
+/** Acquires the session lock of `owner`. The server releases it when the connection closes, which `kill -9` does at once. */
 export const holdSession = (owner: string): Statement => ({
   text: `select pg_advisory_lock_shared(${LOCK_CLASS}, hashtext($1))`,
   values: [owner],

@@ -1,20 +1,20 @@
 import type { Db } from '../database.ts'
 
-/** What a process that works on runs says of itself. */
+/** The report of a worker about itself. */
 export type WorkerReport = {
   owner: string
   host: string
-  /** Names the data folder. */
+  /** Identifies the data folder. */
   folder_id: string
   pid: number
   version: string
-  /** What it makes sandboxes with. */
+  /** The sandbox driver. */
   sandbox: string
-  /** By what it holds their limits, as JSON; null when it makes none. */
+  /** What enforces the limits of sandboxes, as JSON; null when it starts none. */
   sandbox_limits: string | null
   concurrency: number
   active: number
-  /** Why it starts no run; null when it does. */
+  /** Why it starts no runs; null when it does. */
   blocked_reason: string | null
 }
 export type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
@@ -45,7 +45,7 @@ export async function forgetWorker(db: Db, owner: string): Promise<void> {
   await db.query({ name: 'forget_worker', text: 'delete from workers where owner = $1', values: [owner] })
 }
 
-/** Workers that were heard of in the last `seconds`, the longest running first. */
+/** Returns workers that reported in the last `seconds`, the longest running first. */
 export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]> {
   const { rows } = await db.query<WorkerRow>({
     name: 'list_workers',
@@ -55,7 +55,7 @@ export async function listWorkers(db: Db, seconds: number): Promise<WorkerRow[]>
   return rows
 }
 
-/** Rows of processes that were not heard of for `seconds`: dead without a word. */
+/** Deletes the rows of workers that have not reported for `seconds`: they died without deleting them. */
 export async function deleteSilentWorkers(db: Db, seconds: number): Promise<void> {
   await db.query({
     name: 'delete_silent_workers',

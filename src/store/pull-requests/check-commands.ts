@@ -4,7 +4,7 @@ import { type Db, only } from '../database.ts'
 export type CheckCommandsRow = { checks: string; updated_at: Date; updated_by: number }
 const columns = 'checks, updated_at, updated_by'
 
-/** Undefined: none were ever set. */
+/** Returns undefined when none were ever set. */
 export async function getCheckCommands(db: Db, organization_id: number, repository_id: number): Promise<CheckCommandsRow | undefined> {
   const { rows } = await db.query<CheckCommandsRow>({
     name: 'get_check_commands',
@@ -14,7 +14,7 @@ export async function getCheckCommands(db: Db, organization_id: number, reposito
   return rows[0]
 }
 
-/** Sets all of it. */
+/** Replaces the commands. */
 export async function saveCheckCommands(
   db: Db,
   organization_id: number,
@@ -32,7 +32,7 @@ export async function saveCheckCommands(
   return only(rows)
 }
 
-/** What a repository has, when it goes. */
+/** Deletes the commands of a removed repository. */
 export async function deleteCheckCommandsOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'delete_check_commands_of',

@@ -23,7 +23,7 @@ export async function getCheckSuiteSettings(
   return rows[0]
 }
 
-/** What is null leaves what is set. */
+/** Changes the settings; null leaves a setting unchanged. */
 export async function saveCheckSuiteSettings(
   db: Db,
   organization_id: number,

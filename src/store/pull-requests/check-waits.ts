@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** Commits that runs wait for checks of. Of all organizations: the sweep's. */
+/** Returns commits whose checks runs wait for, of all organizations: for the sweep. */
 export async function listWaitingHeads(
   db: Db,
   limit: number,
@@ -15,8 +15,8 @@ export async function listWaitingHeads(
 }
 
 /**
- * Runs that wait for checks of what they pushed and need not any more go on: all that a forge has told of have ended, or one has failed of an app that does
- * not let others be waited for, or the pull request was closed or merged, or the time is over. They have `deadline_seconds` to find a worker.
+ * Wakes runs that no longer need to wait for checks of their pushed commit: all reported checks have completed, or one of a high-priority app has
+ * failed, or the pull request was closed or merged, or the deadline passed. They have `deadline_seconds` to find a worker.
  */
 export async function wakeChecked(db: Db, deadline_seconds: number, limit: number): Promise<{ organization_id: number; id: number }[]> {
   const { rows } = await db.query<{ organization_id: number; id: number }>({
@@ -39,7 +39,7 @@ export async function wakeChecked(db: Db, deadline_seconds: number, limit: numbe
   return rows
 }
 
-/** Runs that have ended with this commit pushed, and whose pull request of it is open. */
+/** Returns runs that have ended with this commit pushed and whose pull request is open. */
 export async function findRunsAt(db: Db, organization_id: number, repository_id: number, head_sha: string): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'find_runs_at',

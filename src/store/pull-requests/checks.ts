@@ -18,12 +18,12 @@ export type CheckRow = {
 }
 const columns = 'id, repository_id, head_sha, source, name, app, status, conclusion, url, log_excerpt, attempt, started_at, completed_at'
 
-/** Times that are null are taken from the clock of the database where the status says that it has begun, or ended. */
+/** Null times are taken from the clock of the database when the status implies that the check has started, or completed. */
 export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
 
 /**
- * Writes down what a check says of a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier moment
- * of the same attempt, changes nothing but to add what it wrote. False: it was known already.
+ * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier state of the same
+ * attempt, changes nothing except that it adds missing output. Returns false when nothing changed.
  */
 export async function saveCheck(db: Db, organization_id: number, repository_id: number, report: CheckReport): Promise<boolean> {
   const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`
@@ -58,13 +58,13 @@ export async function saveCheck(db: Db, organization_id: number, repository_id: 
   return rowCount === 1
 }
 
-// Of the commit's runs none is left that could end it.
+// No run of the commit is left that could complete it.
 const given_up = `c.source = 'local' and c.status <> 'completed' and not exists (select from runs r where r.organization_id = c.organization_id
   and r.repository_id = c.repository_id and r.pushed_sha = c.head_sha and r.status not in ('completed', 'failed', 'cancelled'))`
 
 /**
- * What is known of commits, by commit and name; of each whether its repository ignores it. One that the service had begun is cancelled when
- * no run of that commit goes on.
+ * Returns the checks of commits, by commit and name, with whether the repository ignores them. A check that the service has started counts as
+ * cancelled when no run of that commit continues.
  */
 export async function listChecks(
   db: Db,
@@ -82,7 +82,7 @@ export async function listChecks(
   return rows
 }
 
-/** Names of the checks of a repository: of its own, and of those that were seen on its commits. */
+/** Returns the names of a repository's checks: of its commands, and of checks that were reported for its commits. */
 export async function listCheckNames(db: Db, organization_id: number, repository_id: number, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
     name: 'list_check_names',

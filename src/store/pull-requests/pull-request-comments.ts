@@ -5,7 +5,7 @@ export type CommentRow = {
   pull_request_id: number
   user_id: number | null
   run_id: number | null
-  /** Of the person; null for a run. */
+  /** Name of the person; null for a run. */
   full_name: string | null
   body: string
   path: string | null
@@ -14,7 +14,7 @@ export type CommentRow = {
   head_sha: string
   created_at: Date
   updated_at: Date
-  /** Whether the forge has it as it is here; null: the pull request is on none. `forge_problem`: why not. */
+  /** Whether the forge has the current text; null: the pull request is on no forge. `forge_problem`: why not. */
   on_forge: 'pending' | 'posted' | 'refused' | null
   forge_problem: string | null
 }
@@ -25,7 +25,7 @@ const from_forge = `case when m.id is null then null when m.posted_change < m.ch
   m.problem as forge_problem`
 const joined = `left join users u on u.id = c.user_id left join comment_mirrors m on m.organization_id = c.organization_id and m.comment_id = c.id`
 
-/** Undefined: the pull request is not in this organization. What a person says of one that is on a forge is to be said there too. */
+/** Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a forge's pull request is queued for the forge. */
 export async function insertComment(db: Db, organization_id: number, comment: NewComment): Promise<CommentRow | undefined> {
   const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
   const { rows } = await db.query<CommentRow>({
@@ -51,7 +51,7 @@ export async function getComment(db: Db, organization_id: number, pull_request_i
   return rows[0]
 }
 
-/** Oldest first. */
+/** Returns one page, oldest first. */
 export async function listComments(
   db: Db,
   organization_id: number,
@@ -73,7 +73,7 @@ export async function listComments(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Held until the transaction ends, so that nobody else changes it meanwhile. */
+/** Returns a comment, locked until the transaction ends. */
 export async function lockComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
   const { rows } = await db.query<CommentRow>({
     name: 'lock_pull_request_comment',
@@ -84,12 +84,12 @@ export async function lockComment(db: Db, organization_id: number, pull_request_
   return rows[0]
 }
 
-const mark_changed = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
+const mirror_changed = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
 
 export async function updateComment(db: Db, organization_id: number, id: number, body: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ updated_at: Date }>({
     name: 'update_pull_request_comment',
-    text: `with ${mark_changed} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
+    text: `with ${mirror_changed} update pull_request_comments set body = $3, updated_at = now() where organization_id = $1 and id = $2 returning updated_at`,
     values: [organization_id, id, body],
   })
   return rows[0]?.updated_at
@@ -98,7 +98,7 @@ export async function updateComment(db: Db, organization_id: number, id: number,
 export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'delete_pull_request_comment',
-    text: `with ${mark_changed} delete from pull_request_comments where organization_id = $1 and id = $2`,
+    text: `with ${mirror_changed} delete from pull_request_comments where organization_id = $1 and id = $2`,
     values: [organization_id, id],
   })
   return rowCount === 1

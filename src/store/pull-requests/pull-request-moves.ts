@@ -6,11 +6,11 @@ export type PullRequestEdit = {
   to: PullRequestState
   title?: string | undefined
   body?: string | undefined
-  /** With how large the change is against it. */
+  /** With the size of the change against it. */
   base?: { base_branch: string; files_changed: number; additions: number; deletions: number } | undefined
 }
 
-/** Changes what is given while its state is `from`. False: it has another by now, and nothing was changed. */
+/** Changes the given fields while the state is `from`. Returns false when it has another state; then nothing was changed. */
 export async function editPullRequest(db: Db, organization_id: number, id: number, edit: PullRequestEdit): Promise<boolean> {
   const { from, to, title, body, base } = edit
   const { rowCount } = await db.query({
@@ -26,7 +26,7 @@ export async function editPullRequest(db: Db, organization_id: number, id: numbe
   return rowCount === 1
 }
 
-/** A draft that was held back for its evaluation is opened at the head that has passed. False: nobody held it back, or it has another head by now. */
+/** Opens a draft that was held back for its evaluation, at the head that passed. Returns false when it is not held back, or has another head. */
 export async function openHeldBack(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'open_held_back',
@@ -37,7 +37,7 @@ export async function openHeldBack(db: Db, organization_id: number, id: number, 
   return rowCount === 1
 }
 
-/** The branch was found at another commit than it was known to be. False: it is known already, or it is no longer open. */
+/** Records that the branch is at a new commit. Returns false when that is already recorded, or the pull request is no longer open. */
 export async function recordHead(
   db: Db,
   organization_id: number,
@@ -53,7 +53,7 @@ export async function recordHead(
   return rowCount === 1
 }
 
-/** Its head branch is gone. False: it has another head by now, or it is no longer open. */
+/** Closes a pull request whose head branch was deleted. Returns false when it has another head, or is no longer open. */
 export async function closeGone(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'close_gone_pull_request',
@@ -64,7 +64,7 @@ export async function closeGone(db: Db, organization_id: number, id: number, hea
   return rowCount === 1
 }
 
-/** A merge that is about to be pushed. False: it is no longer open, so nothing may be pushed. */
+/** Records a merge before it is pushed. Returns false when the pull request is no longer open, so nothing may be pushed. */
 export async function addMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'add_merge_attempt',
@@ -74,7 +74,7 @@ export async function addMergeAttempt(db: Db, organization_id: number, id: numbe
   return rowCount === 1
 }
 
-/** A merge that is known not to have arrived. */
+/** Removes a merge that is known not to have arrived. */
 export async function dropMergeAttempt(db: Db, organization_id: number, id: number, sha: string): Promise<void> {
   await db.query({
     name: 'drop_merge_attempt',
@@ -83,7 +83,7 @@ export async function dropMergeAttempt(db: Db, organization_id: number, id: numb
   })
 }
 
-/** What the base branch has is merged, whatever was said of it meanwhile. False: that is written down already. */
+/** Marks a pull request as merged, because the base branch contains it, in whatever state it is. Returns false when that is already recorded. */
 export async function markMerged(
   db: Db,
   organization_id: number,
@@ -99,7 +99,7 @@ export async function markMerged(
   return rowCount === 1
 }
 
-/** Something was said of it: whoever shows it looks again. */
+/** Updates `updated_at` after a comment, so that clients load the pull request again. */
 export async function touchPullRequest(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'touch_pull_request',

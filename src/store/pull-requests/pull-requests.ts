@@ -7,10 +7,10 @@ export type PullRequestRow = {
   repository_id: number
   /** Null: its run was deleted, or removed from it. */
   run_id: number | null
-  /** On its forge, if it is on one, or counted here. */
+  /** Its number on the forge, if it is on one, otherwise a counter here. */
   number: number
   remote_number: number | null
-  /** Whether it is a draft there, as we said or heard it last. */
+  /** Whether it is a draft on the forge, as last sent or received. */
   remote_draft: boolean | null
   state: PullRequestState
   title: string
@@ -36,7 +36,7 @@ export const pull_request_columns = `id, organization_id, repository_id, run_id,
   merge_sha, files_changed, additions, deletions, created_at, updated_at, merged_at`
 const whole = `${pull_request_columns}, body, merge_attempts`
 
-/** Pull requests of several runs, oldest first. */
+/** Returns the pull requests of several runs, oldest first. */
 export async function listPullRequests(db: Db, organization_id: number, run_ids: number[]): Promise<PullRequestRow[]> {
   const { rows } = await db.query<PullRequestRow>({
     name: 'list_pull_requests',
@@ -46,7 +46,7 @@ export async function listPullRequests(db: Db, organization_id: number, run_ids:
   return rows
 }
 
-/** Open pull requests from or into branches of a repository, oldest first, 100 at most. */
+/** Returns open pull requests from or into branches of a repository, oldest first, 100 at most. */
 export async function pullRequestsOfBranches(
   db: Db,
   organization_id: number,
@@ -62,7 +62,7 @@ export async function pullRequestsOfBranches(
   return rows
 }
 
-/** Takes runs off their pull requests, which stay. Answers the branches of these. */
+/** Detaches runs from their pull requests, which stay. Returns the branches of these. */
 export async function detachPullRequests(
   db: Db,
   organization_id: number,
@@ -81,11 +81,11 @@ export type PullRequestFilter = {
   repo_id?: number[] | undefined
   state?: PullRequestState[] | undefined
   agent_run_id?: number[] | undefined
-  /** The only repositories looked into; null: all. */
+  /** Only these repositories; null: all. */
   repository_ids: readonly number[] | null
 }
 
-/** Newest first. Absent filters do not narrow. */
+/** Returns one page, newest first. Absent filters do not narrow. */
 export async function findPullRequests(
   db: Db,
   organization_id: number,
@@ -109,7 +109,7 @@ export async function findPullRequests(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** @param repository_ids the only repositories looked into; null: all */
+/** @param repository_ids only these repositories; null: all */
 export async function getPullRequest(
   db: Db,
   organization_id: number,
@@ -124,7 +124,7 @@ export async function getPullRequest(
   return rows[0]
 }
 
-/** The pull request that a branch of the repository has had, whatever became of it. */
+/** Returns the pull request of a branch of the repository, in any state. */
 export async function findByBranch(
   db: Db,
   organization_id: number,
@@ -156,8 +156,8 @@ export type NewPullRequest = Pick<
 > & { run_id: number }
 
 /**
- * The pull request of a branch: made as a draft that is held back when there is none, otherwise brought up to the new head. `created` tells which.
- * One row for a branch whatever is tried twice; numbers count up per repository. Undefined: the branch's pull request was closed or merged.
+ * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created` tells which. There is one row per
+ * branch even after retries; numbers count up per repository. Returns undefined when the branch's pull request was closed or merged.
  */
 export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(PullRequestRow & { created: boolean }) | undefined> {
   const updated = await db.query<PullRequestRow>({
@@ -191,6 +191,6 @@ export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(Pull
       pr.deletions,
     ],
   })
-  const made = rows[0]
-  return made && { ...made, created: true }
+  const created = rows[0]
+  return created && { ...created, created: true }
 }

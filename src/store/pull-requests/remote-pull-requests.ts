@@ -2,10 +2,10 @@ import type { RepositoryRow } from '../access/repositories.ts'
 import type { Db } from '../database.ts'
 import { type PullRequestRow, type PullRequestState, pull_request_columns } from './pull-requests.ts'
 
-/** What a forge says of a pull request that is there. */
+/** The state of a pull request on its forge. */
 export type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_at: Date | null }
 
-/** Under which number and address the pull request is on its forge. False: it is there under a number already. */
+/** Records number and address of the pull request on its forge. Returns false when it already has a number there. */
 export async function recordRemote(
   db: Db,
   organization_id: number,
@@ -21,7 +21,7 @@ export async function recordRemote(
   return rowCount === 1
 }
 
-/** Takes over where it stands on its forge. False: that is known already, or it is merged here. */
+/** Copies the state of the pull request from its forge. Returns false when it is already recorded, or the pull request is merged here. */
 export async function mirrorRemote(db: Db, organization_id: number, id: number, seen: RemoteMirror): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'mirror_remote_pull_request',
@@ -33,7 +33,7 @@ export async function mirrorRemote(db: Db, organization_id: number, id: number, 
   return rowCount === 1
 }
 
-/** It was made a draft there, or ready, because it is so here. */
+/** Records that it was marked as a draft on the forge, or as ready. */
 export async function recordRemoteDraft(db: Db, organization_id: number, id: number, draft: boolean): Promise<void> {
   await db.query({
     name: 'record_remote_draft',
@@ -42,7 +42,7 @@ export async function recordRemoteDraft(db: Db, organization_id: number, id: num
   })
 }
 
-/** The pull request of that number on the forge of its repository. */
+/** Returns the pull request of that number on the forge of its repository. */
 export async function findRemote(
   db: Db,
   organization_id: number,
@@ -57,7 +57,7 @@ export async function findRemote(
   return rows[0]
 }
 
-/** Whether any pull request of the repository is at that commit. */
+/** Returns whether any pull request of the repository is at that commit. */
 export async function isHead(db: Db, organization_id: number, repository_id: number, head_sha: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_head_of_pull_request',
@@ -67,7 +67,7 @@ export async function isHead(db: Db, organization_id: number, repository_id: num
   return rows.length > 0
 }
 
-/** Whether a run of the repository works on that branch, or has proposed it. */
+/** Returns whether a run of the repository writes to that branch, or has proposed it. */
 export async function isBranchOfRun(db: Db, organization_id: number, repository_id: number, branch: string): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_branch_of_run',
@@ -79,8 +79,8 @@ export async function isBranchOfRun(db: Db, organization_id: number, repository_
 }
 
 /**
- * Repositories of organizations that are connected to a forge and that nobody has asked there for so many seconds, of all organizations. Who
- * asks has asked from now on.
+ * Claims repositories whose forge was not polled for so many seconds, of all connected organizations. They count as polled from now
+ * on.
  */
 export async function takeDueRepositories(db: Db, seconds: number, limit: number): Promise<RepositoryRow[]> {
   const { rows } = await db.query<RepositoryRow>({
@@ -96,7 +96,7 @@ export async function takeDueRepositories(db: Db, seconds: number, limit: number
   return rows
 }
 
-/** It was looked through up to then; false: somebody else has come elsewhere since `from`. */
+/** Records up to when the forge was polled. Returns false when another process has recorded a different time since `from`. */
 export async function recordSeenUntil(
   db: Db,
   organization_id: number,
@@ -113,10 +113,10 @@ export async function recordSeenUntil(
 }
 
 /**
- * Open pull requests on forges that nobody has looked at for so many seconds, of all organizations: those whose run is at work, and others.
- * Who asks has looked at them from now on.
+ * Claims open pull requests on forges that were not synced for so many seconds, of all organizations: those with an active run, and others.
+ * They count as synced from now on.
  */
-export async function takeDueRemotes(db: Db, seconds: { at_work: number; others: number }, limit: number): Promise<PullRequestRow[]> {
+export async function takeDueRemotes(db: Db, seconds: { active: number; others: number }, limit: number): Promise<PullRequestRow[]> {
   const { rows } = await db.query<PullRequestRow>({
     name: 'take_due_remote_pull_requests',
     text: `update pull_requests set remote_seen_at = now() where id in (
@@ -125,7 +125,7 @@ export async function takeDueRemotes(db: Db, seconds: { at_work: number; others:
           case when r.status in ('queued', 'starting', 'running', 'waiting') then $1::int else $2::int end)
         order by p.remote_seen_at limit $3 for update of p skip locked)
       returning ${pull_request_columns}`,
-    values: [seconds.at_work, seconds.others, limit],
+    values: [seconds.active, seconds.others, limit],
   })
   return rows
 }

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../contract/runs/runs.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 
-/** An entry before the database gives it a place. `json` is its body without run, seq, time and turn. */
+/** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
 export type NewRecord = {
   kind:
@@ -24,7 +24,7 @@ export type NewRecord = {
   body: string
 }
 export type UsageDelta = {
-  /** Whose usage it is, by name as the run has it. */
+  /** The model that was used, as named on the run. */
   model: string
   steps: number
   input_tokens: number
@@ -33,18 +33,18 @@ export type UsageDelta = {
   cost_usd: string | null
 }
 
-/** What is appended together. `reserved_usd`: what is set aside for the model call in flight from now on. */
+/** What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from now on. */
 export type Addition = { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta; reserved_usd?: string }
 
-/** What the writer learns of the run with every append, so that it need not ask. */
-export type AppendAnswer = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
+/** The state of the run that each append returns, so that the writer need not query it. */
+export type AppendResult = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
 
 const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
 
 /**
- * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run,
- * gap-free. With an epoch that is not the run's any more, or a finished run, nothing is written and the answer is undefined.
- * @param epoch null for entries of the API, which take their place under the row lock alone.
+ * Appends to trace and journal and adds to the usage, in one statement with the fence: entries get the next `seq` of the run, gap-free.
+ * Returns undefined, and writes nothing, when the epoch is not the run's any more or the run has ended.
+ * @param epoch null for entries of the API, which are ordered by the row lock alone
  */
 export async function append(
   db: Db,
@@ -52,11 +52,11 @@ export async function append(
   run_id: number,
   epoch: number | null,
   add: Addition,
-): Promise<AppendAnswer | undefined> {
+): Promise<AppendResult | undefined> {
   const entries = add.entries ?? []
   const records = add.records ?? []
   const usage = add.usage ?? nothing
-  const { rows } = await db.query<AppendAnswer>({
+  const { rows } = await db.query<AppendResult>({
     name: 'append',
     text: `with run as (
         update runs set total_logs = total_logs + $4, journal_count = journal_count + $5, steps = steps + $6,
@@ -68,14 +68,14 @@ export async function append(
         returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
         insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-        select run.id, run.total_logs - $4 + e.place, run.organization_id, run.turn, e.message_type, e.tool_name,
-          '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.place) || ',"created_at":"' ||
+        select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
+          '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
           to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json
-        from run, unnest($11::text[], $12::text[], $13::text[]) with ordinality as e (message_type, tool_name, json, place)
+        from run, unnest($11::text[], $12::text[], $13::text[]) with ordinality as e (message_type, tool_name, json, ordinal)
       ), records as (
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
-        select run.id, run.journal_count - $5 + j.place, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
-        from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, place)
+        select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
+        from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, ordinal)
       ), used as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
         select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null

@@ -3,21 +3,20 @@ import type { Db } from '../database.ts'
 export type NewArtifact = {
   content_type: string
   content: Uint8Array
-  /** Bytes there were in all. */
+  /** Size of the whole output. */
   total_bytes: number
 }
 
 /**
- * Keeps the whole output of the entry that is appended next in the same transaction, under the fence. Undefined, and nothing is kept: the
- * run has no room left for it in `max_bytes`, or another owner.
+ * Saves the whole output of the entry that is appended next in the same transaction, under the fence. Returns undefined, and saves nothing, when
+ * the run has less than that left of `max_bytes` for all of its artifacts, or another owner.
  */
 export async function saveArtifact(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  artifact: NewArtifact,
-  max_bytes: number,
+  artifact: NewArtifact & { max_bytes: number },
 ): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>({
     name: 'save_artifact',
@@ -28,7 +27,7 @@ export async function saveArtifact(
       )
       insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes)
       select run.organization_id, run.id, run.total_logs + 1, $4, $5, $6 from run returning id`,
-    values: [organization_id, run_id, epoch, artifact.content_type, artifact.content, artifact.total_bytes, max_bytes],
+    values: [organization_id, run_id, epoch, artifact.content_type, artifact.content, artifact.total_bytes, artifact.max_bytes],
   })
   return rows[0]?.id
 }

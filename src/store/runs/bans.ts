@@ -1,8 +1,8 @@
 import type { Db } from '../database.ts'
 
 /**
- * A run and every other that works on the branch of one of its pull requests, in the order in which they are locked.
- * Empty when the run is not in this organization.
+ * Returns a run and every other run on the branch of one of its pull requests, in the order in which they are locked. Empty when the run is not
+ * in this organization.
  */
 export async function listRunsOfPullRequests(db: Db, organization_id: number, run_id: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
@@ -19,7 +19,7 @@ export async function listRunsOfPullRequests(db: Db, organization_id: number, ru
   return rows.map(row => row.id)
 }
 
-/** False: it is so already, or there is no such run. */
+/** Returns false when the run already has that value, or does not exist. */
 export async function setBanned(db: Db, organization_id: number, run_id: number, banned: boolean): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'set_banned',

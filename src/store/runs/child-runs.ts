@@ -1,11 +1,11 @@
 import { type Db, only } from '../database.ts'
 import { type ShownRun, shown_columns } from './runs.ts'
 
-// A run that names a parent may have been made by a person, or be a fork: an agent started those of this source.
+// A run with a parent may have been created by a person, or be a fork: agents started those of this source.
 const started = `source_type = 'PARENT_RUN'`
 const ended = `('completed', 'failed', 'cancelled')`
 
-/** The runs that the agent of this run has started, oldest first. */
+/** Returns the runs that the agent of this run has started, oldest first. */
 export async function listChildRuns(db: Db, organization_id: number, parent_run_id: number): Promise<ShownRun[]> {
   const { rows } = await db.query<ShownRun>({
     name: 'list_child_runs',
@@ -16,8 +16,8 @@ export async function listChildRuns(db: Db, organization_id: number, parent_run_
 }
 
 /**
- * Runs, and below those of them that are not asked to stop and have not ended all that has not ended either, in the order of their ids. Nobody
- * else moves them until the transaction ends.
+ * Locks runs, together with the live descendants of those that are neither stopping nor ended, in the order of their ids, until the transaction
+ * ends.
  */
 export async function lockRunsAndLiveBelow(db: Db, organization_id: number, ids: readonly number[]): Promise<ShownRun[]> {
   const { rows } = await db.query<ShownRun>({
@@ -33,7 +33,7 @@ export async function lockRunsAndLiveBelow(db: Db, organization_id: number, ids:
   return rows
 }
 
-/** How many runs stand above this one, each started by the agent of the next. */
+/** Returns how many ancestors a run has, each started by the agent of the next. */
 export async function generationOf(db: Db, organization_id: number, run_id: number): Promise<number> {
   const { rows } = await db.query<{ generation: number }>({
     name: 'generation_of_run',
@@ -48,8 +48,8 @@ export async function generationOf(db: Db, organization_id: number, run_id: numb
 }
 
 /**
- * What the children of a run have cost, and what those that have not ended may still cost: the bound of a child holds for its own children
- * as well, so these are only counted one by one where it has none, or has ended.
+ * Returns what the children of a run have cost, and what live ones may still cost. The budget of a child covers its own children, so these
+ * are counted individually only below a child that has no budget or has ended.
  */
 export async function costOfChildRuns(db: Db, organization_id: number, run_id: number): Promise<string> {
   const { rows } = await db.query<{ cost_usd: string }>({
@@ -66,7 +66,7 @@ export async function costOfChildRuns(db: Db, organization_id: number, run_id: n
   return only(rows).cost_usd
 }
 
-/** The agent starts child runs in no other repositories from now on. */
+/** Restricts the repositories in which the agent may start child runs from now on. */
 export async function setRepositoryBounds(
   db: Db,
   organization_id: number,

@@ -2,7 +2,7 @@ import type { Db } from '../database.ts'
 
 export type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
 
-/** Workspaces in this data folder whose runs were deleted. */
+/** Returns workspaces in this data folder whose runs were deleted. */
 export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {
   const { rows } = await db.query<LeftoverWorkspace>({
     name: 'list_leftover_workspaces',

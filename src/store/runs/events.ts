@@ -9,13 +9,12 @@ export type EventType =
   | 'agent_run.pull_request'
   | 'agent_run.limits_near'
   | 'agent_run.deleted'
-/** `run_id` null: the run is deleted, and its id in the body. */
+/** `run_id` null: the run is deleted, and its id is in the body. */
 export type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
 
 /**
- * Writes down, in the transaction of the change itself, that something happened to a run: in the order of the organization, without
- * gaps but for those that deleted runs leave. What of it goes to webhooks is put into their queue with it (specification.md#events), and what a forge shows of
- * the run's status is due.
+ * Records an event of a run in the transaction of the change itself: in the order of the organization, without gaps except those of deleted
+ * runs. Queues webhooks for it in the same transaction (specification.md#events), and marks the run's status on a forge as due.
  */
 export async function insertEvent(
   db: Db,
@@ -34,9 +33,9 @@ export async function insertEvent(
     values: [organization_id, run_id, type, JSON.stringify(body)],
   })
   const { seq, reported } = only(rows)
-  const told_as = webhookEventOf(type, body)
-  if (reported && told_as !== null)
-    await insertDeliveries(db, organization_id, run_id, { seq, type: told_as, change: JSON.stringify(body) })
+  const webhook_event = webhookEventOf(type, body)
+  if (reported && webhook_event !== null)
+    await insertDeliveries(db, organization_id, run_id, { seq, type: webhook_event, change: JSON.stringify(body) })
   return seq
 }
 

@@ -4,8 +4,8 @@ import { insertEvent } from './events.ts'
 import { requeueRun } from './run-moves.ts'
 
 /**
- * To be called in the transaction that has moved a run from `cancelling` to `cancelled`: when somebody has resumed it since the stop, it gets
- * its new turn in the same transaction, so that no crash loses the follow-up.
+ * Starts the new turn of a run that was resumed after a stop. Call it in the transaction that moves the run from `cancelling` to `cancelled`, so
+ * that no crash loses the follow-up.
  */
 export async function beginFollowUp(tx: Db, organization_id: number, id: number, queue_seconds: number): Promise<void> {
   const next = { from: ['cancelled' as const], new_turn: true, deadline_seconds: queue_seconds, only: 'resume_requested' as const }

@@ -4,7 +4,7 @@ export type JournalRow = {
   n: number
   turn: number
   epoch: number
-  /** Length of the trace once this was written. */
+  /** Length of the trace when this was written. */
   seq: number
   kind: string
   key: string | null
@@ -12,7 +12,7 @@ export type JournalRow = {
   created_at: Date
 }
 
-/** The whole journal of a run in order: enough to rebuild the conversation and to know what was begun and not ended. */
+/** Returns the whole journal of a run in order: enough to rebuild the conversation and to find steps that started but did not end. */
 export async function listJournal(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
   const { rows } = await db.query<JournalRow>({
     name: 'list_journal',
@@ -22,7 +22,7 @@ export async function listJournal(db: Db, organization_id: number, run_id: numbe
   return rows
 }
 
-/** What was written down last of a run that is at work; undefined when nobody works on it. */
+/** Returns the last record of a running run; undefined when it is not running. */
 export async function lastRecord(
   db: Db,
   organization_id: number,
@@ -37,7 +37,7 @@ export async function lastRecord(
   return rows[0]
 }
 
-/** The messages that a run was given last, the newest first: bodies of records. */
+/** Returns the newest messages of a run, the newest first: bodies of records. */
 export async function newestMessages(db: Db, organization_id: number, run_id: number, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ body: string }>({
     name: 'newest_messages',
@@ -47,7 +47,7 @@ export async function newestMessages(db: Db, organization_id: number, run_id: nu
   return rows.map(({ body }) => body)
 }
 
-/** What was written down of a question to the model besides the conversation, in order. */
+/** Returns the records of a side question to the model, in order. */
 export async function listAsides(db: Db, organization_id: number, run_id: number, key: string): Promise<{ kind: string; body: string }[]> {
   const { rows } = await db.query<{ kind: string; body: string }>({
     name: 'list_asides',
@@ -58,7 +58,7 @@ export async function listAsides(db: Db, organization_id: number, run_id: number
   return rows
 }
 
-/** What was written down when the workspace of the run was last set up; undefined: it never was. */
+/** Returns the record of the last setup of the run's workspace; undefined: there was none. */
 export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>({
     name: 'last_set_up',
@@ -69,8 +69,8 @@ export async function lastSetUp(db: Db, organization_id: number, run_id: number)
 }
 
 /**
- * What tells what became of steps: the journal without what was said, and without what a fork has taken over from another run (turn 0).
- * Bodies are '' where the rest of the record says it all.
+ * Returns the records that show the outcome of steps: the journal without messages, and without what a fork copied from another run (turn 0).
+ * Bodies are '' where the other columns are sufficient.
  */
 export async function listSteps(db: Db, organization_id: number, run_id: number): Promise<JournalRow[]> {
   const { rows } = await db.query<JournalRow>({
@@ -86,8 +86,8 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
 }
 
 /**
- * The last outcome of a model call or a tool, or what an owner wrote down after it of the commit that it was to make: only that has a body.
- * Undefined before the first. The same for every owner that asks.
+ * Returns the last outcome of a model call or a tool, or a later record of the commit that an owner was about to create: only that has a body.
+ * Undefined before the first. It is the same for every owner.
  */
 export async function lastOutcome(
   db: Db,
@@ -103,7 +103,7 @@ export async function lastOutcome(
   return rows[0]
 }
 
-/** Every push that an owner of this run was about to make, in order, and how long ago. */
+/** Returns every push that an owner of this run was about to make, in order, with its age. */
 export async function listPushes(
   db: Db,
   organization_id: number,
@@ -118,14 +118,14 @@ export async function listPushes(
   return rows
 }
 
-/** What came of checks when that was last written down; undefined: it never was. */
+/** Returns the latest recorded evaluation of checks; undefined: there is none. */
 export async function findLatestEvaluation(
   db: Db,
   organization_id: number,
   run_id: number,
 ): Promise<{ turn: number; head_sha: string; said: string; because: string | null } | undefined> {
   const { rows } = await db.query<{ turn: number; body: string }>({
-    name: 'last_judged',
+    name: 'find_latest_evaluation',
     text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
     values: [organization_id, run_id],
   })

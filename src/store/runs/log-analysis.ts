@@ -2,34 +2,34 @@ import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import type { Db } from '../database.ts'
 import { insideSandbox } from '../workspaces/sandboxes.ts'
 
-/** `body`: null where it is only of interest that there is such an entry, or where it is too long to be looked at. */
+/** `body`: null where only the existence of the entry matters, or where it is too long to analyze. */
 export type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: string | null }
 
-const LONGEST_BODY = 1024 * 1024
-// What works on files, or is only said, says nothing of what failed in a sandbox.
+const MAX_BODY_CHARACTERS = 1024 * 1024
+// File tools and messages reveal nothing about failures in a sandbox.
 const without_body = `('read', 'write', 'edit', 'search', 'plan', 'ask', 'finish')`
 
-/** At most `limit` entries before `before_seq` that may tell of failures, newest first; of a sandbox, or of the whole run. */
+/** Returns at most `limit` entries before `before_seq` that may describe failures, newest first; of a sandbox, or of the whole run. */
 export async function listEntriesToAnalyze(
   db: Db,
   organization_id: number,
   run_id: number,
-  within: { first_seq: number; before_seq: number; kind: SandboxKind | null },
+  range: { first_seq: number; before_seq: number; kind: SandboxKind | null },
   limit: number,
 ): Promise<AnalyzedEntryRow[]> {
   const { rows } = await db.query<AnalyzedEntryRow>({
-    name: `list_entries_to_analyze_${within.kind ?? 'run'}`,
-    text: `select seq, tool_name, case when length(body) <= ${LONGEST_BODY} and (tool_name is null or tool_name not in ${without_body}) then body end as body
+    name: `list_entries_to_analyze_${range.kind ?? 'run'}`,
+    text: `select seq, tool_name, case when length(body) <= ${MAX_BODY_CHARACTERS} and (tool_name is null or tool_name not in ${without_body}) then body end as body
       from log_entries where organization_id = $1 and run_id = $2 and seq >= $3 and seq < $4 and message_type in ('ACTION', 'ERROR')
-        and ${within.kind === null ? 'true' : insideSandbox[within.kind]} order by seq desc limit $5`,
-    values: [organization_id, run_id, within.first_seq, within.before_seq, limit],
+        and ${range.kind === null ? 'true' : insideSandbox[range.kind]} order by seq desc limit $5`,
+    values: [organization_id, run_id, range.first_seq, range.before_seq, limit],
   })
   return rows
 }
 
 export type AnalyzedRunRow = { id: number; repository_id: number | null; base_sha: string | null; total_logs: number }
 
-/** Runs that were at work between, but for those that analyze, and how many there are in all. Newest first. */
+/** Returns runs that were active in a period, except analyses, and how many there are in all. Newest first. */
 export async function listRunsToAnalyze(
   db: Db,
   organization_id: number,
@@ -46,7 +46,7 @@ export async function listRunsToAnalyze(
   return { rows: rows.map(({ total: _, ...row }) => row), total: rows[0]?.total ?? 0 }
 }
 
-/** Which of these entries there are. */
+/** Returns which of these entries exist. */
 export async function knownEntries(
   db: Db,
   organization_id: number,
@@ -54,8 +54,8 @@ export async function knownEntries(
 ): Promise<{ agent_run_id: number; seq: number }[]> {
   const { rows } = await db.query<{ agent_run_id: number; seq: number }>({
     name: 'known_entries',
-    text: `select e.run_id as agent_run_id, e.seq from log_entries e join unnest($2::bigint[], $3::int[]) as asked (run_id, seq)
-      on e.run_id = asked.run_id and e.seq = asked.seq where e.organization_id = $1`,
+    text: `select e.run_id as agent_run_id, e.seq from log_entries e join unnest($2::bigint[], $3::int[]) as requested (run_id, seq)
+      on e.run_id = requested.run_id and e.seq = requested.seq where e.organization_id = $1`,
     values: [organization_id, entries.map(({ agent_run_id }) => agent_run_id), entries.map(({ seq }) => seq)],
   })
   return rows

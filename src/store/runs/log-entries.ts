@@ -2,7 +2,7 @@ import { type Db, only, type Transactional } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
 
-/** Entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with `from`. */
+/** Returns entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with `from`. */
 export async function listEntries(db: Db, organization_id: number, run_id: number, from: number, to: number): Promise<EntryRow[]> {
   const { rows } = await db.query<EntryRow>({
     name: 'list_entries',
@@ -12,7 +12,7 @@ export async function listEntries(db: Db, organization_id: number, run_id: numbe
   return rows
 }
 
-/** At most `limit` entries after `after_seq`, oldest first. */
+/** Returns at most `limit` entries after `after_seq`, oldest first. */
 export async function listEntriesAfter(
   db: Db,
   organization_id: number,
@@ -33,17 +33,17 @@ export type EntryFilter = {
   before_seq?: number | undefined
   message_type?: string[] | undefined
   tool_name?: string[] | undefined
-  /** A text is searched for by `searchEntries`. */
+  /** Use `searchEntries` to search for a text. */
   q?: undefined
 }
 type Page = { skip: number; limit: number; reverse: boolean }
 type Found = { rows: EntryRow[]; total: number }
 
-/** One page of the entries that match, and how many match in all. `skip` counts matches. Each entry is read once, for both. */
+/** Returns one page of the matching entries, and how many match in all. `skip` counts matches. Each entry is read once, for both. */
 export const findEntries = (db: Db, organization_id: number, run_id: number, filter: EntryFilter, page: Page): Promise<Found> =>
   selectEntries(db, [organization_id, run_id], filter, null, page)
 
-/** As `findEntries`, of the entries whose text contains `q`. The scan is divided among processes of PostgreSQL where it has more than one free. */
+/** Like `findEntries`, for entries whose text contains `q`. PostgreSQL divides the scan among its free parallel workers. */
 export function searchEntries(
   db: Transactional,
   organization_id: number,
@@ -52,7 +52,7 @@ export function searchEntries(
   page: Page,
 ): Promise<Found> {
   return db.transaction(async tx => {
-    // Its estimates do not know what it costs to decompress and to fold a text, so it divides few scans by itself.
+    // The planner underestimates the cost of decompressing and folding a text, so it parallelizes too few scans by default.
     await tx.query({
       text: `select set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
         set_config('min_parallel_table_scan_size', '512kB', true), set_config('min_parallel_index_scan_size', '0', true)`,
@@ -67,7 +67,7 @@ async function selectEntries(db: Db, run: [number, number], filter: EntryFilter,
     text: `with hits as materialized (
         select seq from log_entries
         where organization_id = $1 and run_id = $2 and ($3::int is null or seq > $3) and ($4::int is null or seq < $4)
-          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6)) and ($7::text is null or (${holds(q ?? '')}))
+          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6)) and ($7::text is null or (${containsText(q ?? '')}))
       ), page as (select seq from hits order by seq ${order} limit $8 offset $9)
       select counted.total, e.seq, e.body from (select count(*) as total from hits) counted
       left join (page join log_entries e using (seq)) on e.organization_id = $1 and e.run_id = $2 order by seq ${order}`,
@@ -80,7 +80,7 @@ async function selectEntries(db: Db, run: [number, number], filter: EntryFilter,
   return { rows: found, total: only(rows.slice(0, 1)).total }
 }
 
-/** Names that each entry has, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`. */
+/** The keys of each entry, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`. */
 const NAMES = {
   agent_run_id: [],
   seq: [],
@@ -98,11 +98,11 @@ const NAMES = {
 }
 
 /**
- * Whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a name are not, so only a `q` that is part of a
- * name or a literal, or that begins in one, can match outside the text. Only the names that can match are removed, because each costs a pass.
+ * SQL: whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a key are not, so only a `q` that is part of a
+ * key or a literal, or that starts in one, can match outside the text. Only the keys that can match are removed, because each costs a pass.
  */
-function holds(q: string): string {
-  // What follows a literal is a comma or a brace: without that check each `q` that begins with an "e" or an "l" would cost all literals.
+function containsText(q: string): string {
+  // A comma or a brace follows a literal: without that check each `q` that begins with an "e" or an "l" would cost all literals.
   const begins = (literal: string) =>
     literal.includes(q) || [...literal].some((_, at) => q.startsWith(literal.slice(at)) && ',}'.includes(q[literal.length - at] ?? '.'))
   const named = Object.entries(NAMES)
@@ -112,7 +112,7 @@ function holds(q: string): string {
   return `strpos(lower(${text}${foldsAsAscii(q) ? ' collate "C"' : ''}), $7) > 0`
 }
 
-/** Whether only ASCII letters of `q` have a case. Their case alone is folded in half the time, which is most of the time of a search. */
+/** Returns whether only ASCII letters of `q` have a case. Folding only their case takes half the time, which dominates a search. */
 function foldsAsAscii(q: string): boolean {
   const other = q.replace(/\p{ASCII}/gu, '')
   return other.toUpperCase() === other

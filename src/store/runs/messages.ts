@@ -3,7 +3,7 @@ import type { Db } from '../database.ts'
 export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
 export type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
 
-/** Keeps a message until a worker gives it to the agent. `turn`: the first turn in which it may be delivered. */
+/** Stores a message until a worker delivers it to the agent. `turn`: the first turn in which it may be delivered. */
 export async function insertMessage(
   db: Db,
   message: {
@@ -35,7 +35,7 @@ export async function insertMessage(
   })
 }
 
-/** Takes every message that this turn may deliver, once, under the fence, for the next record of the journal. Enqueued ones stay for the next turn. */
+/** Takes every message that this turn may deliver, once, under the fence, for the next journal record. Enqueued ones stay for the next turn. */
 export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
   const { rows } = await db.query<MessageRow>({
     name: 'take_messages',
@@ -53,7 +53,7 @@ export async function takeMessages(db: Db, organization_id: number, run_id: numb
   return rows
 }
 
-/** Messages that came too late for their turn go to the next one. True when there are any. */
+/** Postpones undelivered messages to the next turn. Returns whether there are any. */
 export async function postponeMessages(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'postpone_messages',

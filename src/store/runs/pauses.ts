@@ -1,21 +1,21 @@
 import { END_SECONDS } from '../../core/runs/after-lost-worker.ts'
 import type { Db } from '../database.ts'
 
-/** How long a worker has to let go of a run that is to pause, before the sweep takes it from it. */
-const LET_GO_SECONDS = 10
+/** How long a worker has to release a run that must pause, before the sweep takes it over. */
+const RELEASE_SECONDS = 10
 
-/** Asks the owner of a run to pause it: who asked and when. Its lease is not renewed any more. */
+/** Requests the owner of a run to pause it, with user and time. Its lease is no longer renewed. */
 export async function requestPause(db: Db, organization_id: number, id: number, user_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'request_pause',
     text: `update runs set pause_requested_at = now(), pause_requested_by = $3, lease_until = least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $5)), updated_at = now()
       where organization_id = $1 and id = $2 and status in ('starting', 'running') and pause_requested_at is null`,
-    values: [organization_id, id, user_id, LET_GO_SECONDS, END_SECONDS],
+    values: [organization_id, id, user_id, RELEASE_SECONDS, END_SECONDS],
   })
   return rowCount === 1
 }
 
-/** Who paused a run that nobody had. */
+/** Records who paused a run without an owner. */
 export async function recordPause(db: Db, organization_id: number, id: number, user_id: number): Promise<void> {
   await db.query({
     name: 'record_pause',
@@ -24,7 +24,7 @@ export async function recordPause(db: Db, organization_id: number, id: number, u
   })
 }
 
-/** The run is to go on after all. False: nobody had asked it to pause. */
+/** Withdraws a pause. Returns false when none was requested. */
 export async function withdrawPause(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'withdraw_pause',

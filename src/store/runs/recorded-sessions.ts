@@ -4,7 +4,7 @@ import type { LostRun } from '../leases/leases.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
 export type SessionKey = { organization_id: number; user_id: number; session_id: string }
-/** What is kept between reports. `open_calls`: JSON of tool calls without a result; `answer`: the newest answer of the turn. */
+/** The state between reports. `open_calls`: JSON of tool calls without a result; `answer`: the newest answer of the turn. */
 export type RecordingState = { open_calls: string; answer: string }
 
 const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
@@ -20,7 +20,7 @@ export async function lockSession(db: Db, { organization_id, user_id, session_id
   })
 }
 
-/** The run that records the session, or undefined. */
+/** Returns the run that records the session, or undefined. */
 export async function findSession(db: Db, { organization_id, user_id, session_id }: SessionKey): Promise<{ run_id: number } | undefined> {
   const { rows } = await db.query<{ run_id: number }>({
     name: 'find_recorded_session',
@@ -48,7 +48,7 @@ export async function insertSession(db: Db, key: SessionKey, run: { title: strin
   return row
 }
 
-/** Call with the run locked: nobody else changes the state meanwhile. */
+/** Returns the state of a recording. Call with the run locked, so that it does not change meanwhile. */
 export async function getRecording(db: Db, organization_id: number, run_id: number): Promise<RecordingState | undefined> {
   const { rows } = await db.query<RecordingState>({
     name: 'get_recording',
@@ -58,10 +58,10 @@ export async function getRecording(db: Db, organization_id: number, run_id: numb
   return rows[0]
 }
 
-/** What a report changes of the run: null leaves it as it is; `result` is for a run that has ended. */
+/** The changes of a report to the run: null leaves a field unchanged; `result` is for a run that has ended. */
 export type RecordedChange = { prompt: string | null; title: string | null; model: string | null; result: string | null }
 
-/** Keeps the state after a report, and puts off the moment at which a live session counts as abandoned. */
+/** Saves the state after a report, and postpones the time at which a live session counts as abandoned. */
 export async function saveRecording(
   db: Db,
   organization_id: number,
@@ -84,7 +84,7 @@ export async function saveRecording(
   return rowCount === 1
 }
 
-/** A session that has ended goes on: its run begins a new turn. False: the run has not ended, or records nothing. */
+/** Starts a new turn of a recorded run that has ended. Returns false when the run has not ended, or is not a recording. */
 export async function beginRecordedTurn(db: Db, organization_id: number, run_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'begin_recorded_turn',
@@ -97,7 +97,7 @@ export async function beginRecordedTurn(db: Db, organization_id: number, run_id:
   return rowCount === 1
 }
 
-/** Recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
+/** Returns recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
 export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'list_abandoned',

@@ -1,22 +1,22 @@
 import { type Db, only } from '../database.ts'
 import { queue_deletions, wake_deliverers } from '../webhooks/webhook-deliveries.ts'
 
-// Any number: what matters is that every process that removes old runs of this database asks for the same lock.
+// Any number: every process that removes old runs of this database must use the same lock.
 const LOCK = 4_600_002
 
-/** Until the transaction ends nobody else removes old runs. False: somebody does at this moment. */
+/** Acquires the retention lock until the transaction ends. Returns false when another process holds it. */
 export async function holdRetention(tx: Db): Promise<boolean> {
-  const { rows } = await tx.query<{ held: boolean }>({
+  const { rows } = await tx.query<{ acquired: boolean }>({
     name: 'hold_retention',
-    text: `select pg_try_advisory_xact_lock(${LOCK}) as held`,
+    text: `select pg_try_advisory_xact_lock(${LOCK}) as acquired`,
   })
-  return only(rows).held
+  return only(rows).acquired
 }
 
 /** `entries`: of trace and journal together. */
 export type ExpiredRun = { organization_id: number; id: number; entries: number }
 
-/** Runs that ended more than `days` ago, the longest ended first. */
+/** Returns runs that ended more than `days` ago, the longest ended first. */
 export async function listExpiredRuns(db: Db, days: number, limit: number): Promise<ExpiredRun[]> {
   const { rows } = await db.query<ExpiredRun>({
     name: 'list_expired_runs',
@@ -27,7 +27,7 @@ export async function listExpiredRuns(db: Db, days: number, limit: number): Prom
   return rows
 }
 
-/** Those of the runs that ended more than `days` ago and that nobody else holds; nobody else moves them until the transaction ends. */
+/** Locks those of the runs that ended more than `days` ago and that no other transaction has locked, until the transaction ends. */
 export async function lockExpiredRuns(tx: Db, organization_id: number, ids: number[], days: number): Promise<ExpiredRun[]> {
   const { rows } = await tx.query<ExpiredRun>({
     name: 'lock_expired_runs',
@@ -40,9 +40,9 @@ export async function lockExpiredRuns(tx: Db, organization_id: number, ids: numb
 }
 
 /**
- * Removes runs that have ended with their traces, journals, messages, events, changes and artifacts, and tells it as events, to their webhooks too:
- * of what was in them nothing but where they were reported. Their children and pull requests stay, and their usage; their folders are left to
- * the sweep of the machine that has them. Answers how many there were. `user_id` null: they were kept long enough.
+ * Removes ended runs with their traces, journals, messages, events, changes and artifacts, and records events of the deletion, also for their
+ * webhooks: nothing of the runs remains but their webhook addresses. Their children, pull requests and usage stay; their folders are left to the
+ * sweep of the machine that has them. Returns how many were removed. `user_id` null: their retention period is over.
  */
 export async function deleteEndedRuns(tx: Db, organization_id: number, ids: number[], user_id: number | null): Promise<number> {
   const { rows } = await tx.query<{ gone: number }>({
@@ -53,27 +53,27 @@ export async function deleteEndedRuns(tx: Db, organization_id: number, ids: numb
       ), left_over as (
         insert into leftover_workspaces (organization_id, run_id, workspace, host)
         select $1, id, workspace, workspace_host from gone where workspace is not null and workspace_host is not null
-      ), place as (
+      ), sequence as (
         update organizations set event_seq = event_seq + (select count(*) from gone) where id = $1 and exists (select from gone) returning event_seq
-      ), placed as (
-        select gone.*, place.event_seq + 1 - row_number() over (order by gone.id desc) as seq from gone, place
-      ), told as (
+      ), numbered as (
+        select gone.*, sequence.event_seq + 1 - row_number() over (order by gone.id desc) as seq from gone, sequence
+      ), recorded as (
         insert into events (organization_id, seq, run_id, type, body)
-        select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from placed
-      ), ${queue_deletions}
+        select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from numbered
+      ), ${tell_of_deletions}
       select (select count(*) from gone) as gone, (${wake_deliverers})`,
     values: [organization_id, ids, user_id],
   })
   return only(rows).gone
 }
 
-/** Of how many entries a run is too long to be removed by one statement, which a million would make last for more than it may. */
+/** From this number of entries on, a run is too long to be removed by one statement, which could exceed the statement timeout. */
 export const LONG_TRACE = 20_000
 
-/** Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Answers how many there were. */
+/** Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Returns how many there were. */
 export async function deleteFirstEntries(tx: Db, organization_id: number, run_id: number, limit: number): Promise<number> {
-  const first = (table: string, place: string) => `delete from ${table} where organization_id = $1 and run_id = $2
-    and ${place} < (select min(${place}) + $3 from ${table} where organization_id = $1 and run_id = $2) returning 1`
+  const first = (table: string, column: string) => `delete from ${table} where organization_id = $1 and run_id = $2
+    and ${column} < (select min(${column}) + $3 from ${table} where organization_id = $1 and run_id = $2) returning 1`
   const { rows } = await tx.query<{ deleted: number }>({
     name: 'delete_first_entries',
     text: `with entries as (${first('log_entries', 'seq')}), records as (${first('journal', 'n')})
@@ -83,7 +83,7 @@ export async function deleteFirstEntries(tx: Db, organization_id: number, run_id
   return only(rows).deleted
 }
 
-/** Forgets that runs were deleted more than `days` ago. Answers how many such events are gone. */
+/** Deletes events about runs that were deleted more than `days` ago. Returns how many there were. */
 export async function deleteOldDeletions(db: Db, days: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'delete_old_deletions',

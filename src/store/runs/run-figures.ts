@@ -3,14 +3,14 @@ import type { Db } from '../database.ts'
 import { only } from '../database.ts'
 
 export type RunFigures = {
-  /** Of all organizations; runs that have ended are not counted. */
+  /** Across all organizations; runs that have ended are not counted. */
   by_status: Partial<Record<RunStatus, number>>
-  /** Runs that a worker may claim, and for how long the longest of them has waited. */
+  /** Runs that a worker may claim, and how long the oldest of them has waited. */
   claimable: number
   oldest_seconds: number
 }
 
-/** How much there is to do on this database, for the operator: no organization is named. */
+/** Returns the load of this database for the operator: no organization is named. */
 export async function runFigures(db: Db): Promise<RunFigures> {
   const [statuses, queue] = await Promise.all([
     db.query<{ status: RunStatus; runs: number }>({

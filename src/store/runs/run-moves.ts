@@ -11,18 +11,18 @@ export type Move = {
   waiting_on?: WaitingReason | null
   result?: string | null
   error?: { code: string; message: string } | null
-  /** When it is ended at the latest, if that is not when it was before: in so many seconds. */
+  /** A new deadline in so many seconds; absent: the deadline stays. */
   deadline_seconds?: number
-  /** Only a run that was asked to pause and not resumed since, or one whose deadline is over. */
+  /** Only a run with a requested pause that was not withdrawn, or one past its deadline. */
   only?: 'pausing' | 'overdue'
 }
 
-/** How long a worker has to let go of a run that must stop, before the sweep takes it from it (specification.md#run-status: 10 s in all). */
+/** How long a worker has to release a run that must stop, before the sweep takes it over (specification.md#run-status: 10 s in all). */
 const FENCE_SECONDS = 5
 
 /**
- * Moves a run from one of `from` to `to`, the only way a worker's or a stop's status change is written.
- * False: the run is no longer in `from`, or `epoch` is not its epoch any more; nothing was changed.
+ * Moves a run from one of `from` to `to`: the only statement for status changes of workers and stops. Returns false when the run is no longer in
+ * `from`, or `epoch` is not its epoch any more; then nothing was changed.
  */
 export async function moveRun(db: Db, organization_id: number, id: number, epoch: number | null, move: Move): Promise<boolean> {
   requireAllowed(move)
@@ -69,7 +69,7 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
   return rowCount === 1
 }
 
-/** A mistake of ours and of nobody else: the table of specification.md#run-status is the only one there is. */
+/** Throws for a move that the table of specification.md#run-status does not allow, which is a bug. */
 function requireAllowed({ from, to, status_reason = null, phase = null, waiting_on = null }: Move) {
   const forbidden = from.find(status => status !== to && !mayMove({ from: status, to }))
   if (forbidden) throw new Error(`a run does not move from ${forbidden} to ${to}`)
@@ -77,7 +77,7 @@ function requireAllowed({ from, to, status_reason = null, phase = null, waiting_
     throw new Error(`a run cannot be ${to} with ${status_reason}, ${phase}, ${waiting_on}`)
 }
 
-/** A stop: who asked and when, for the run's owner to see. The status moves besides. */
+/** Records who requested a stop and when, for the run's owner to see. The status moves separately. */
 export async function recordStop(db: Db, organization_id: number, id: number, user_id: number): Promise<void> {
   await db.query({
     name: 'record_stop',
@@ -86,7 +86,7 @@ export async function recordStop(db: Db, organization_id: number, id: number, us
   })
 }
 
-/** A new turn of a finished run, or the next stretch of a paused one: claimable, with nothing left of the end before. */
+/** Requeues a run for a new turn of an ended run, or to continue a paused one: claimable, with the end of the last turn cleared. */
 export async function requeueRun(
   db: Db,
   organization_id: number,
@@ -111,7 +111,7 @@ export async function requeueRun(
   return rowCount === 1
 }
 
-/** A follow-up to a run that is being stopped: it gets a new turn once that is done. `false` takes that back, and answers whether there was one. */
+/** Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it and returns whether there was one. */
 export async function requestResume(db: Db, organization_id: number, id: number, wanted: boolean): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'request_resume',
@@ -122,7 +122,7 @@ export async function requestResume(db: Db, organization_id: number, id: number,
   return rowCount === 1
 }
 
-/** An answered question: the run waits on, but a worker may claim it now, within `deadline_seconds`. */
+/** Makes a waiting run claimable after its question was answered, for `deadline_seconds`; its status stays `waiting`. */
 export async function wakeRun(db: Db, organization_id: number, id: number, deadline_seconds: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'wake_run',
@@ -133,8 +133,8 @@ export async function wakeRun(db: Db, organization_id: number, id: number, deadl
 }
 
 /**
- * Gives a run whose sandbox ended back to the queue, for whoever claims it next. It counts as a loss of the turn. False: it was not ours any
- * more, is to stop or to pause, or has had `max_losses` already.
+ * Requeues a run whose sandbox was lost, for any worker. It counts as a loss of the turn. Returns false when another worker owns the run, when it
+ * must stop or pause, or when it already has `max_losses`.
  */
 export async function requeueLostSandbox(db: Db, organization_id: number, id: number, epoch: number, max_losses: number): Promise<boolean> {
   const { rowCount } = await db.query({
@@ -147,7 +147,7 @@ export async function requeueLostSandbox(db: Db, organization_id: number, id: nu
   return rowCount === 1
 }
 
-/** Gives a run back to the queue in the middle of its turn, for whoever claims it next. False: it was not ours any more, or is to stop or to pause. */
+/** Requeues a run in the middle of its turn, for any worker. Returns false when another worker owns it, or when it must stop or pause. */
 export async function handOverRun(db: Db, organization_id: number, id: number, epoch: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'hand_over_run',

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** Milliseconds; null: it was not reached, or is no part of this start. */
+/** Milliseconds; null: not reached, or not a part of this start. */
 export type StartupTimes = {
   queue_ms: number | null
   claim_ms: number | null
@@ -16,7 +16,7 @@ export type StartupRow = StartupTimes & { environment: string | null; started_at
 
 const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
 
-/** False: it was written before, or the run is gone. */
+/** Returns false when it was already recorded, or the run was deleted. */
 export async function insertStartup(
   db: Db,
   organization_id: number,
@@ -43,16 +43,16 @@ export async function getStartup(db: Db, organization_id: number, run_id: number
   return rows[0]
 }
 
-export type StartupFigures = { runs: number; p50: StartupTimes; p95: StartupTimes }
+export type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }
 
-/** Of the runs of a repository that began since then, the newest 10,000. */
-export async function startupMetrics(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupFigures> {
-  const figures = PARTS.flatMap(part =>
+/** Returns the percentiles over the newest 10,000 starts of a repository's runs since then. */
+export async function startupMetrics(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupMetrics> {
+  const percentiles = PARTS.flatMap(part =>
     [0.5, 0.95].map(share => `percentile_disc(${share}) within group (order by ${part}_ms) as ${part}_${share * 100}`),
   )
   const { rows } = await db.query<Record<string, number | null>>({
-    name: 'startup_figures',
-    text: `select count(*) as runs, ${figures.join(', ')} from (select * from run_startups
+    name: 'startup_metrics',
+    text: `select count(*) as runs, ${percentiles.join(', ')} from (select * from run_startups
       where organization_id = $1 and repository_id = $2 and started_at >= $3 order by started_at desc limit 10000) newest`,
     values: [organization_id, repository_id, since],
   })

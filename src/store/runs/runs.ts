@@ -14,7 +14,7 @@ export type RunRow = {
   waiting_on: WaitingReason | null
   epoch: number
   owner: string | null
-  /** Since when, and why, another worker is to go on with it; null when none is. */
+  /** Since when, and why, another worker must continue it; null: it is not recovering. */
   recovering_since: Date | null
   recovery_cause: 'lease_lost' | 'handed_over' | null
   source_type: SourceType
@@ -29,10 +29,10 @@ export type RunRow = {
   base_ref: string | null
   base_sha: string | null
   branch: string | null
-  /** What the run has committed, and what of it the remote has. */
+  /** The last commit of the run, and the last one that it has pushed. */
   head_sha: string | null
   pushed_sha: string | null
-  /** Branches that it gave up, and the last commit that it had pushed to one of them. */
+  /** How many branches it has abandoned, and the last commit that it had pushed to one of them. */
   abandoned_branches: number
   abandoned_sha: string | null
   /** The head whose push a person has approved. */
@@ -42,7 +42,7 @@ export type RunRow = {
   forked_at_seq: number | null
   workspace: string | null
   workspace_host: string | null
-  /** The sandbox that was started in it last, in the words of the driver. */
+  /** The sandbox that was started last in it, as the driver names it. */
   sandbox: string | null
   result: string
   error_code: string | null
@@ -79,18 +79,18 @@ export type RunRow = {
   pause_requested_by: number | null
 }
 
-/** A run as it is shown: with its place in the queue, whether nobody has it although somebody should, and what its journal says last. */
+/** A run as it is shown: with its position in the queue, whether it lacks an owner that it should have, and the kind of its last journal record. */
 export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
 
-// The place in the order in which the organization's own runs are claimed, answered ones that wait included; $1 is the organization, so
-// it is found once a statement. Counting stops at 1,000: beyond that the exact place helps nobody and would cost a scan of the queue.
+// The position in the order in which the organization's own runs are claimed, including answered ones that wait; $1 is the organization, so it is
+// computed once per statement. Counting stops at 1,000: beyond that the exact position is useless and would cost a scan of the queue.
 export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
   where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
   case when r.status = 'running' then (select j.kind from journal j
     where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record`
 
-/** As src/core/runs/waiting-on.ts tells it: a question that was answered waits for a worker. */
+/** The same rule as src/core/runs/waiting-on.ts: a question that was answered waits for a worker. */
 export const waits_on = `case when r.status = 'waiting' and r.runnable_at is not null then 'slot' else r.waiting_on end`
 
 export type NewRun = {
@@ -109,7 +109,7 @@ export type NewRun = {
   base_sha: string | null
   auto_create_pr: boolean
   parent_run_id: number | null
-  /** The entry of its parent at which it parted; absent: it is no fork. */
+  /** The entry of its parent from which it was forked; absent: it is not a fork. */
   forked_at_seq?: number
   /** The only repositories that its agent may start child runs in; absent or null: all. */
   repository_ids?: readonly number[] | null
@@ -120,7 +120,7 @@ export type NewRun = {
   deadline_seconds: number
 }
 
-/** A queued run that a worker may claim at once. */
+/** Inserts a queued run that a worker may claim at once. */
 export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_run',
@@ -129,7 +129,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
         budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids)
       values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22)
         returning id, organization_id, user_id, repository_id, model
-      ), made as (
+      ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
         select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
       )
@@ -171,7 +171,7 @@ export async function getRun(db: Db, organization_id: number, id: number): Promi
   return rows[0]
 }
 
-/** The same, and nobody else moves the run until the transaction ends. */
+/** Returns a run, locked until the transaction ends. */
 export async function lockRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'lock_run',
@@ -184,7 +184,7 @@ export async function lockRun(db: Db, organization_id: number, id: number): Prom
 export type RunFilter = {
   user_id?: number[] | undefined
   source_type?: SourceType[] | undefined
-  /** Runs that one of these matches. */
+  /** Matches runs of any of these. */
   status?: StatusFilter[] | undefined
   repo_id?: number[] | undefined
   tag?: string[] | undefined
@@ -200,7 +200,7 @@ export type RunFilter = {
   repository_ids?: readonly number[] | undefined
 }
 
-/** Newest first. Absent filters do not narrow, but archived runs stay out unless asked for. */
+/** Returns one page, newest first. Absent filters do not narrow, except that archived runs are excluded unless requested. */
 export async function listRuns(
   db: Db,
   organization_id: number,
@@ -218,7 +218,7 @@ export async function listRuns(
   if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
   add(p => `r.user_id = any(${p})`, filter.user_id)
   add(p => `r.source_type = any(${p})`, filter.source_type)
-  // Each has exceptions of its own.
+  // Each status filter has its own exceptions.
   const inStatus = ({ statuses, except }: StatusFilter) => {
     values.push(statuses, except)
     return `(r.status = any($${values.length - 1}) and coalesce(${waits_on}, r.status_reason, '') <> all($${values.length}))`
@@ -236,7 +236,7 @@ export async function listRuns(
   add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
   const where = conditions.join(' and ')
   const page = await db.query<ShownRun>({
-    // The page first: what is not shown is not looked at.
+    // Selects the page first, so that the shown columns are computed for its rows only.
     text: `select ${shown_columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
       order by r.id desc`,
     values: [...values, limit, skip],
@@ -256,7 +256,7 @@ export type RunChange = {
     | undefined
 }
 
-/** Changes what a person may configure; a key that is absent stays as it is, a budget of null is lifted. */
+/** Changes what a person may configure; an absent key stays unchanged, a budget of null removes the limit. */
 export async function updateRun(db: Db, organization_id: number, id: number, change: RunChange): Promise<boolean> {
   const budget = change.budget ?? {}
   const { rowCount } = await db.query({
@@ -289,7 +289,7 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
   return rowCount === 1
 }
 
-/** How many runs of a repository have not ended. */
+/** Returns how many runs of a repository have not ended. */
 export async function countLiveRuns(db: Db, organization_id: number, repository_id: number): Promise<number> {
   const { rows } = await db.query<{ live: number }>({
     name: 'count_live_runs',

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** In which trace the turn was asked for that begins now, or goes on. */
+/** Records the trace context of the request that starts or continues the turn. */
 export async function recordTraceparent(db: Db, organization_id: number, run_id: number, traceparent: string): Promise<void> {
   await db.query({
     name: 'record_traceparent',

@@ -2,7 +2,7 @@ import type { Db } from '../database.ts'
 
 export type PackRow = { n: number; tip: string; base_sha: string | null; content: Buffer; sound: boolean }
 
-/** What the packs of a run build on, without their content, in order. */
+/** Returns the packs of a run without their content, in order. */
 export async function listPacks(
   db: Db,
   organization_id: number,
@@ -16,7 +16,7 @@ export async function listPacks(
   return rows
 }
 
-/** One pack. `sound`: its bytes are those that were stored. */
+/** Returns one pack. `sound`: its bytes match their checksum. */
 export async function getPack(db: Db, organization_id: number, run_id: number, n: number): Promise<PackRow | undefined> {
   const { rows } = await db.query<PackRow>({
     name: 'get_pack',
@@ -28,8 +28,8 @@ export async function getPack(db: Db, organization_id: number, run_id: number, n
 }
 
 /**
- * Gives a run that has none of its own the checkpoint of another one as its start, with the packs for it. False: there is no such checkpoint,
- * or one of its packs is not what was stored.
+ * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when the checkpoint does not exist, or one
+ * of its packs is corrupt.
  */
 export async function copyCheckpoint(
   db: Db,

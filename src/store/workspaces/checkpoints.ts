@@ -16,7 +16,7 @@ export type CheckpointRow = {
 export type NewCheckpoint = Omit<CheckpointRow, 'packs' | 'base_sha'>
 export type NewPack = { tip: string; base_sha: string | null; content: Uint8Array }
 
-/** As `through_seq`: nobody works on the files any more, so they stay as they are. */
+/** Value of `through_seq` when no sandbox works on the files any more, so that they stay unchanged. */
 export const TO_THE_END = 2_147_483_647
 
 const owned = `run as (select organization_id, id, total_logs from runs
@@ -24,34 +24,33 @@ const owned = `run as (select organization_id, id, total_logs from runs
 
 type Owned = { organization_id: number; run_id: number; epoch: number }
 
-/** The run belongs to another owner: what was written of it in this transaction is taken back. */
-class NotOurs extends Error {}
+/** Another worker owns the run: rolls the transaction back. */
+class FencedWorker extends Error {}
+
+type CheckpointSave = { base_sha: string | null; checkpoints: NewCheckpoint[]; pack: NewPack | null; max_bytes: number }
 
 /**
- * Keeps checkpoints, and the pack that holds what is new in them, together and under the fence. Undefined: the run is somebody else's.
- * `packs`: how many packs the run has now; null: this one would be more than `max_bytes` for the run, and nothing was kept.
+ * Saves checkpoints together with the pack of their new objects, under the fence. Returns undefined when another worker owns the run. `packs`: how many
+ * packs the run has now; null: with this one it would exceed `max_bytes`, and nothing was saved.
  */
 export async function saveCheckpoints(
   db: Transactional,
   run: Owned,
-  base_sha: string | null,
-  checkpoints: NewCheckpoint[],
-  pack: NewPack | null,
-  max_bytes: number,
+  { base_sha, checkpoints, pack, max_bytes }: CheckpointSave,
 ): Promise<{ packs: number | null } | undefined> {
   const save = async (tx: Db) => {
-    // The bytes before the lock of the run: whatever else is written of it, its lease too, would wait for them.
+    // Writes the bytes before locking the run: otherwise all its other writes, such as its heartbeat, would wait for them.
     const packs = await insertPack(tx, run, pack, max_bytes)
-    if (!(await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0))) throw new NotOurs()
+    if (!(await insertCheckpoints(tx, run, base_sha, packs === null ? [] : checkpoints, packs ?? 0))) throw new FencedWorker()
     return { packs }
   }
   return db.transaction(save).catch(error => {
-    if (error instanceof NotOurs) return undefined
+    if (error instanceof FencedWorker) return undefined
     throw error
   })
 }
 
-/** The number of packs with this one; null: it is too much for the run. */
+/** Returns the number of packs with this one; null: it is too large for the run. */
 async function insertPack(db: Db, run: Owned, pack: NewPack | null, max_bytes: number): Promise<number | null> {
   const { rows } = await db.query<{ packs: number }>({
     name: 'insert_checkpoint_pack',
@@ -70,7 +69,7 @@ async function insertPack(db: Db, run: Owned, pack: NewPack | null, max_bytes: n
   return rows[0]?.packs ?? null
 }
 
-/** False: the run is somebody else's. */
+/** Returns false when another worker owns the run. */
 async function insertCheckpoints(
   db: Db,
   run: Owned,
@@ -97,7 +96,7 @@ async function insertCheckpoints(
   return rows.length === 1
 }
 
-/** The files of the checkpoint at `seq` have stayed as they were until after entry `through_seq`. False: the run is somebody else's. */
+/** Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns false when another worker owns the run. */
 export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_seq: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'extend_checkpoint',
@@ -108,7 +107,7 @@ export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_
   return rowCount === 1
 }
 
-/** Somebody is about to work on the files: what is known of them ends with the last entry. */
+/** Ends the validity of checkpoints with the last entry, because a sandbox is about to work on the files. */
 export async function reopenCheckpoints(db: Db, organization_id: number, run_id: number, epoch: number): Promise<void> {
   await db.query({
     name: 'reopen_checkpoints',
@@ -119,8 +118,8 @@ export async function reopenCheckpoints(db: Db, organization_id: number, run_id:
 }
 
 /**
- * What is known of the files after entry `seq`: the last checkpoint up to there. `covers`: they were the same then, for no entry in
- * between is of a tool that may have changed them.
+ * Returns the last checkpoint up to entry `seq`. `covers`: the files were the same after that entry, because no entry in between is of a tool that may
+ * have changed them.
  */
 export async function checkpointAt(
   db: Db,
@@ -140,7 +139,7 @@ export async function checkpointAt(
   return rows[0]
 }
 
-/** The newest checkpoints of a run, newest first. */
+/** Returns the newest checkpoints of a run, newest first. */
 export async function listCheckpoints(db: Db, organization_id: number, run_id: number, limit: number): Promise<CheckpointRow[]> {
   const { rows } = await db.query<CheckpointRow>({
     name: 'list_checkpoints',
@@ -151,7 +150,7 @@ export async function listCheckpoints(db: Db, organization_id: number, run_id: n
   return rows
 }
 
-/** The last entry after which all files of the run are known; undefined when there is none. */
+/** Returns the last entry after which all files of the run are known; undefined when there is none. */
 export async function newestKeptSeq(
   db: Db,
   organization_id: number,

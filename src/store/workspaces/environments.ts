@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** What setup commands have prepared on one machine. `left_out`: paths as JSON text. */
+/** An environment that setup commands prepared on one machine. `left_out`: paths as JSON text. */
 export type EnvironmentRow = {
   id: number
   repository_id: number
@@ -23,10 +23,10 @@ export type EnvironmentRow = {
 const columns =
   'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
 
-/** What it is looked for by on a machine; `max_age_seconds`: one that was made before is none any more. */
-export type EnvironmentPlace = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
+/** The key of an environment on a machine; `max_age_seconds`: older ones are not reused. */
+export type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
 
-export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentPlace): Promise<EnvironmentRow | undefined> {
+export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentKey): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<EnvironmentRow>({
     name: 'find_environment',
     text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 and folder_id = $3 and key = $4
@@ -36,7 +36,7 @@ export async function findEnvironment(db: Db, organization_id: number, at: Envir
   return rows[0]
 }
 
-/** Undefined: it is gone meanwhile. */
+/** Returns undefined when it was deleted meanwhile. */
 export async function countEnvironmentUse(db: Db, organization_id: number, id: number): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<EnvironmentRow>({
     name: 'count_environment_use',
@@ -51,8 +51,8 @@ export type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_
   max_age_seconds: number
 }
 
-/** Takes the place of one that is too old. Undefined: somebody else has made the same meanwhile. */
-export async function insertEnvironment(db: Db, made: NewEnvironment): Promise<EnvironmentRow | undefined> {
+/** Inserts an environment, or replaces one that is too old. Returns undefined when another worker has created the same meanwhile. */
+export async function insertEnvironment(db: Db, environment: NewEnvironment): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<EnvironmentRow>({
     name: 'insert_environment',
     text: `insert into environments as e (organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
@@ -63,27 +63,27 @@ export async function insertEnvironment(db: Db, made: NewEnvironment): Promise<E
         where e.made_at <= now() - make_interval(secs => $14)
       returning ${columns}`,
     values: [
-      made.organization_id,
-      made.repository_id,
-      made.folder_id,
-      made.template,
-      made.key,
-      made.setup_digest,
-      made.base_ref,
-      made.base_sha,
-      made.left_out,
-      made.digest,
-      made.bytes,
-      made.setup_ms,
-      made.run_id,
-      made.max_age_seconds,
-      made.manifests_digest,
+      environment.organization_id,
+      environment.repository_id,
+      environment.folder_id,
+      environment.template,
+      environment.key,
+      environment.setup_digest,
+      environment.base_ref,
+      environment.base_sha,
+      environment.left_out,
+      environment.digest,
+      environment.bytes,
+      environment.setup_ms,
+      environment.run_id,
+      environment.max_age_seconds,
+      environment.manifests_digest,
     ],
   })
   return rows[0]
 }
 
-/** Newest first. */
+/** Returns the environments, newest first. */
 export async function listEnvironments(db: Db, organization_id: number, repository_id: number): Promise<EnvironmentRow[]> {
   const { rows } = await db.query<EnvironmentRow>({
     name: 'list_environments',
@@ -93,7 +93,7 @@ export async function listEnvironments(db: Db, organization_id: number, reposito
   return rows
 }
 
-/** From now on no run gets it; its files go with the next sweep of its machine. `id` null: all of the repository. Answers which. */
+/** Deletes environments: no new run uses them, and the next sweep of their machine removes the files. `id` null: all of the repository. Returns their ids. */
 export async function deleteEnvironments(db: Db, organization_id: number, repository_id: number, id: number | null): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'delete_environments',
@@ -103,7 +103,7 @@ export async function deleteEnvironments(db: Db, organization_id: number, reposi
   return rows.map(row => row.id)
 }
 
-/** The templates in a data folder that runs may still get; those that are too old are forgotten. */
+/** Returns the templates in a data folder that runs may still reuse; deletes those that are too old. */
 export async function listEnvironmentTemplates(db: Db, folder_id: string, max_age_seconds: number): Promise<string[]> {
   const { rows } = await db.query<{ template: string }>({
     name: 'list_environment_templates',
@@ -114,7 +114,7 @@ export async function listEnvironmentTemplates(db: Db, folder_id: string, max_ag
   return rows.map(({ template }) => template)
 }
 
-/** Their files are gone, or not what they were. */
+/** Deletes environments whose files are missing or corrupt. */
 export async function forgetEnvironments(db: Db, folder_id: string, templates: readonly string[]): Promise<void> {
   await db.query({
     name: 'forget_environments',

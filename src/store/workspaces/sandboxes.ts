@@ -29,7 +29,7 @@ export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes
 type Owned = { organization_id: number; run_id: number; epoch: number }
 type Owner = { organization_id: number; id: number; epoch: number }
 
-/** Written before it is started, under the fence. Undefined: the run belongs to another owner. */
+/** Inserts a sandbox before it is started, under the fence. Returns undefined when another worker owns the run. */
 export async function insertSandbox(
   db: Db,
   owned: Owned,
@@ -45,45 +45,45 @@ export async function insertSandbox(
   return rows[0]?.id
 }
 
-/** Only as long as its owner has the run. */
+/** SQL: only while its owner owns the run. */
 const alive = `from runs r where s.organization_id = $1 and s.id = $2 and s.epoch = $3 and s.ended_at is null
   and r.organization_id = s.organization_id and r.id = s.run_id and r.epoch = s.epoch`
-const taken_columns = `peak_memory_bytes = $4, peak_disk_bytes = $5, peak_processes = $6, cpu_ms = $7, memory_kills = $8`
-const valuesOf = (taken: SandboxUse) => [
-  taken.peak_memory_bytes,
-  taken.peak_disk_bytes,
-  taken.peak_processes,
-  taken.cpu_ms === null ? null : Math.round(taken.cpu_ms),
-  taken.memory_kills,
+const use_columns = `peak_memory_bytes = $4, peak_disk_bytes = $5, peak_processes = $6, cpu_ms = $7, memory_kills = $8`
+const valuesOf = (use: SandboxUse) => [
+  use.peak_memory_bytes,
+  use.peak_disk_bytes,
+  use.peak_processes,
+  use.cpu_ms === null ? null : Math.round(use.cpu_ms),
+  use.memory_kills,
 ]
 
-/** What a sandbox that runs has taken until now. False: its row has ended, or its run belongs to another owner. */
-export async function recordSandboxUse(db: Db, owner: Owner, taken: SandboxUse): Promise<boolean> {
+/** Records the resource use of a running sandbox. Returns false when its row has ended, or another worker owns the run. */
+export async function recordSandboxUse(db: Db, owner: Owner, use: SandboxUse): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_sandbox_use',
-    text: `update sandboxes s set state = 'running', started_at = coalesce(s.started_at, now()), ${taken_columns} ${alive}`,
-    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(taken)],
+    text: `update sandboxes s set state = 'running', started_at = coalesce(s.started_at, now()), ${use_columns} ${alive}`,
+    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use)],
   })
   return rowCount === 1
 }
 
-/** It has ended, and took as much in all. False: its row has ended, or its run belongs to another owner. */
+/** Records the end of a sandbox and its total resource use. Returns false when its row has ended, or another worker owns the run. */
 export async function endSandbox(
   db: Db,
   owner: Owner,
   end: { reason: 'stopped' | 'start_failed' | 'died' },
-  taken: SandboxUse,
+  use: SandboxUse,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'end_sandbox',
     text: `update sandboxes s set state = case when $9 = 'died' then 'lost' else 'ended' end, end_reason = $9, ended_at = now(),
-      last_seq = r.total_logs, ${taken_columns} ${alive}`,
-    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(taken), end.reason],
+      last_seq = r.total_logs, ${use_columns} ${alive}`,
+    values: [owner.organization_id, owner.id, owner.epoch, ...valuesOf(use), end.reason],
   })
   return rowCount === 1
 }
 
-/** Sandboxes whose owner is gone without having ended them: they end by themselves, and nobody else would say so. Of all organizations. */
+/** Marks sandboxes as lost whose owner is gone without having ended them, of all organizations: they end by themselves, unrecorded. */
 export async function loseSandboxes(db: Db): Promise<number> {
   const { rowCount } = await db.query({
     name: 'lose_sandboxes',
@@ -113,7 +113,7 @@ export type SandboxFilter = {
   repository_ids?: readonly number[] | undefined
 }
 
-/** Newest first. */
+/** Returns one page, newest first. */
 export async function listSandboxes(
   db: Db,
   organization_id: number,
@@ -152,7 +152,7 @@ export async function getSandbox(db: Db, organization_id: number, id: number): P
   return rows[0]
 }
 
-/** All of some runs, oldest first. */
+/** Returns all sandboxes of some runs, oldest first. */
 export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: readonly number[]): Promise<SandboxRow[]> {
   const { rows } = await db.query<SandboxRow>({
     name: 'sandboxes_of_runs',
@@ -162,14 +162,14 @@ export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: 
   return rows
 }
 
-/** What of the entries between went on in a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
+/** SQL: which of the entries belong to a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
 export const insideSandbox: Record<SandboxKind, string> = {
   agent: `(tool_name is null or tool_name not in ('setup_command', 'setup_changes', 'check'))`,
   setup: `tool_name in ('setup_command', 'setup_changes', 'sandbox_secrets', 'egress_blocked')`,
   check: `tool_name in ('check', 'egress_blocked')`,
 }
 
-/** Entries of the trace that tell of a sandbox, oldest first, and how many there are in all. */
+/** Returns the trace entries of a sandbox, oldest first, and how many there are in all. */
 export async function listSandboxEntries(
   db: Db,
   organization_id: number,

@@ -12,7 +12,7 @@ export type SetupCommandsRow = {
 }
 const columns = 'commands, maintenance_commands, variables, on_failure, timeout_seconds, updated_at, updated_by'
 
-/** Undefined: none were ever set. */
+/** Returns undefined when none were ever set. */
 export async function getSetupCommands(db: Db, organization_id: number, repository_id: number): Promise<SetupCommandsRow | undefined> {
   const { rows } = await db.query<SetupCommandsRow>({
     name: 'get_setup_commands',
@@ -22,7 +22,7 @@ export async function getSetupCommands(db: Db, organization_id: number, reposito
   return rows[0]
 }
 
-/** Sets all of it. */
+/** Replaces the settings. */
 export async function saveSetupCommands(
   db: Db,
   organization_id: number,
@@ -51,7 +51,7 @@ export async function saveSetupCommands(
   return only(rows)
 }
 
-/** What a repository has, when it goes. */
+/** Deletes the settings of a removed repository. */
 export async function deleteSetupCommandsOf(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'delete_setup_commands_of',

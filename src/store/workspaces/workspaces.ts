@@ -1,23 +1,23 @@
 import type { Db } from '../database.ts'
 import { TO_THE_END } from './checkpoints.ts'
 
-/** Where the files of a run are (null: nowhere yet), in which data folder, and the sandboxes that show them (null: none yet), under the fence. */
+/** Records the folder of a run's files (null: none yet), its data folder, and its sandboxes (null: none yet), under the fence. */
 export async function recordWorkspace(
   db: Db,
   organization_id: number,
   run_id: number,
   epoch: number,
-  place: { workspace: string | null; folder_id: string; sandbox: string | null },
+  location: { workspace: string | null; folder_id: string; sandbox: string | null },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
     text: 'update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and epoch = $3',
-    values: [organization_id, run_id, epoch, place.workspace, place.folder_id, place.sandbox],
+    values: [organization_id, run_id, epoch, location.workspace, location.folder_id, location.sandbox],
   })
   return rowCount === 1
 }
 
-/** What the start of a turn found out: the commit it builds on and the branch it will write. */
+/** Records the result of the start of a turn: the commit that it is based on and the branch that it will write. */
 export async function recordCheckout(
   db: Db,
   organization_id: number,
@@ -33,7 +33,7 @@ export async function recordCheckout(
   return rowCount === 1
 }
 
-/** The branch that the run goes on with, which the remote has nothing of yet, under the fence. */
+/** Records the branch that the run continues with, of which the remote has nothing yet, under the fence. */
 export async function recordNextBranch(
   db: Db,
   organization_id: number,
@@ -51,8 +51,8 @@ export async function recordNextBranch(
 }
 
 /**
- * Workspaces in this data folder that nobody needs: their run ended more than `seconds` ago with all of its files kept, or as a tool call, or
- * more than `hours` ago.
+ * Returns workspaces in this data folder that are no longer needed: their run ended more than `seconds` ago with all files checkpointed, or as a
+ * single tool call, or more than `hours` ago.
  */
 export async function listStaleWorkspaces(
   db: Db,
@@ -71,7 +71,7 @@ export async function listStaleWorkspaces(
   return rows
 }
 
-/** Lets go of a workspace that is about to be removed. False: a new turn has taken it meanwhile. */
+/** Forgets a workspace that is about to be removed. Returns false when a new turn has taken it meanwhile. */
 export async function forgetWorkspace(db: Db, organization_id: number, run_id: number, workspace: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'forget_workspace',
@@ -81,7 +81,7 @@ export async function forgetWorkspace(db: Db, organization_id: number, run_id: n
   return rowCount === 1
 }
 
-/** Of runs by their ids: who has which folder, and what its next owner will be called more than. Of all organizations: folders carry ids. */
+/** Returns folder and epoch of runs by their ids. Across all organizations, because folders are named by ids. */
 export async function findOwners(
   db: Db,
   run_ids: number[],

@@ -1,7 +1,7 @@
 import type { ToolResult, WholeOutput } from '../../agent/tool.ts'
 import { isBinary } from '../../core/text/output-text.ts'
 import type { Transactional } from '../../store/database.ts'
-import type { Addition, AppendAnswer, NewEntry } from '../../store/runs/append.ts'
+import type { Addition, AppendResult, NewEntry } from '../../store/runs/append.ts'
 import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
 import { artifactPath } from '../../trace/entry.ts'
 import type { RunWriter } from './run-writer.ts'
@@ -19,7 +19,7 @@ export async function appendToolResult(
   entriesOf: (artifact_url: string | null) => NewEntry[],
   add: Addition,
   db: Transactional = writer.db,
-): Promise<AppendAnswer> {
+): Promise<AppendResult> {
   if (whole === null) return writer.append({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = writer
   const bytes = await writer.redactor.bytes(whole.bytes)

@@ -2,7 +2,7 @@ import type { BackgroundRedactor } from '../../core/redaction/background-redacto
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
-import { type Addition, type AppendAnswer, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
+import { type Addition, type AppendResult, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { redactedEntry } from '../../trace/redacted-entry.ts'
@@ -58,7 +58,7 @@ export class RunWriter {
   }
 
   /** Appends to trace and journal and notifies readers shortly afterwards. */
-  async append(addition: Addition, db: Db = this.db): Promise<AppendAnswer> {
+  async append(addition: Addition, db: Db = this.db): Promise<AppendResult> {
     const add = await this.#redacted(addition)
     if (db === this.db) await this.reportAlarms(add.entries?.[0]?.tool_name ?? 'trace')
     const answer = requireOwned(await append(db, this.organization_id, this.run_id, this.epoch, add))

@@ -1,4 +1,4 @@
-import { WATCH_MS } from '../../store/notify.ts'
+import { WATCH_INTERVAL_MS } from '../../store/notify.ts'
 
 /** How many signs of a viewer may be missed: notifications can be lost. */
 const MISSED = 3
@@ -14,12 +14,12 @@ export class ViewerPresence {
   /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
-    this.#until = now() + MISSED * WATCH_MS
+    this.#until = now() + MISSED * WATCH_INTERVAL_MS
   }
 
   /** A viewer has announced itself. */
   seen() {
-    this.#until = this.#now() + MISSED * WATCH_MS
+    this.#until = this.#now() + MISSED * WATCH_INTERVAL_MS
   }
 
   get present(): boolean {

@@ -4,7 +4,7 @@ import type { PlannedCall } from '../../agent/meter.ts'
 import { countedTokens } from '../../core/runs/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../../model/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
-import type { Addition, AppendAnswer, NewRecord, UsageDelta } from '../../store/runs/append.ts'
+import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
@@ -59,7 +59,7 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
   }
 }
 
-const signalsOf = (answer: AppendAnswer): Signals => ({
+const signalsOf = (answer: AppendResult): Signals => ({
   messages_waiting: answer.pending_messages > 0,
   interrupted: answer.interrupt_requested,
 })

@@ -188,7 +188,11 @@ export class Checkpoints implements AsyncDisposable {
     if (last === undefined) return
     const rows = await Promise.all(batch.map(found => checkpointOf(this.#writer.redactor, found)))
     const { max_run_bytes } = this.#deps.checkpoints
-    const saved = requireOwned(await saveCheckpoints(this.#writer.direct, this.#writer, this.#packer.base_sha, rows, pack, max_run_bytes))
+    const saved = requireOwned(
+      await saveCheckpoints(this.#writer.direct, this.#writer, {
+        ...{ base_sha: this.#packer.base_sha, checkpoints: rows, pack, max_bytes: max_run_bytes },
+      }),
+    )
     if (saved.packs === null) throw new TooLarge(`the checkpoints of this run would be more than ${max_run_bytes} bytes`)
     await this.#packer.stored(
       pack,

@@ -32,7 +32,7 @@ export const without: Record<string, string> = {
     batched: 'no statement',
     joined: 'no statement',
     retrySerialization: 'no statement',
-    markUndone: 'no statement',
+    markRolledBack: 'no statement',
     retryWhileUnavailable: 'no statement',
     breaksConnection: 'no statement',
     isKnownToken: 'the first start',

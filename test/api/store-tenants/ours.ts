@@ -91,7 +91,13 @@ async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }
   const token = { user_id: app.user_id, kind: 'personal', name: 't', digest: Buffer.from('t'), wire_profile: 'standard' } as const
   await insertStartup(app.db, app.org_id, run, app.repo_id, sample.startup)
   await saveChange(app.db, app.org_id, run, epoch, sample.change)
-  await saveCheckpoints(app.db, { ...of_run, epoch }, 'a', [sample.checkpoint], sample.pack, 100)
+  await saveCheckpoints(
+    app.db,
+    { ...of_run, epoch },
+    {
+      ...{ base_sha: 'a', checkpoints: [sample.checkpoint], pack: sample.pack, max_bytes: 100 },
+    },
+  )
   return {
     invitation: (await saveInvitation(app.db, app.org_id, { ...sample.invitation, created_by: app.user_id })).id,
     token: (await insertToken(app.db, { ...token, expires_in_seconds: null, organization_id: app.org_id })).id,

@@ -100,7 +100,13 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   newestKeptSeq: (db, org) => newestKeptSeq(db, org, mine.run, []),
   reopenCheckpoints: (db, org) => reopenCheckpoints(db, org, mine.run, mine.epoch),
   saveCheckpoints: (_, org) =>
-    saveCheckpoints(app.db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, null, [{ ...checkpoint, seq: 2 }], pack, 100),
+    saveCheckpoints(
+      app.db,
+      { organization_id: org, run_id: mine.run, epoch: mine.epoch },
+      {
+        ...{ base_sha: null, checkpoints: [{ ...checkpoint, seq: 2 }], pack, max_bytes: 100 },
+      },
+    ),
   listChildRuns: (db, org) => listChildRuns(db, org, mine.run),
   lockRunsAndLiveBelow: (db, org) => lockRunsAndLiveBelow(db, org, [mine.run]),
   getRecording: (db, org) => getRecording(db, org, mine.recorded),
@@ -144,7 +150,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   requeueLostSandbox: (db, org) => requeueLostSandbox(db, org, mine.run, mine.epoch, 10),
   requeueRun: (db, org) => requeueRun(db, org, mine.run, { from: ['failed'], new_turn: true, deadline_seconds: 60 }),
   saveArtifact: (db, org) =>
-    saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1 }, 100),
+    saveArtifact(db, org, mine.run, mine.epoch, { content_type: 'x', content: Buffer.from('x'), total_bytes: 1, max_bytes: 100 }),
   takeMessages: (db, org) => takeMessages(db, org, mine.run, mine.epoch),
   updateRun: (db, org) =>
     updateRun(db, org, mine.run, { title: 'theirs', archived: true, model: 'x', tags: ['x'], budget: { max_steps: 1 } }),
