@@ -1,4 +1,6 @@
+import { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Db } from './database.ts'
+import { parseColumn } from './json-column.ts'
 
 export type ChangeRow = {
   base_sha: string
@@ -6,18 +8,18 @@ export type ChangeRow = {
   files_changed: number
   additions: number
   deletions: number
-  files: string
+  files: RunDiff['files']
   patch: string
   patch_truncated: boolean
 }
 
 export async function getChange(db: Db, organization_id: number, run_id: number): Promise<ChangeRow | undefined> {
-  const { rows } = await db.query<ChangeRow>({
+  const { rows } = await db.query<Omit<ChangeRow, 'files'> & { files: string }>({
     name: 'get_change',
     text: 'select base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated from changes where organization_id = $1 and run_id = $2',
     values: [organization_id, run_id],
   })
-  return rows[0]
+  return rows[0] && { ...rows[0], files: parseColumn(RunDiff.shape.files, rows[0].files) }
 }
 
 /** Saves the whole change of a run so far, and its head on the run itself, under the fence. */
@@ -39,7 +41,7 @@ export async function saveChange(db: Db, organization_id: number, run_id: number
       change.files_changed,
       change.additions,
       change.deletions,
-      change.files,
+      JSON.stringify(change.files),
       change.patch,
       change.patch_truncated,
     ],

@@ -71,7 +71,7 @@ async function judge(
   const { host } = new URL(url)
   await insertAuditEntry(tx, {
     ...{ organization_id, user_id: null, token_id: null, request_id: null },
-    ...{ action: 'webhook.disabled', target_type: 'webhook', target_id: 'agent-run', detail: JSON.stringify({ host, reason }) },
+    ...{ action: 'webhook.disabled', target_type: 'webhook', target_id: 'agent-run', detail: { host, reason } },
   })
   return { reason, host }
 }

@@ -47,9 +47,9 @@ describe('409', () => {
     expect(expectProblem(await merge(pr.id), 409).detail).toMatch(new RegExp(`no longer has the branch ${pr.branch}`))
     await refused(pr.id, /is closed; open it first/)
     const lost = await app.propose({ [own()]: 'x\n' }, { base_branch: 'never' })
-    await refused(lost.id, /no branch never in/)
+    await refused(lost.id, /has no branch never to merge into/)
     const sha = await app.propose({ [own()]: 'x\n' }, { base_branch: main() })
-    await refused(sha.id, /no branch [0-9a-f]{40} in/)
+    await refused(sha.id, /has no branch [0-9a-f]{40} to merge into/)
   })
 
   test('a head that moved since the caller looked: refused, and shown the next time', async () => {

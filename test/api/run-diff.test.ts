@@ -21,7 +21,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const diff = (id: number, query = '', org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/agent/run/${id}/diff${query}`)
 const patch =
   'diff --git "a/\\303\\244.txt" "b/\\303\\244.txt"\nnew file mode 100644\n--- /dev/null\n+++ b/ä\n@@ -0,0 +1 @@\n+é😀\u001b[31m\r\n\\ No newline at end of file\n'
-const files = [
+const files: RunDiff['files'] = [
   { path: 'ä.txt', old_path: null, status: 'added', additions: 1, deletions: 0, binary: false },
   { path: 'b.png', old_path: 'a.png', status: 'renamed', additions: null, deletions: null, binary: true },
 ]
@@ -31,7 +31,7 @@ async function changedRun(): Promise<number> {
   await putRun(app, id, 'running')
   const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
   const numbers = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40), files_changed: 2, additions: 1, deletions: 0 }
-  await saveChange(app.db, app.org_id, id, run?.epoch ?? 0, { ...numbers, files: JSON.stringify(files), patch, patch_truncated: false })
+  await saveChange(app.db, app.org_id, id, run?.epoch ?? 0, { ...numbers, files, patch, patch_truncated: false })
   return id
 }
 

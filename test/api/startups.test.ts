@@ -23,7 +23,7 @@ const times = (ms: number | null): StartupTimes => ({
 })
 const add = async (ms: number | null) => {
   const { id } = await createRun(app, { prompt: 'x' })
-  const environment = JSON.stringify({ id: 3, made: false, age_seconds: 60 })
+  const environment = { id: 3, made: false, age_seconds: 60 }
   expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(ms), environment })).toBe(true)
   expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(999), environment })).toBe(false)
   return id

@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 const entryObject = (row: AuditRow): AuditEntry => ({
   ...row,
   created_at: row.created_at.toISOString(),
-  detail: JSON.parse(row.detail) as Record<string, unknown>,
 })
 
 /** Returns one page of administrative acts, newest first. */

@@ -25,7 +25,7 @@ export async function audit(
     action,
     target_type: target.type,
     target_id: target.id === null ? null : String(target.id),
-    detail: JSON.stringify(detail),
+    detail,
     request_id: ctx.request_id,
   })
 }

@@ -114,7 +114,7 @@ export async function join(tx: Db, code: string, who: Accepting): Promise<{ orga
   await insertAuditEntry(tx, {
     ...{ organization_id, user_id, token_id: who.credential?.token_id ?? null, action: 'member.added' },
     ...{ target_type: 'member', target_id: String(user_id) },
-    ...{ detail: JSON.stringify({ email, role, invitation_id: id, invited_by: created_by }), request_id: who.request_id },
+    ...{ detail: { email, role, invitation_id: id, invited_by: created_by }, request_id: who.request_id },
   })
   return { organization_id, user_id, at: acceptance.at }
 }

@@ -76,6 +76,6 @@ async function auditOperator(tx: Db, user: FoundUser, organization_id: number | 
   for (const audited_id of organization_id === null ? user.organization_ids : [organization_id])
     await insertAuditEntry(tx, {
       ...{ organization_id: audited_id, user_id: null, token_id: null, action, target_type: type, target_id: String(id) },
-      ...{ detail: JSON.stringify({ by: 'operator', ...detail }), request_id: null },
+      ...{ detail: { by: 'operator', ...detail }, request_id: null },
     })
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../contract/limits.ts'
-import type { EgressInput, EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
+import type { EgressInput, EgressRule } from '../../contract/organizations/egress.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { type EgressRow, getEgress as getRow, listEgressOfRun, lockEgress, saveEgress } from '../../store/access/egress.ts'
@@ -12,8 +12,8 @@ import { repositoryNotFound, requireRepository } from '../repositories/repositor
 const egressObject = (row: EgressRow | undefined) => ({
   agent: {
     mode: row?.mode ?? null,
-    allow: row === undefined ? [] : (JSON.parse(row.allow) as EgressRule[]),
-    presets: row === undefined ? [] : (JSON.parse(row.presets) as EgressPreset[]),
+    allow: row?.allow ?? [],
+    presets: row?.presets ?? [],
   },
   setup: { mode: row?.setup_mode ?? null },
 })
@@ -60,8 +60,7 @@ async function change(ctx: Context, repo_id: number | null, to: (now: Settings, 
     const set = await to(await getEgress(ctx, repo_id, tx), tx)
     if (set !== null) {
       const { mode, allow, presets } = set.agent
-      const lists = { allow: JSON.stringify(allow), presets: JSON.stringify(presets) }
-      const row = { repository_id: repo_id, mode, setup_mode: set.setup.mode, ...lists }
+      const row = { repository_id: repo_id, mode, setup_mode: set.setup.mode, allow, presets }
       await saveEgress(tx, ctx.organization_id, row, ctx.actor.user_id)
       const target =
         repo_id === null ? ({ type: 'organization', id: ctx.organization_id } as const) : ({ type: 'repository', id: repo_id } as const)

@@ -41,7 +41,7 @@ export async function recordPullRequestChange(
       await insertAuditEntry(tx, {
         ...{ organization_id, user_id, token_id: token_id ?? null, request_id: request_id ?? null },
         action: state === 'merged' ? 'pull_request.merged' : 'pull_request.edited',
-        ...{ target_type: 'pull_request', target_id: String(id), detail: JSON.stringify(detail) },
+        ...{ target_type: 'pull_request', target_id: String(id), detail },
       })
     return true
   })

@@ -10,7 +10,7 @@ import { requirePullRequest } from './pull-requests.ts'
 import { unreadableChecks } from './unreadable-checks.ts'
 
 const commandsObject = (row: CheckCommandsRow | undefined) => ({
-  checks: row === undefined ? [] : (JSON.parse(row.checks) as CheckCommandsInput['checks']),
+  checks: row?.checks ?? [],
   updated_at: row?.updated_at.toISOString() ?? null,
   updated_by: row?.updated_by ?? null,
 })
@@ -25,7 +25,7 @@ export async function getCheckCommands(ctx: Context, repo_id: number) {
 export async function setCheckCommands(ctx: Context, repo_id: number, { checks }: CheckCommandsInput) {
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
-    const saved = await saveCheckCommands(tx, ctx.organization_id, repo_id, JSON.stringify(checks), ctx.actor.user_id)
+    const saved = await saveCheckCommands(tx, ctx.organization_id, repo_id, checks, ctx.actor.user_id)
     // Only names are audited: commands may be long, and are in the trace of every run.
     await audit(tx, ctx, 'check_commands.updated', { type: 'repository', id: repo_id }, { names: checks.map(check => check.name) })
     return commandsObject(saved)

@@ -34,10 +34,8 @@ export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLog
   return `{"items":[${rows.map(row => shownEntry(row.body, ctx.base_url)).join(',')}],${numbers.slice(1)}`
 }
 
-type Limits = { max_memory_bytes: number; cpus: number; max_processes: number; max_disk_bytes: number; max_files: number }
-
 function sandboxObject(row: SandboxRow, base_url: string): Sandbox {
-  const limits = JSON.parse(row.limits) as Limits
+  const { limits } = row
   return {
     id: row.id,
     organization_id: row.organization_id,

@@ -12,9 +12,7 @@ const settingsObject = (row: SetupCommandsRow | undefined) =>
     ? { ...default_setup, commands: [], updated_at: null, updated_by: null }
     : {
         ...{ on_failure: row.on_failure, timeout_seconds: row.timeout_seconds, updated_by: row.updated_by },
-        commands: JSON.parse(row.commands) as string[],
-        maintenance_commands: JSON.parse(row.maintenance_commands) as string[],
-        variables: JSON.parse(row.variables) as Record<string, string>,
+        ...{ commands: row.commands, maintenance_commands: row.maintenance_commands, variables: row.variables },
         updated_at: row.updated_at.toISOString(),
       }
 
@@ -31,9 +29,7 @@ export async function setSetupCommands(ctx: Context, repo_id: number, input: Set
   if (reserved !== undefined) throw invalid(['body', 'variables', reserved], 'is a variable that controls the sandbox itself')
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
-    const lists = { commands: JSON.stringify(set.commands), maintenance_commands: JSON.stringify(set.maintenance_commands) }
-    const row = { ...set, ...lists, variables: JSON.stringify(set.variables) }
-    const saved = await saveSetupCommands(tx, ctx.organization_id, repo_id, row, ctx.actor.user_id)
+    const saved = await saveSetupCommands(tx, ctx.organization_id, repo_id, set, ctx.actor.user_id)
     await setSetupStatus(tx, ctx.organization_id, repo_id, set.commands.length > 0 ? 'SETUP' : 'NOT_SETUP')
     // Only counts are audited: commands may be long, and are in the trace of every run.
     await audit(

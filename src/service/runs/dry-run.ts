@@ -64,8 +64,8 @@ async function readinessOf(ctx: Context, { repository, base }: Planned['found'])
     getCheckCommands(ctx.db, ctx.organization_id, repository.id),
     getRepositoryStartups(ctx, repository.id, {}),
   ])
-  const commands = JSON.parse(set_up?.commands ?? '[]') as string[]
-  const checks = (JSON.parse(checked?.checks ?? '[]') as unknown[]).length
+  const commands = set_up?.commands ?? []
+  const checks = checked?.checks.length ?? 0
   const sha = base?.sha ?? null
   const ready =
     set_up && commands.length > 0 && sha !== null ? await preparedFor(ctx, repository, set_up, { ref: base?.ref ?? null, sha }) : undefined
@@ -80,12 +80,12 @@ async function readinessOf(ctx: Context, { repository, base }: Planned['found'])
 
 /** Returns the environment that a run would probably reuse: prepared by the same commands with the same secrets and manifests, for that ref or the shared one. */
 async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
-  const commands = JSON.parse(set_up.commands) as string[]
+  const { commands, variables } = set_up
   const files = await ctx.listManifests(repository.id, at.sha, commands)
   if (files === null) return undefined
   const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
   const secrets = setupSecretsDigest(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
-  const same = { made_by: environmentInputsDigest(setupDigest(commands, set_up.variables), secrets), manifests: manifestsDigest(files) }
+  const same = { made_by: madeByDigest(setupDigest(commands, JSON.stringify(variables)), secrets), manifests: manifestsDigest(files) }
   const made_after = Date.now() - ctx.environment_seconds * 1_000
   const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
     row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,

@@ -21,7 +21,7 @@ export async function getRunDiff(ctx: Context, run_id: number, { from_seq, to_se
   if (from_seq !== undefined || to_seq !== undefined) return diffOfSteps(ctx, run, from_seq ?? 0, to_seq)
   const change = await getChange(ctx.db, ctx.organization_id, run_id)
   if (!change) return { agent_run_id: run_id, base_sha: run.base_sha, head_sha: null, ...NOTHING }
-  return { ...change, agent_run_id: run_id, files: JSON.parse(change.files) as RunDiff['files'] }
+  return { ...change, agent_run_id: run_id }
 }
 
 async function diffOfSteps(ctx: Context, run: RunRow, from_seq: number, requested_to: number | undefined): Promise<RunDiff> {

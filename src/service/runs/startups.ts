@@ -15,8 +15,8 @@ export async function getRunStartup(ctx: Context, run_id: number): Promise<RunSt
   await requireRun(ctx.db, ctx.organization_id, run_id)
   const row = await getStartup(ctx.db, ctx.organization_id, run_id)
   if (row === undefined) return { agent_run_id: run_id, ...none, environment: null }
-  const { environment, started_at, ...times } = row
-  return { agent_run_id: run_id, ...times, environment: environment === null ? null : JSON.parse(environment) }
+  const { started_at, ...parts } = row
+  return { agent_run_id: run_id, ...parts }
 }
 
 /** Returns median and 95th percentile of the parts of starts of a repository's runs. Throws 404 when it is not in this organization. */

@@ -1,4 +1,6 @@
+import { AuditEntry } from '../../contract/organizations/audit-log.ts'
 import { type Db, only } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 
 export type AuditRow = {
   id: number
@@ -9,8 +11,7 @@ export type AuditRow = {
   action: string
   target_type: string
   target_id: string | null
-  /** JSON text. */
-  detail: string
+  detail: Record<string, unknown>
   request_id: string | null
 }
 
@@ -26,7 +27,7 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditRow, 'id' | 'cre
       entry.action,
       entry.target_type,
       entry.target_id,
-      entry.detail,
+      JSON.stringify(entry.detail),
       entry.request_id,
     ],
   })
@@ -54,7 +55,7 @@ export async function listAuditEntries(
     and ($6::timestamptz is null or date_trunc('milliseconds', created_at) < $6)`
   const { action, user_id, target_type, created_after, created_before } = filter
   const values = [organization_id, action ?? null, user_id ?? null, target_type ?? null, created_after ?? null, created_before ?? null]
-  const page = await db.query<AuditRow>({
+  const page = await db.query<Omit<AuditRow, 'detail'> & { detail: string }>({
     name: 'list_audit_entries',
     text: `select * from audit_entries ${where} order by id desc limit $7 offset $8`,
     values: [...values, limit, skip],
@@ -64,5 +65,6 @@ export async function listAuditEntries(
     text: `select count(*) as total from audit_entries ${where}`,
     values,
   })
-  return { rows: page.rows, total: only(count.rows).total }
+  const rows = page.rows.map(row => ({ ...row, detail: parseColumn(AuditEntry.shape.detail, row.detail) }))
+  return { rows, total: only(count.rows).total }
 }

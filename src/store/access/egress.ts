@@ -1,35 +1,45 @@
+import { Egress, type EgressPreset, type EgressRule } from '../../contract/organizations/egress.ts'
 import type { Db } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 
 export type SetupMode = 'off' | 'allowlist' | 'open'
 
-/** Lists as JSON text. `repository_id` null: of the whole organization. */
+/** `repository_id` null: of the whole organization. */
 export type EgressRow = {
   repository_id: number | null
   mode: 'off' | 'allowlist' | null
   setup_mode: SetupMode | null
-  allow: string
-  presets: string
+  allow: EgressRule[]
+  presets: EgressPreset[]
 }
+
+type StoredRow = Omit<EgressRow, 'allow' | 'presets'> & { allow: string; presets: string }
+const { allow, presets } = Egress.shape.agent.shape
+const parseRow = (row: StoredRow): EgressRow => ({
+  ...row,
+  allow: parseColumn(allow, row.allow),
+  presets: parseColumn(presets, row.presets),
+})
 
 /** Returns undefined when nothing was set. */
 export async function getEgress(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow | undefined> {
-  const { rows } = await db.query<EgressRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'get_egress',
     text: 'select repository_id, mode, setup_mode, allow, presets from egress where organization_id = $1 and repository_id is not distinct from $2',
     values: [organization_id, repository_id],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Returns the settings that apply to a run of the repository (null: none): its organization's first, as far as they were set. */
 export async function listEgressOfRun(db: Db, organization_id: number, repository_id: number | null): Promise<EgressRow[]> {
-  const { rows } = await db.query<EgressRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'list_egress_of_run',
     text: `select repository_id, mode, setup_mode, allow, presets from egress
       where organization_id = $1 and (repository_id is null or repository_id = $2) order by repository_id nulls first`,
     values: [organization_id, repository_id],
   })
-  return rows
+  return rows.map(parseRow)
 }
 
 /** Locks the egress settings of the organization until the transaction ends. */
@@ -44,7 +54,7 @@ export async function saveEgress(db: Db, organization_id: number, row: EgressRow
     text: `insert into egress (organization_id, repository_id, mode, setup_mode, allow, presets, updated_by) values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (organization_id, repository_id) do update set mode = excluded.mode, setup_mode = excluded.setup_mode, allow = excluded.allow, presets = excluded.presets,
         updated_by = excluded.updated_by, updated_at = now()`,
-    values: [organization_id, row.repository_id, row.mode, row.setup_mode, row.allow, row.presets, user_id],
+    values: [organization_id, row.repository_id, row.mode, row.setup_mode, JSON.stringify(row.allow), JSON.stringify(row.presets), user_id],
   })
 }
 

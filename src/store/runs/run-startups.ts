@@ -1,4 +1,6 @@
+import { RunStartup } from '../../contract/runs/startups.ts'
 import type { Db } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 
 /** Milliseconds; null: not reached, or not a part of this start. */
 export type StartupTimes = {
@@ -11,8 +13,7 @@ export type StartupTimes = {
   first_model_byte_ms: number | null
   first_action_ms: number | null
 }
-/** `environment` as JSON text. */
-export type StartupRow = StartupTimes & { environment: string | null; started_at: Date }
+export type StartupRow = StartupTimes & { environment: RunStartup['environment']; started_at: Date }
 
 const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
 
@@ -22,25 +23,32 @@ export async function insertStartup(
   organization_id: number,
   run_id: number,
   repository_id: number | null,
-  times: StartupTimes & { environment: string | null },
+  times: StartupTimes & Pick<StartupRow, 'environment'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_startup',
     text: `insert into run_startups (organization_id, run_id, repository_id, environment, ${PARTS.map(part => `${part}_ms`).join(', ')})
       select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from runs where organization_id = $1 and id = $2
       on conflict do nothing`,
-    values: [organization_id, run_id, repository_id, times.environment, ...PARTS.map(part => times[`${part}_ms`])],
+    values: [
+      organization_id,
+      run_id,
+      repository_id,
+      times.environment && JSON.stringify(times.environment),
+      ...PARTS.map(part => times[`${part}_ms`]),
+    ],
   })
   return rowCount === 1
 }
 
 export async function getStartup(db: Db, organization_id: number, run_id: number): Promise<StartupRow | undefined> {
-  const { rows } = await db.query<StartupRow>({
+  const { rows } = await db.query<StartupTimes & { environment: string | null; started_at: Date }>({
     name: 'get_startup',
     text: `select started_at, environment, ${PARTS.map(part => `${part}_ms`).join(', ')} from run_startups where organization_id = $1 and run_id = $2`,
     values: [organization_id, run_id],
   })
-  return rows[0]
+  const [row] = rows
+  return row && { ...row, environment: row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment) }
 }
 
 export type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }

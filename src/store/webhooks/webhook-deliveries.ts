@@ -44,7 +44,7 @@ export const queue_deletions = `${full_up}, recipients as (
         select placed.id, null::text as url from placed, webhooks w where placed.webhooks is null and w.organization_id = $1 and w.enabled
           and (w.events is null or 'agent_run.deleted' = any(w.events))
         union
-        select placed.id, target ->> 'url' from placed, json_array_elements(placed.webhooks::json) target
+        select numbered.id, target ->> 'url' from numbered, json_array_elements(numbered.webhooks::json) target
           where target -> 'events' is null or exists (select from json_array_elements_text(target -> 'events') e where e = 'agent_run.deleted')
       ), queued as (
         insert into webhook_deliveries (organization_id, deleted_run_id, deleted_run_repository_id, deleted_run_webhooks, url, event_seq, type, body,

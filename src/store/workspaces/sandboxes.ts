@@ -1,6 +1,16 @@
+import { z } from 'zod'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { type Db, only } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
+
+const Limits = z.object({
+  max_memory_bytes: z.number(),
+  cpus: z.number(),
+  max_processes: z.number(),
+  max_disk_bytes: z.number(),
+  max_files: z.number(),
+})
 
 export type SandboxRow = {
   id: number
@@ -12,8 +22,7 @@ export type SandboxRow = {
   host: string
   state: SandboxState
   end_reason: 'stopped' | 'start_failed' | 'died' | 'owner_lost' | null
-  /** JSON text. */
-  limits: string
+  limits: z.output<typeof Limits>
   peak_memory_bytes: number | null
   peak_disk_bytes: number | null
   peak_processes: number | null
@@ -25,6 +34,9 @@ export type SandboxRow = {
   started_at: Date | null
   ended_at: Date | null
 }
+type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
+const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: parseColumn(Limits, row.limits) })
+
 export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
 type Owned = { organization_id: number; run_id: number; epoch: number }
 type Owner = { organization_id: number; id: number; epoch: number }
@@ -40,7 +52,7 @@ export async function insertSandbox(
     text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
       select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1 from runs
       where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null returning id`,
-    values: [owned.organization_id, owned.run_id, owned.epoch, sandbox.kind, sandbox.driver, sandbox.host, sandbox.limits],
+    values: [owned.organization_id, owned.run_id, owned.epoch, sandbox.kind, sandbox.driver, sandbox.host, JSON.stringify(sandbox.limits)],
   })
   return rows[0]?.id
 }
@@ -130,7 +142,7 @@ export async function listSandboxes(
   const { agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids } = filter
   const given = [agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids]
   const values = [organization_id, ...given.map(value => value ?? null)]
-  const page = await db.query<SandboxRow>({
+  const page = await db.query<StoredRow>({
     name: 'list_sandboxes',
     text: `select ${columns} from ${joined} ${where} order by s.id desc limit $9 offset $10`,
     values: [...values, limit, skip],
@@ -140,26 +152,26 @@ export async function listSandboxes(
     text: `select count(*) as total from ${joined} ${where}`,
     values,
   })
-  return { rows: page.rows, total: only(count.rows).total }
+  return { rows: page.rows.map(parseRow), total: only(count.rows).total }
 }
 
 export async function getSandbox(db: Db, organization_id: number, id: number): Promise<SandboxRow | undefined> {
-  const { rows } = await db.query<SandboxRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'get_sandbox',
     text: `select ${columns} from ${joined} where s.organization_id = $1 and s.id = $2`,
     values: [organization_id, id],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Returns all sandboxes of some runs, oldest first. */
 export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: readonly number[]): Promise<SandboxRow[]> {
-  const { rows } = await db.query<SandboxRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'sandboxes_of_runs',
     text: `select ${columns} from ${joined} where s.organization_id = $1 and s.run_id = any($2) order by s.id`,
     values: [organization_id, run_ids],
   })
-  return rows
+  return rows.map(parseRow)
 }
 
 /** SQL: which of the entries belong to a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */

@@ -1,25 +1,35 @@
+import { SetupCommandSettings } from '../../contract/repositories/setup-commands.ts'
 import { type Db, only } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 
-/** Lists and maps as JSON text. */
 export type SetupCommandsRow = {
-  commands: string
-  maintenance_commands: string
-  variables: string
+  commands: string[]
+  maintenance_commands: string[]
+  variables: Record<string, string>
   on_failure: 'fail' | 'continue'
   timeout_seconds: number
   updated_at: Date
   updated_by: number
 }
+type StoredRow = Omit<SetupCommandsRow, 'commands' | 'maintenance_commands' | 'variables'> &
+  Record<'commands' | 'maintenance_commands' | 'variables', string>
+const { commands, maintenance_commands, variables } = SetupCommandSettings.shape
+const parseRow = (row: StoredRow): SetupCommandsRow => ({
+  ...row,
+  commands: parseColumn(commands, row.commands),
+  maintenance_commands: parseColumn(maintenance_commands, row.maintenance_commands),
+  variables: parseColumn(variables, row.variables),
+})
 const columns = 'commands, maintenance_commands, variables, on_failure, timeout_seconds, updated_at, updated_by'
 
 /** Returns undefined when none were ever set. */
 export async function getSetupCommands(db: Db, organization_id: number, repository_id: number): Promise<SetupCommandsRow | undefined> {
-  const { rows } = await db.query<SetupCommandsRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'get_setup_commands',
     text: `select ${columns} from setup_commands where organization_id = $1 and repository_id = $2`,
     values: [organization_id, repository_id],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Replaces the settings. */
@@ -30,7 +40,7 @@ export async function saveSetupCommands(
   set: Omit<SetupCommandsRow, 'updated_at' | 'updated_by'>,
   user_id: number,
 ): Promise<SetupCommandsRow> {
-  const { rows } = await db.query<SetupCommandsRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'save_setup_commands',
     text: `insert into setup_commands (organization_id, repository_id, commands, variables, on_failure, timeout_seconds, updated_by, maintenance_commands)
       values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -40,15 +50,15 @@ export async function saveSetupCommands(
     values: [
       organization_id,
       repository_id,
-      set.commands,
-      set.variables,
+      JSON.stringify(set.commands),
+      JSON.stringify(set.variables),
       set.on_failure,
       set.timeout_seconds,
       user_id,
-      set.maintenance_commands,
+      JSON.stringify(set.maintenance_commands),
     ],
   })
-  return only(rows)
+  return parseRow(only(rows))
 }
 
 /** Deletes the settings of a removed repository. */

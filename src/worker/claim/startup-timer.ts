@@ -65,7 +65,7 @@ export class StartupTimer {
     if (turn > 1) return Promise.resolve()
     this.#written ??= insertStartup(db, organization_id, id, repository_id, {
       ...this.#times,
-      environment: this.#environment && JSON.stringify(this.#environment),
+      environment: this.#environment,
     }).then(
       written => written && telemetry.runStarted(this.#times),
       error => log('warn', 'the startup times of a run could not be recorded', { error: errorText(error) }),

@@ -20,7 +20,7 @@ export async function exportCommit(committed: Committed): Promise<NotPublished |
   if (failed) return failed
   const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
   const changes = await writer.redactor.value(read)
-  const change = { ...changes, base_sha: base.sha, head_sha: head, files: JSON.stringify(changes.files) }
+  const change = { ...changes, base_sha: base.sha, head_sha: head }
   requireOwned(await saveChange(deps.db, run.organization_id, run.id, writer.epoch, change))
   return null
 }

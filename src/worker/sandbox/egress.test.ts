@@ -4,10 +4,12 @@ import { EVERY_HOST } from '../../egress/rules.ts'
 import type { EgressRow } from '../../store/access/egress.ts'
 import { egressOf } from './egress.ts'
 
-const row = (repository_id: number | null, mode: EgressRow['mode'], allow: object[] = [], presets: string[] = []): EgressRow => ({
-  ...{ repository_id, mode, setup_mode: null },
-  ...{ allow: JSON.stringify(allow), presets: JSON.stringify(presets) },
-})
+const row = (
+  repository_id: number | null,
+  mode: EgressRow['mode'],
+  allow: EgressRow['allow'] = [],
+  presets: EgressRow['presets'] = [],
+): EgressRow => ({ repository_id, mode, setup_mode: null, allow, presets })
 const a = { host: 'a.example' }
 const b = { host: 'b.example', port: 8443 }
 const mirrors: Mirror[] = [{ kind: 'npm', url: new URL('https://npm.corp.example/') }]

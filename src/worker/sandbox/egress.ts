@@ -1,4 +1,3 @@
-import type { EgressPreset, EgressRule } from '../../contract/organizations/egress.ts'
 import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { defaultMode, type Mirror } from '../../core/network/package-mirrors.ts'
@@ -92,9 +91,6 @@ export function egressOf(rows: EgressRow[], mirrors: readonly Mirror[], purpose:
   const mode = purpose === 'setup' ? setupMode(rows) : egressMode(rows, defaultMode(mirrors))
   if (mode === 'off') return null
   if (mode === 'open') return [...mirrorRules(mirrors), EVERY_HOST]
-  const set = rows.flatMap(row => [
-    ...(JSON.parse(row.allow) as EgressRule[]),
-    ...(JSON.parse(row.presets) as EgressPreset[]).flatMap(name => presets[name]),
-  ])
+  const set = rows.flatMap(row => [...row.allow, ...row.presets.flatMap(name => presets[name])])
   return [...mirrorRules(mirrors), ...set]
 }

@@ -23,7 +23,7 @@ export async function startRecorded(
   spec: Omit<SandboxSpec, 'limits'>,
 ): Promise<Sandbox> {
   const { driver, sandbox_limits: limits, host } = deps
-  const id = requireOwned(await insertSandbox(deps.db, writer, { kind, driver: driver.name, host, limits: JSON.stringify(limits) }))
+  const id = requireOwned(await insertSandbox(deps.db, writer, { kind, driver: driver.name, host, limits }))
   const owner = { organization_id: writer.organization_id, id, epoch: writer.epoch }
   // The run does not depend on it: the sweep finds a row that was not updated.
   const write = async (statement: () => Promise<unknown>) => {

@@ -76,7 +76,7 @@ function canaryAlarms({ log, telemetry }: LogDeps & TelemetryDeps, writer: RunWr
         await writer.append({ entries: [errorEntry(details)] }, tx)
         await insertAuditEntry(tx, {
           ...{ organization_id: writer.organization_id, user_id: null, token_id: null, request_id: null },
-          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(writer.run_id), detail: JSON.stringify({ where }) },
+          ...{ action: 'run.canary_seen', target_type: 'run', target_id: String(writer.run_id), detail: { where } },
         })
       })
       writer.notify()

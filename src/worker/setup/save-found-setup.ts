@@ -16,7 +16,6 @@ export async function saveFound({ db }: DatabaseDeps, writer: RunWriter, run: Ru
   return db.transaction(async tx => {
     await writer.append({}, tx)
     if (!(await holdRepository(tx, organization_id, repository_id))) return false
-    const text = JSON.stringify(commands)
     const known = await getSetupCommands(tx, organization_id, repository_id)
     if (known !== undefined) return known.commands === text
     await saveSetupCommands(
@@ -30,7 +29,7 @@ export async function saveFound({ db }: DatabaseDeps, writer: RunWriter, run: Ru
     await insertAuditEntry(tx, {
       ...{ organization_id, user_id, token_id: null, request_id: null, action: 'setup_commands.updated' },
       ...{ target_type: 'repository', target_id: String(repository_id) },
-      detail: JSON.stringify({ commands: commands.length, agent_run_id: run.id }),
+      detail: { commands: commands.length, agent_run_id: run.id },
     })
     return true
   })

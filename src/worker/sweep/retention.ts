@@ -69,7 +69,7 @@ async function removeBatch(deps: DatabaseDeps & LogDeps, { organization_id, runs
       action: 'run.expired',
       target_type: 'run',
       target_id: null,
-      detail: JSON.stringify({ retention_days: days, agent_run_ids: ids }),
+      detail: { retention_days: days, agent_run_ids: ids },
       request_id: null,
     })
     // One notification for the readers of the organization is enough; viewers of a run learn of it within seconds.

@@ -122,7 +122,7 @@ async function addOfRepository(app: App): Promise<void> {
   await saveCheckSuiteSettings(db, org_id, repo_id, sample.no_settings)
   await saveEgress(db, org_id, { ...sample.egress, repository_id: repo_id }, user_id)
   await saveSetupCommands(db, org_id, repo_id, sample.setup_commands, user_id)
-  await saveCheckCommands(db, org_id, repo_id, '[{"name":"a"}]', user_id)
+  await saveCheckCommands(db, org_id, repo_id, [{ name: 'a', command: 'true', timeout_seconds: 60 }], user_id)
   await saveCheck(db, org_id, repo_id, sample.check)
 }
 

@@ -57,7 +57,7 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   getCheckCommands: (db, org) => getCheckCommands(db, org, mine.repo),
   deleteCheckCommandsOf: (db, org) => deleteCheckCommandsOf(db, org, mine.repo),
   saveCheckCommands: async (db, org) => {
-    await expect(saveCheckCommands(db, org, mine.repo, '[]', other.user_id)).rejects.toThrow(/foreign key/)
+    await expect(saveCheckCommands(db, org, mine.repo, [], other.user_id)).rejects.toThrow(/foreign key/)
   },
   listChecks: (db, org) => listChecks(db, org, [{ repository_id: mine.repo, head_sha: 'b' }]),
   listCheckNames: (db, org) => listCheckNames(db, org, mine.repo, 10),

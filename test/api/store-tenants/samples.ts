@@ -11,7 +11,7 @@ export const settlement = { to: 'again', seconds: 60, url: 'u', status: 503, err
 export const counts = { files_changed: 1, additions: 1, deletions: 1 }
 const numbers = { base_sha: 'a', head_sha: 'b', ...counts }
 export const invitation = { email: 'x@example.org', full_name: null, role: 'READER', digest: Buffer.from('x'), days: 1 } as const
-export const change = { ...numbers, files: '[]', patch: 'p', patch_truncated: false }
+export const change = { ...numbers, files: [], patch: 'p', patch_truncated: false }
 export const comment = { run_id: null, body: 'b', path: null, line: null, side: null, head_sha: 'c' }
 export const pull_request = { ...numbers, title: 't', url: 'u', body: 'b', head_branch: 'h', base_branch: 'm' }
 export const run: Omit<NewRun, 'organization_id' | 'user_id' | 'repository_id' | 'parent_run_id'> = {
@@ -45,15 +45,20 @@ export const forge = {
   } as const),
   ...{ problem: null, secrets: { key_id: 'k', sealed: Buffer.from('s') } },
 }
-export const sandbox = { kind: 'agent', driver: 'd', host: 'h', limits: '{}' } as const
+export const sandbox = {
+  kind: 'agent',
+  driver: 'd',
+  host: 'h',
+  limits: { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 },
+} as const
 export const taken = { peak_memory_bytes: 7, peak_disk_bytes: null, peak_processes: null, cpu_ms: 7, memory_kills: 0 }
 export const told = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
 export const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
-export const egress = { mode: 'allowlist', setup_mode: null, allow: '[]', presets: '[]' } as const
+export const egress = { mode: 'allowlist' as const, setup_mode: null, allow: [], presets: [] }
 export const setup_commands = {
-  commands: '[]',
-  maintenance_commands: '[]',
-  variables: '{}',
-  on_failure: 'fail',
+  commands: [],
+  maintenance_commands: [],
+  variables: {},
+  on_failure: 'fail' as const,
   timeout_seconds: 60,
-} as const
+}
