@@ -9,13 +9,13 @@ import type { Price } from '../core/runs/budget-check.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { AttemptOutcome } from '../core/webhooks/webhook-retries.ts'
 import type { Forges } from '../forge/forges.ts'
+import type { Access } from '../store/access/accounts.ts'
 import type { Transactional } from '../store/database.ts'
-import type { AccessFinder } from './access/authenticate.ts'
+import type { RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
-import type { GitServer } from './forges/git-server.ts'
+import type { GitServer } from './forges/git-server-port.ts'
 import type { Forge } from './pull-requests/forge.ts'
-import type { LogPages } from './runs/log-pages.ts'
-import type { RunHeadFinder } from './runs/run-logs.ts'
+import type { LogPages } from './runs/log-page-cache.ts'
 
 /** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
 export type BaseResolver = (
@@ -55,6 +55,11 @@ export type ModelList = {
   list(): { id: string; label: string; provider: string }[]
   default_model: string
 }
+
+/** Finds the access of a token; undefined for an unknown, expired or revoked one. */
+export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
+
+export type RunHeadFinder = (key: { organization_id: number; id: number }) => Promise<RunHead | undefined>
 
 /** What every verb may use. Created once, by main. */
 export type Services = {

@@ -1,6 +1,4 @@
 import { isDatabaseAway } from '../core/database-away.ts'
-import { exponential, type RetryPolicy, retryDelay } from '../core/retry-policy.ts'
-import type { Transactional } from './database.ts'
 
 /** serialization_failure, deadlock_detected and idle_in_transaction_session_timeout: the server rolled the transaction back for the benefit of others. */
 const RETRYABLE_CODES = new Set(['40001', '40P01', '25P03'])
@@ -8,8 +6,6 @@ const MAX_ATTEMPTS = 4
 /** More than a pool has connections. */
 const MAX_OUTDATED_CONNECTIONS = 100
 const MAX_RETRY_DELAY_MS = 50
-/** Delay between the attempts of `retryWhileUnavailable`. */
-const UNAVAILABLE_RETRY_MS = 250
 
 /** Errors after which the statement or transaction certainly had no effect. */
 const rolled_back = new WeakSet<object>()
@@ -39,26 +35,8 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-/**
- * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect, until `isPointless`. It never repeats what
- * may have had an effect: the caller must check.
- */
-export function retryWhileUnavailable(db: Transactional, isPointless: () => boolean): Transactional {
-  const retry = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!hadNoEffect(error) || isPointless()) throw error
-        await pause(UNAVAILABLE_RETRY_MS * (0.5 + Math.random() / 2))
-      }
-    }
-  }
-  return { query: query => retry(() => db.query(query)), transaction: work => retry(() => db.transaction(work)) }
-}
-
 /** A plain ERROR of the server had no effect; without one only marked errors are known to have had none. */
-function hadNoEffect(error: unknown): boolean {
+export function hadNoEffect(error: unknown): boolean {
   const { severity } = error as { severity?: string }
   return isDatabaseAway(error) && (severity === 'ERROR' || rolled_back.has(error as object))
 }

@@ -2,13 +2,11 @@ import type { Scope } from '../../contract/endpoint.ts'
 import { effectiveScopes, type Role } from '../../core/access/permissions.ts'
 import { digest, isWellFormed } from '../../core/access/token.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { type Access, findAccess, touchToken } from '../../store/access/accounts.ts'
+import { findAccess, touchToken } from '../../store/access/accounts.ts'
 import { findLiveTokens } from '../../store/access/tokens.ts'
 import { batched } from '../../store/batch.ts'
 import type { Db } from '../../store/database.ts'
-import type { Actor, Services } from '../context.ts'
-
-export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
+import type { AccessFinder, Actor, Services } from '../context.ts'
 
 /** Batches all lookups of one turn of the event loop into one statement: a revoked token is refused from the next lookup on. */
 export const accessFinder = (db: Db): AccessFinder => batched(keys => findAccess(db, keys))

@@ -1,37 +1,12 @@
-import type { Readable } from 'node:stream'
-import { ServiceError } from '../../core/service-error.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
+import { ServiceError } from '../../core/service-error.ts'
 import { getPullRequest, pullRequestsOfBranches } from '../../store/pull-requests/pull-requests.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
-import { type Attempted, requireValue } from '../pull-requests/forge.ts'
+import { requireValue } from '../pull-requests/forge.ts'
 import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
-
-type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
-/** Which of git's protocols the client speaks. */
-export type GitProtocol = 0 | 1 | 2
-/** A commit of forty zeros stands for none. */
-export type MovedRef = { ref: string; from: string; to: string }
-
-/** What git answers to git (specification.md#access). Messages of what failed are for people, and git shows them. */
-export type GitServer = {
-  /** The first answer to one who fetches: after a look at the remote, unless that takes long or fails. */
-  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
-  /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
-  fetch(
-    repo: Repository,
-    request: Buffer,
-    options: { protocol: GitProtocol; signal: AbortSignal },
-  ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
-  offerPush(repo: Repository): Promise<Attempted<Buffer>>
-  /** What is wrong with the push itself is said in the report. `signal` stops it before the repository hears of it, and not later. */
-  push(
-    repo: Repository,
-    body: AsyncIterable<Buffer>,
-    signal: AbortSignal,
-  ): Promise<Attempted<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
-}
+import type { GitProtocol, MovedRef } from './git-server-port.ts'
 
 /** What git is told first. 404, 403 for a push that is not taken here, 503 while the repository cannot be fetched for the first time. */
 export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {

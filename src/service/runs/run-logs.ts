@@ -7,11 +7,9 @@ import type { Db } from '../../store/database.ts'
 import { findEntries, searchEntries } from '../../store/runs/log-entries.ts'
 import { findRunHeads, type RunHead } from '../../store/runs/run-heads.ts'
 import { shownEntry } from '../../trace/entry.ts'
-import type { Context } from '../context.ts'
+import type { Context, RunHeadFinder } from '../context.ts'
 import { entriesText } from './log-pages.ts'
 import { runNotFound } from './runs.ts'
-
-export type RunHeadFinder = (key: { organization_id: number; id: number }) => Promise<RunHead | undefined>
 
 /** Batches all lookups of one turn of the event loop into one statement. */
 export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))

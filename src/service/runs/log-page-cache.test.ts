@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createLogPages } from './log-pages.ts'
+import { createLogPages } from './log-page-cache.ts'
 
 const page = (bytes: number) => Buffer.alloc(bytes, 'x')
 
-test('never holds more than its bytes, and lets go of what was not asked for longest', () => {
+test('never exceeds its bytes, and drops the page that was not requested for longest', () => {
   const pages = createLogPages(10)
   pages.put('a', page(4))
   pages.put('b', page(4))

@@ -1,0 +1,28 @@
+import type { Readable } from 'node:stream'
+import type { RepositoryRow } from '../../store/access/repositories.ts'
+import type { Attempted } from '../pull-requests/forge.ts'
+
+type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
+/** The version of git's protocol that the client speaks. */
+export type GitProtocol = 0 | 1 | 2
+/** Forty zeros instead of a commit: none. */
+export type MovedRef = { ref: string; from: string; to: string }
+
+/** Git's side of git over HTTP (specification.md#access). Messages of failures are for people, and git shows them. */
+export type GitServer = {
+  /** The refs for a fetch: refreshed from the remote, unless that takes long or fails. */
+  offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
+  /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
+  fetch(
+    repo: Repository,
+    request: Buffer,
+    options: { protocol: GitProtocol; signal: AbortSignal },
+  ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
+  offerPush(repo: Repository): Promise<Attempted<Buffer>>
+  /** The report describes problems of the push itself. `signal` stops it until the repository receives it, and not later. */
+  push(
+    repo: Repository,
+    body: AsyncIterable<Buffer>,
+    signal: AbortSignal,
+  ): Promise<Attempted<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
+}

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transactional } from './database.ts'
+import { hadNoEffect } from './transaction-retry.ts'
+
+/** Delay between attempts. */
+const RETRY_DELAY_MS = 250
+
+/**
+ * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect, until `isPointless`. It never repeats what
+ * may have had an effect: the caller must check.
+ */
+export function retryWhileUnavailable(db: Transactional, isPointless: () => boolean): Transactional {
+  const retry = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!hadNoEffect(error) || isPointless()) throw error
+        await sleep(RETRY_DELAY_MS * (0.5 + Math.random() / 2))
+      }
+    }
+  }
+  return { query: query => retry(() => db.query(query)), transaction: work => retry(() => db.transaction(work)) }
+}
