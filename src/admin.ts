@@ -51,12 +51,12 @@ async function main(args: string[]) {
   await requireMigrated(url)
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
   if (given.command === 'link') {
-    const { link, user } = await makeOperatorLink({ db, base_url }, given)
+    const { link, user } = await createOperatorLink({ db, base_url }, given)
     say(`A link that signs ${nameOf(user)} in once, within 15 minutes. Set AGENTRUN_BASE_URL if the service is reached at another address.`)
     process.stdout.write(`${link}\n`)
     return
   }
-  const { token, user, organization_id } = await makeOperatorToken(db, given, given)
+  const { token, user, organization_id } = await createOperatorToken(db, given, given)
   const where = organization_id === null ? `organization ${user.organization_ids.join(', ')}` : `organization ${organization_id} only`
   say(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
   process.stdout.write(`${token}\n`)

@@ -112,7 +112,7 @@ async function watchReadiness({ db, version }: Parts) {
   }
   return async () => {
     await db.ping().catch(() => {
-      throw new ServiceError('unavailable', 'The database does not answer.', { headers: { 'retry-after': '2' } })
+      throw new ServiceError('unavailable', 'The database does not respond.', { headers: { 'retry-after': '2' } })
     })
     await Promise.race([refresh().catch(() => {}), delay(REFRESH_MS)])
     const { sandbox, sandbox_limits, large_repositories, blocked, count, able, slots, busy } = known

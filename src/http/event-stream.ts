@@ -7,7 +7,9 @@ import type { Feed, Reader } from '../live/feed.ts'
 export type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
 const default_bounds: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
 
-/** Returns the position that a reader resumes from: the header wins over the query (specification.md#events). Throws 400 when it is no number. */
+/**
+ * Returns the position that a reader resumes from: the header wins over the query (specification.md#events). Throws 400 when it is no number.
+ */
 export function resumePoint(request: FastifyRequest, after_seq: number | undefined): number {
   const header = request.headers['last-event-id']
   if (header === undefined || header === '') return after_seq ?? 0

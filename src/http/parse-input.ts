@@ -3,7 +3,10 @@ import type { Endpoint } from '../contract/endpoint.ts'
 import type { FieldError } from '../contract/problem.ts'
 import { ServiceError } from '../core/service-error.ts'
 
-/** Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are ignored (specification.md#create-and-resume). */
+/**
+ * Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are ignored
+ * (specification.md#create-and-resume).
+ */
 export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Record<string, unknown>; body: unknown }) {
   const errors: FieldError[] = []
   const params = parse(endpoint.params, raw.params, 'path', errors)

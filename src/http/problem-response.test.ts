@@ -37,7 +37,11 @@ test.each([
   [{ statusCode: 403, message: 'Forbidden' }, 'not_found', /No such path/],
   [{ statusCode: 418, message: 'short and stout' }, 'invalid_request', /short and stout/],
   [Object.assign(new Error('relation "runs" does not exist'), { code: '42P01' }), 'internal', /^Something went wrong on our side/],
-  [Object.assign(new Error('connect ECONNREFUSED /secret/path'), { code: 'ECONNREFUSED' }), 'unavailable', /^The database does not answer/],
+  [
+    Object.assign(new Error('connect ECONNREFUSED /secret/path'), { code: 'ECONNREFUSED' }),
+    'unavailable',
+    /^The database does not respond/,
+  ],
   ['a text', 'internal', /^Something went wrong/],
 ])('%j is reported as %s', (error, code, words) => {
   const known = toServiceError(error)

@@ -69,7 +69,7 @@ export function toServiceError(error: unknown): ServiceError {
       headers: { 'retry-after': '30' },
     })
   if (isDatabaseAway(error))
-    return new ServiceError('unavailable', 'The database does not answer; try again.', { headers: { 'retry-after': '2' } })
+    return new ServiceError('unavailable', 'The database does not respond; try again.', { headers: { 'retry-after': '2' } })
   return new ServiceError('internal', 'Something went wrong on our side. The request id leads to the details in the log.')
 }
 

@@ -1,6 +1,6 @@
 /**
- * Returns a function that batches all lookups of one turn of the event loop into one call of `load`, which returns results in the order of its keys.
- * When it fails, all lookups of the batch fail.
+ * Returns a function that batches all lookups of one turn of the event loop into one call of `load`, which returns results in the order of its
+ * keys. When it fails, all lookups of the batch fail.
  */
 export function batched<K, R>(load: (keys: K[]) => Promise<R[]>, max = 200): (key: K) => Promise<R> {
   let waiting: { key: K; resolve: (result: R) => void; reject: (error: unknown) => void }[] = []

@@ -8,7 +8,7 @@ export type Statement = pg.QueryConfig & { query_timeout?: number }
 /** Runs statements: the pool, or the client of an open transaction. */
 export type Db = { query<R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> }
 
-// Ids and counters are bigint columns well within 2^53: as numbers they are what the wire wants.
+// Ids and counters are bigint columns well within 2^53, so they are parsed as numbers, as the wire has them.
 const INT8_ARRAY = 1016
 const parseTexts = pg.types.getTypeParser(INT8_ARRAY as Parameters<typeof pg.types.getTypeParser>[0]) as (text: string) => (string | null)[]
 const parseNumbers = (text: string) => parseTexts(text).map(item => (item === null ? null : Number(item)))
@@ -43,7 +43,8 @@ export class Database implements AsyncDisposable {
   /**
    * @param on_error receives errors of idle connections that broke; the pool opens new ones by itself
    * @param on_wait receives how long each use of the database waited for its connection
-   * @param statement_ms the server cancels a statement after this long, and the client rejects it a second later when the server does not respond
+   * @param statement_ms the server cancels a statement after this long, and the client rejects it a second later when the server does not
+   * respond
    * @param idle_ms the server rolls back a transaction that was idle for this long
    */
   constructor(
@@ -74,7 +75,10 @@ export class Database implements AsyncDisposable {
     return retrySerialization(() => this.#connected(client => client.query<R>(query)))
   }
 
-  /** Commits all of `work` or nothing. A transaction that the server rolled back (a deadlock, idleness) is repeated, so `work` must do nothing but write. */
+  /**
+   * Commits all of `work` or nothing. A transaction that the server rolled back (a deadlock, idleness) is repeated, so `work` must do nothing
+   * but write.
+   */
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return retrySerialization(() =>
       this.#connected(async client => {

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { Transactional } from './database.ts'
 import { hadNoEffect } from './transaction-retry.ts'
 
-/** Delay between attempts. */
-const RETRY_DELAY_MS = 250
+/** Milliseconds. */
+const retries = exponential(250, 250)
 
 /**
- * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect, until `isPointless`. It never repeats what
- * may have had an effect: the caller must check.
+ * Returns a database that waits while the server is unavailable: it repeats what certainly had no effect, until `isPointless`. It never repeats
+ * what may have had an effect: the caller must check.
  */
 export function retryWhileUnavailable(db: Transactional, isPointless: () => boolean): Transactional {
   const retry = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -16,7 +17,7 @@ export function retryWhileUnavailable(db: Transactional, isPointless: () => bool
         return await work()
       } catch (error) {
         if (!hadNoEffect(error) || isPointless()) throw error
-        await sleep(RETRY_DELAY_MS * (0.5 + Math.random() / 2))
+        await sleep(retryDelay(retries, 1))
       }
     }
   }

@@ -1,11 +1,16 @@
 import { isDatabaseAway } from '../core/database-away.ts'
+import { type RetryPolicy, retryDelay } from '../core/retry-policy.ts'
 
-/** serialization_failure, deadlock_detected and idle_in_transaction_session_timeout: the server rolled the transaction back for the benefit of others. */
+/**
+ * serialization_failure, deadlock_detected and idle_in_transaction_session_timeout: the server rolled the transaction back for the benefit of
+ * others.
+ */
 const RETRYABLE_CODES = new Set(['40001', '40P01', '25P03'])
 const MAX_ATTEMPTS = 4
 /** More than a pool has connections. */
 const MAX_OUTDATED_CONNECTIONS = 100
-const MAX_RETRY_DELAY_MS = 50
+/** Milliseconds. */
+const retries: RetryPolicy = { delays: [50, 100, 150], jitter: [0, 1] }
 
 /** Errors after which the statement or transaction certainly had no effect. */
 const rolled_back = new WeakSet<object>()
@@ -30,7 +35,7 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
         continue
       }
       if (attempt === MAX_ATTEMPTS || !RETRYABLE_CODES.has((error as { code?: string }).code ?? '')) throw error
-      await pause(Math.random() * MAX_RETRY_DELAY_MS * attempt)
+      await pause(retryDelay(retries, attempt))
     }
   }
 }

@@ -99,8 +99,8 @@ test('one whose owner is gone is lost, and says no more of itself', async () => 
   const [row] = await rows<{ id: number }>(
     app,
     `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
-      values ($1, $2, 'agent', 'd', 'h', 0, 'running', '{}', 1) returning id`,
-    [app.org_id, run.id],
+      values ($1, $2, 'agent', 'd', 'h', 0, 'running', $3, 1) returning id`,
+    [app.org_id, run.id, JSON.stringify({ max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 })],
   )
   const deps = {
     db: app.db,

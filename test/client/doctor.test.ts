@@ -99,11 +99,11 @@ describe('broken is, with its mend,', () => {
     expect(named(checks, 'version')).toMatchObject({ state: 'warning', detail: expect.stringContaining('9.9.9') })
     await using without = await altered((path, answer) =>
       path === '/readyz'
-        ? { ...answer, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not answer.' }) }
+        ? { ...answer, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not respond.' }) }
         : answer,
     )
     const database = await doctor({ AGENTRUN_URL: without.base_url })
-    expect(named(database, 'database')).toMatchObject({ state: 'broken', detail: 'The database does not answer.' })
+    expect(named(database, 'database')).toMatchObject({ state: 'broken', detail: 'The database does not respond.' })
     expect(found(database, 'ok')).not.toContain('token')
   })
 

@@ -252,7 +252,7 @@ describe('with DATABASE_URL', () => {
     await client.connect()
     await client.query(`insert into migrations (name, digest, needs) values ('9999_later.sql', '', '9999_later.sql')`)
     const other = await admin(['token'], { DATABASE_URL: database.url })
-    expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('which this version cannot live with') })
+    expect(other).toMatchObject({ code: 1, out: '', err: expect.stringContaining('which this version cannot run on') })
     await client.query('drop schema public cascade; create schema public')
     await client.end()
     const empty = await admin(['token'], { DATABASE_URL: database.url })

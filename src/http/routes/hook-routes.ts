@@ -33,8 +33,8 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
     const { state } = queryOf(endpoints.openGitHubManifest, request) as { state: string }
     const { origin, action, manifest } = manifestForm(services, state)
     const form = `<form action="${escaped(action)}" method="post"><input type="hidden" name="manifest" value="${escaped(manifest)}">
-<p>GitHub will show you what the app may do.</p><button autofocus>Make the app on ${escaped(new URL(origin).host)}</button></form>`
-    return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Make a GitHub App', form))
+<p>GitHub will show you what the app may do.</p><button autofocus>Create the app on ${escaped(new URL(origin).host)}</button></form>`
+    return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Create a GitHub App', form))
   })
   app.get(endpoints.finishGitHubManifest.path, async (request, reply) => {
     const { state, code } = queryOf(endpoints.finishGitHubManifest, request) as { state: string; code: string }

@@ -22,7 +22,8 @@ export class UnknownToken extends BadToken {}
 
 /**
  * Returns the user of a bearer token, and the role in the requested organization: null without membership, or when the token is bound to another
- * one. `alongside` is called when the lookup starts, for reads that can run beside it. Throws 401 with the same message whether the token is missing, malformed, unknown, expired or revoked.
+ * one. `alongside` is called when the lookup starts, for reads that can run beside it. Throws 401 with the same message whether the token is
+ * missing, malformed, unknown, expired or revoked.
  */
 export async function authenticate(
   services: Services,

@@ -56,7 +56,9 @@ export async function listInvitations(ctx: Context, query: PageRequest) {
   return { items: rows.map(invitationObject), total, ...pageNumbers(total, window) }
 }
 
-/** Revokes an invitation, so that its link is void. Throws 404 when it was accepted, revoked or replaced, and for one of another organization. */
+/**
+ * Revokes an invitation, so that its link is void. Throws 404 when it was accepted, revoked or replaced, and for one of another organization.
+ */
 export async function revokeInvitation(ctx: Context, invitation_id: number): Promise<Invitation> {
   return ctx.db.transaction(async tx => {
     const row = await deleteInvitation(tx, ctx.organization_id, invitation_id)

@@ -3,7 +3,10 @@ import type { RepositoryBounds } from '../../core/access/repository-bounds.ts'
 import { getMember } from '../../store/access/accounts.ts'
 import type { Context, Services } from '../context.ts'
 
-/** Returns the context of a member for work without an HTTP request. Null when the user is no longer a member. `repository_ids` limits the context. */
+/**
+ * Returns the context of a member for work without an HTTP request. Null when the user is no longer a member. `repository_ids` limits the
+ * context.
+ */
 export async function memberContext(
   services: Services,
   { organization_id, user_id, repository_ids = null }: { organization_id: number; user_id: number; repository_ids?: RepositoryBounds },

@@ -10,7 +10,10 @@ import { newSignInLink } from './sessions.ts'
 /** The user that the operator names, by id or address; without one the oldest ADMIN of the organization, or of the first organization. */
 export type OperatorTarget = { user: string | null; organization_id: number | null }
 
-/** Creates a token that never expires: for the named organization, for the own organization of a service user, or for all organizations of a person. */
+/**
+ * Creates a token that never expires: for the named organization, for the own organization of a service user, or for all organizations of a
+ * person.
+ */
 export async function createOperatorToken(
   db: Transactional,
   target: OperatorTarget,

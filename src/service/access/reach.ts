@@ -14,8 +14,8 @@ const missing: Record<Reached, string> = {
 }
 
 /**
- * Restricts a token that is bound to repositories to these (specification.md#access): resources of other repositories are 404 as if they did not exist,
- * and operations that do not concern a repository are 403.
+ * Restricts a token that is bound to repositories to these (specification.md#access): resources of other repositories are 404 as if they did not
+ * exist, and operations that do not concern a repository are 403.
  */
 export async function requireReach(
   ctx: ActorContext & Partial<Context>,

@@ -88,7 +88,10 @@ export async function acceptAsSignedIn(services: Services, code: string, cookie:
   })
 }
 
-/** Creates a bearer token for the page, valid for 15 minutes, with the organizations that it reaches. Throws 401 without a live sign-in cookie, 403 without an organization. */
+/**
+ * Creates a bearer token for the page, valid for 15 minutes, with the organizations that it reaches. Throws 401 without a live sign-in cookie,
+ * 403 without an organization.
+ */
 export async function newSessionToken(services: Services, cookie: string | undefined) {
   const session_digest = cookie === undefined ? null : digest(cookie)
   const session = session_digest && (await findBrowserSession(services.db, session_digest))

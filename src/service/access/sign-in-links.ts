@@ -13,7 +13,10 @@ import { signInAddress } from './sessions.ts'
 /** Long enough for a link that travels by mail. */
 const GIVEN_LINK_MINUTES = 24 * 60
 
-/** Creates a sign-in link for the caller, or by an administrator for another member, and voids older unused links that open no more. Throws 404, 403 and 409 as `refusalToSignIn`. */
+/**
+ * Creates a sign-in link for the caller, or by an administrator for another member, and voids older unused links that open no more. Throws 404,
+ * 403 and 409 as `refusalToSignIn`.
+ */
 export async function createSignInLink(ctx: Context, user_id: number) {
   if (user_id !== ctx.actor.user_id) requireScope(ctx.actor, ctx.role, 'org:admin')
   return ctx.db.transaction(async tx => {
@@ -35,8 +38,9 @@ export async function createSignInLink(ctx: Context, user_id: number) {
 }
 
 /**
- * Returns why the caller may not sign a member in. The holder of the link is that user, everywhere and for weeks: so the caller's token must have
- * all that the member has and never expire, and the member must belong to no other organization (decisions.md#sign-in-links-only-for-single-members).
+ * Returns why the caller may not sign a member in. The holder of the link is that user, everywhere and for weeks: so the caller's token must
+ * have all that the member has and never expire, and the member must belong to no other organization
+ * (decisions.md#sign-in-links-only-for-single-members).
  */
 async function refusalToSignIn(tx: Db, ctx: Context, member: MemberRow): Promise<ServiceError | null> {
   const { actor } = ctx

@@ -54,8 +54,8 @@ export async function listTokens(ctx: Context, query: PageRequest) {
 }
 
 /**
- * Creates a token for the caller, or by an administrator for another member, bound to this organization. It may do at most what the caller's token
- * may: throws 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is not a member.
+ * Creates a token for the caller, or by an administrator for another member, bound to this organization. It may do at most what the caller's
+ * token may: throws 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is not a member.
  */
 export async function createToken(ctx: Context, input: CreateTokenInput): Promise<Token & { token: string }> {
   const user_id = input.user_id ?? ctx.actor.user_id

@@ -12,7 +12,10 @@ const userObject = <User extends UserRow>(user: User) => ({ ...user, is_admin: u
 const MAX_AUDITED = 1_000
 const notFound = () => new ServiceError('not_found', 'User not found.')
 
-/** Returns the caller. The custom prompt applies in all organizations, so it is shown only to a token that reaches them all, as for a change of it. */
+/**
+ * Returns the caller. The custom prompt applies in all organizations, so it is shown only to a token that reaches them all, as for a change of
+ * it.
+ */
 export async function getMe(ctx: ActorContext) {
   const user = await getTokenUser(ctx.db, ctx.actor.token_id)
   if (!user) throw notFound()
@@ -21,7 +24,9 @@ export async function getMe(ctx: ActorContext) {
   return userObject({ ...user, custom_prompt: shown ? user.custom_prompt : null })
 }
 
-/** Changes the caller. Throws 403 for a token that does not reach all organizations of its user, because agents read the prompt in all of them. */
+/**
+ * Changes the caller. Throws 403 for a token that does not reach all organizations of its user, because agents read the prompt in all of them.
+ */
 export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
   if (ctx.actor.token_organization_id !== null) throw new ServiceError('forbidden', 'Your token is valid for one organization only.')
   const custom_prompt = input.custom_prompt === '' ? null : input.custom_prompt

@@ -1,5 +1,5 @@
-import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import type { RepositoryRow } from '../../store/access/repositories.ts'
 import { getPullRequest, pullRequestsOfBranches } from '../../store/pull-requests/pull-requests.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'

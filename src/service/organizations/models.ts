@@ -23,7 +23,9 @@ export function requestedModel({ models, actor }: Pick<ActorContext, 'models' | 
   return same ? models.get(same.id) : null
 }
 
-/** Returns the model for runs that name none: the organization's default, or else the service's. Throws 400 when the organization's was removed. */
+/**
+ * Returns the model for runs that name none: the organization's default, or else the service's. Throws 400 when the organization's was removed.
+ */
 export function defaultModel(models: ModelList, organization_model: string | null): UsableModel {
   const model = models.get(organization_model ?? models.default_model)
   if (model) return model

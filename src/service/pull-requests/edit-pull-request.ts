@@ -9,7 +9,10 @@ import { NOT_FOUND } from './pull-requests.ts'
 import { refreshPullRequests } from './refresh-pull-requests.ts'
 import { editRemotely, syncDraft } from './remote-pull-request.ts'
 
-/** Changes the given fields. A refused change is a response with `success: false`, as existing clients expect, and changes nothing (specification.md#wire-profiles). */
+/**
+ * Changes the given fields. A refused change is a response with `success: false`, as existing clients expect, and changes nothing
+ * (specification.md#wire-profiles).
+ */
 export async function editPullRequest(
   ctx: Context,
   path: { pr_id: number; repo_id?: number },
@@ -20,7 +23,7 @@ export async function editPullRequest(
     return { success: false, url: null, number: null, title: null, state: null, error: NOT_FOUND }
   const { url, number } = row
   const refusal = (error: string) => ({ success: false, url, number, title: row.title, state: row.state, error })
-  const next = input.state === undefined ? { state: row.state } : askedState(row.state, input.state)
+  const next = input.state === undefined ? { state: row.state } : requestedState(row.state, input.state)
   if ('refused' in next) return refusal(next.refused)
   const gone = row.state === 'closed' && next.state !== 'closed' ? await goneBranch(ctx, row) : null
   if (gone !== null) return refusal(gone)

@@ -14,7 +14,10 @@ export type Forge = {
   ): Promise<Attempted<{ base_sha: string | null; head_sha: string | null }>>
   /** Returns the commits of the branches that exist; of a network remote at most 10 s old. Waits 3 s at most. */
   tips(repo: Repository, branches: readonly string[]): Promise<Attempted<Map<string, string>>>
-  /** Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: none did. */
+  /**
+   * Returns the commit by which one of `attempts`, all of `head_shas`, or the whole change of the last of them came into the base; null: none
+   * did.
+   */
   findMerge(repo: Repository, input: { base_sha: string; head_shas: string[]; attempts: string[] }): Promise<Attempted<string | null>>
   /** Returns the size of the change, as a pull request shows it. */
   count(

@@ -40,7 +40,9 @@ export async function mergeRemotely(
   return null
 }
 
-/** Changes a pull request on its forge, before it is changed here. Returns a text when the forge refuses. `syncDraft` applies the draft state. */
+/**
+ * Changes a pull request on its forge, before it is changed here. Returns a text when the forge refuses. `syncDraft` applies the draft state.
+ */
 export async function editRemotely(
   ctx: Context,
   pr: PullRequestRow,

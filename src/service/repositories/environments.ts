@@ -10,7 +10,9 @@ const environmentObject = ({ run_id, repository_id, folder_id, made_at, last_use
   ...{ made_at: made_at.toISOString(), last_used_at: last_used_at.toISOString() },
 })
 
-/** Returns the environments that setup commands prepared for runs of a repository, newest first. Throws 404 when it is not in this organization. */
+/**
+ * Returns the environments that setup commands prepared for runs of a repository, newest first. Throws 404 when it is not in this organization.
+ */
 export async function listEnvironments(ctx: Context, repo_id: number) {
   await requireRepository(ctx.db, ctx.organization_id, repo_id)
   return { items: (await listRows(ctx.db, ctx.organization_id, repo_id)).map(environmentObject) }

@@ -24,7 +24,7 @@ export async function getSetupCommands(ctx: Context, repo_id: number) {
 
 /** Replaces the settings; absent ones get their defaults. Throws 400 for a variable that controls the sandbox itself. */
 export async function setSetupCommands(ctx: Context, repo_id: number, input: SetupCommandSettingsInput) {
-  const set = { ...usual_setup, ...input }
+  const set = { ...default_setup, ...input }
   const reserved = Object.keys(set.variables).find(name => !mayBeVariable(name))
   if (reserved !== undefined) throw invalid(['body', 'variables', reserved], 'is a variable that controls the sandbox itself')
   return ctx.db.transaction(async tx => {

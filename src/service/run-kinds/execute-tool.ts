@@ -34,8 +34,9 @@ export async function listTools() {
 }
 
 /**
- * Executes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions.md#single-tool-calls-are-runs). Stops the run when
- * `gone` aborts or the time is over. Throws `unavailable` when no worker claimed it, and the same errors as a create for the repository.
+ * Executes one tool call in a run of its own and returns its result; a tool that fails is a result (decisions.md#single-tool-calls-are-runs).
+ * Stops the run when `gone` aborts or the time is over. Throws `unavailable` when no worker claimed it, and the same errors as a create for the
+ * repository.
  */
 export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: AbortSignal): Promise<ToolExecution> {
   const run_id = await acceptToolCall(ctx, input)

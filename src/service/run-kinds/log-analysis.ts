@@ -21,7 +21,10 @@ const MAX_RUNS = 200
 /** The subject of an analysis. `about`: the one run that it concerns, whose trace links to the analysis; null: several. */
 type Subject = { title: string; about: number | null; repository_id: number | null; tool_input: Record<string, unknown>; pass: FirstPass }
 
-/** Analyzes the logs of one sandbox (specification.md#setup-and-analysis). Throws 404 when it does not exist, 400 when nothing was executed in it. */
+/**
+ * Analyzes the logs of one sandbox (specification.md#setup-and-analysis). Throws 404 when it does not exist, 400 when nothing was executed in
+ * it.
+ */
 export async function analyzeSandboxLogs(ctx: Context, sandbox_id: number, input: AnalyzeLogsInput): Promise<LogAnalysis> {
   const sandbox = await requireSandbox(ctx, sandbox_id)
   const run = await requireRun(ctx.db, ctx.organization_id, sandbox.run_id)
@@ -71,7 +74,9 @@ export async function analyzeLogs(ctx: Context, input: AnalyzeManyLogsInput): Pr
   return accept(ctx, input?.prompt ?? null, { title, about: null, repository_id: repo_id, tool_input: { repo_id, from, to }, pass })
 }
 
-/** A separate code: wire profile `codegen` responds to other invalid requests with 422, and to this one with 400, as the public API documents. */
+/**
+ * A separate code: wire profile `codegen` responds to other invalid requests with 422, and to this one with 400, as the public API documents.
+ */
 const noLogs = (loc: [string, string], what: string) =>
   new ServiceError('no_logs', `No logs available for analysis: ${what}.`, { errors: [{ loc, msg: what, type: 'no_logs' }] })
 

@@ -10,7 +10,10 @@ import { userMessage } from '../../trace/entry.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-/** Approves the push of the commit that a waiting run shows; `text` is recorded in the trace but not sent to the agent. Throws 409 when no approval is pending, or when the pending commit is not the one that the caller saw. */
+/**
+ * Approves the push of the commit that a waiting run shows; `text` is recorded in the trace but not sent to the agent. Throws 409 when no
+ * approval is pending, or when the pending commit is not the one that the caller saw.
+ */
 export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
   const head_sha = await recordApproval(tx, ctx.organization_id, run.id)
   if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run is not waiting for an approval.')

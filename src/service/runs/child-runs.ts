@@ -72,9 +72,9 @@ async function contextOf(services: Services, row: RunRow, key: string): Promise<
 
 async function requireRoom(tx: Db, { organization_id, id }: RunRow): Promise<void> {
   const children = await listChildRuns(tx, organization_id, id)
-  if (children.length >= MOST_CHILDREN) throw refused(`This run has started ${MOST_CHILDREN} runs, which is the maximum.`)
-  if ((await generationOf(tx, organization_id, id)) >= MOST_GENERATIONS)
-    throw refused(`This run is a child in generation ${MOST_GENERATIONS}, the last one that is allowed: do the work yourself.`)
+  if (children.length >= MAX_CHILDREN) throw refused(`This run has started ${MAX_CHILDREN} runs, which is the maximum.`)
+  if ((await generationOf(tx, organization_id, id)) >= MAX_GENERATIONS)
+    throw refused(`This run is a child in generation ${MAX_GENERATIONS}, the last one that is allowed: do the work yourself.`)
 }
 
 const limitsOf = (row: RunRow) => ({

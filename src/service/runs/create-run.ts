@@ -171,7 +171,10 @@ function firstMessage(
   })
 }
 
-/** Under wire profile `codegen` the built-in agent replaces one that is not installed, and the first entry reports it (specification.md#create-and-resume). */
+/**
+ * Under wire profile `codegen` the built-in agent replaces one that is not installed, and the first entry reports it
+ * (specification.md#create-and-resume).
+ */
 function chooseAgent(ctx: Context, name: string): Agent {
   if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
   if (ctx.actor.wire_profile === 'codegen' && NOT_INSTALLED.includes(name)) return { agent_type: 'built_in', instead_of: name }

@@ -78,14 +78,20 @@ async function readinessOf(ctx: Context, { repository, base }: Planned['found'])
   return { setup: { commands: commands.length, state, ...environment } as const, checks, startups }
 }
 
-/** Returns the environment that a run would probably reuse: prepared by the same commands with the same secrets and manifests, for that ref or the shared one. */
+/**
+ * Returns the environment that a run would probably reuse: prepared by the same commands with the same secrets and manifests, for that ref or
+ * the shared one.
+ */
 async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: SetupCommandsRow, at: { ref: string | null; sha: string }) {
   const { commands, variables } = set_up
   const files = await ctx.listManifests(repository.id, at.sha, commands)
   if (files === null) return undefined
   const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
   const secrets = setupSecretsDigest(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
-  const same = { made_by: madeByDigest(setupDigest(commands, JSON.stringify(variables)), secrets), manifests: manifestsDigest(files) }
+  const same = {
+    made_by: environmentInputsDigest(setupDigest(commands, JSON.stringify(variables)), secrets),
+    manifests: manifestsDigest(files),
+  }
   const made_after = Date.now() - ctx.environment_seconds * 1_000
   const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
     row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,

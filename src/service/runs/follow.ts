@@ -14,8 +14,8 @@ const frame = (event: string, data: string, seq?: number) => `${seq === undefine
 export type RunWording = (run: AgentRun) => unknown
 
 /**
- * The trace of a run as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one (specification.md#events);
- * `deleted` is the last frame.
+ * The trace of a run as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one
+ * (specification.md#events); `deleted` is the last frame.
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
   return {

@@ -27,8 +27,9 @@ const DEFAULT_PROMPT = 'Continue.'
 
 /**
  * Creates a run with the conversation of another one up to entry `from_seq`, and its files as they were after that entry
- * (specification.md#create-and-resume). It copies all that it needs, so the other run may be deleted. Throws 400 for an entry that does not exist, 404 for
- * a run that is not in this organization, 409 when the run is banned, its repository accepts no runs, its model was removed, or the files were not kept.
+ * (specification.md#create-and-resume). It copies all that it needs, so the other run may be deleted. Throws 400 for an entry that does not
+ * exist, 404 for a run that is not in this organization, 409 when the run is banned, its repository accepts no runs, its model was removed, or
+ * the files were not kept.
  */
 export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {

@@ -12,7 +12,8 @@ import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
  * Pauses a run until it is resumed in the same turn. A run without a worker is paused at once, another one when its worker has released it or
- * when the sweep takes it from a dead worker. A paused run stays unchanged. Throws 409 for a run that is stopping or has ended (specification.md#run-status).
+ * when the sweep takes it from a dead worker. A paused run stays unchanged. Throws 409 for a run that is stopping or has ended
+ * (specification.md#run-status).
  */
 export async function pauseRun(ctx: Context, run_id: number): Promise<AgentRun> {
   return ctx.db.transaction(async tx => {

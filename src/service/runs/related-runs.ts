@@ -31,8 +31,8 @@ function relationOf(row: ShownRun, parent_run_id: number | null): RelatedRun['re
 type RunLink = { to: { id: number; web_url: string }; relation: 'child' | 'fork' | 'analysis'; from_seq?: number }
 
 /**
- * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not over. Afterwards nothing is appended: the last
- * entry of a run that has ended is its answer or its error, and `GET …/related` lists them all.
+ * Adds a link to a run that was created from another one to the other's trace, while the other's turn is not over. Afterwards nothing is
+ * appended: the last entry of a run that has ended is its answer or its error, and `GET …/related` lists them all.
  */
 export async function linkWhileActive(tx: Db, ctx: Context, run_id: number, { to, relation, from_seq }: RunLink): Promise<void> {
   const run = await lockRun(tx, ctx.organization_id, run_id)

@@ -26,8 +26,9 @@ import { by_api, type MessageSource } from './message-source.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
- * Delivers a follow-up in every status, except to a banned run (409): an ended run gets a new turn in the same workspace, a run that is being stopped gets
- * it when it is cancelled, a paused run continues, a waiting one gets an answer, a running one gets it according to `mode`. The message is durable before the response (specification.md#create-and-resume).
+ * Delivers a follow-up in every status, except to a banned run (409): an ended run gets a new turn in the same workspace, a run that is being
+ * stopped gets it when it is cancelled, a paused run continues, a waiting one gets an answer, a running one gets it according to `mode`. The
+ * message is durable before the response (specification.md#create-and-resume).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
   const model = input.model == null ? undefined : requestedModel(ctx, input.model)
@@ -120,7 +121,10 @@ async function requireRepositoryOf(tx: Db, run: RunRow): Promise<void> {
 /** A message to an active run needs no quota. */
 const isActive = ({ status }: RunRow) => status === 'queued' || status === 'starting' || status === 'running'
 
-/** Throws 400 that names a budget limit that is used up, because it would pause the run again at once. `max_wall_seconds` is per turn and restarts. */
+/**
+ * Throws 400 that names a budget limit that is used up, because it would pause the run again at once. `max_wall_seconds` is per turn and
+ * restarts.
+ */
 function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>): void {
   const { steps, cost_usd, active_ms, budget_max_steps, budget_max_cost_usd, budget_max_active_seconds } = run
   const limits = [
@@ -141,7 +145,10 @@ function requireTopUp(run: RunRow, budget: NonNullable<ResumeRunInput['budget']>
   }
 }
 
-/** Returns the mode of a message to a run in this status: the first of a turn, an answer, or one of the three modes for a running run. A run that is being stopped gets it for its next turn. */
+/**
+ * Returns the mode of a message to a run in this status: the first of a turn, an answer, or one of the three modes for a running run. A run that
+ * is being stopped gets it for its next turn.
+ */
 function deliveryOf(run: RunRow, requested: 'steer' | 'enqueue' | 'interrupt'): MessageMode {
   if (isTerminal(run.status)) return 'prompt'
   if (run.status === 'cancelling') return 'enqueue'

@@ -17,8 +17,9 @@ export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunH
 type Head = { status: string; result: string | null }
 
 /**
- * Returns one page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as they are
- * stored; `headOf` words the run's status and result for the caller. Without a filter the page is a range of `seq`, so that its cost does not grow with `skip`.
+ * Returns one page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as
+ * they are stored; `headOf` words the run's status and result for the caller. Without a filter the page is a range of `seq`, so that its cost
+ * does not grow with `skip`.
  */
 export async function listRunLogs(
   ctx: Context,

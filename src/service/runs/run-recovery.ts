@@ -10,7 +10,10 @@ import { requireRun } from './runs.ts'
 type Recovery = RunRecovery['recoveries'][number]
 const ALL = { skip: 0, limit: 1_000, reverse: false }
 
-/** Returns the recovery report of a run: the outcome of every step, from its journal (specification.md#journal). 404 when it is not in this organization. */
+/**
+ * Returns the recovery report of a run: the outcome of every step, from its journal (specification.md#journal). 404 when it is not in this
+ * organization.
+ */
 export async function getRunRecovery(ctx: Context, run_id: number, query: RecoveryQuery): Promise<RunRecovery> {
   const run = await requireRun(ctx.db, ctx.organization_id, run_id)
   const rows = await listSteps(ctx.db, ctx.organization_id, run_id)

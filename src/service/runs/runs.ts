@@ -28,7 +28,10 @@ export async function requireLockedRun(db: Db, organization_id: number, run_id: 
   return row
 }
 
-/** Throws 409 for an operation that would continue a run without a conversation: a single tool call, or the recording of a session outside this service. */
+/**
+ * Throws 409 for an operation that would continue a run without a conversation: a single tool call, or the recording of a session outside this
+ * service.
+ */
 export function requireConversation(run: Pick<ShownRun, 'id' | 'source_type'>): void {
   if (run.source_type === 'TOOL')
     throw new ServiceError(
@@ -55,7 +58,9 @@ export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
   source_type?: (SourceType | SourceType[])[] | undefined
 }
 
-/** Returns one page, newest first. A status or source of the public API can stand for several of this service (specification.md#wire-profiles). */
+/**
+ * Returns one page, newest first. A status or source of the public API can stand for several of this service (specification.md#wire-profiles).
+ */
 export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)
   const filter = {

@@ -10,7 +10,10 @@ const none = {
   ...{ first_model_byte_ms: null, first_action_ms: null },
 }
 
-/** Returns the duration of each part of a run's start, nulls until its agent has acted or its first turn has ended. Throws 404 when it is not in this organization. */
+/**
+ * Returns the duration of each part of a run's start, nulls until its agent has acted or its first turn has ended. Throws 404 when it is not in
+ * this organization.
+ */
 export async function getRunStartup(ctx: Context, run_id: number): Promise<RunStartup> {
   await requireRun(ctx.db, ctx.organization_id, run_id)
   const row = await getStartup(ctx.db, ctx.organization_id, run_id)

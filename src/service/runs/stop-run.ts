@@ -25,8 +25,8 @@ export async function stopRun(ctx: Context, run_id: number): Promise<AgentRun> {
 }
 
 /**
- * Locks runs with all that a stop of them ends. No run is added once all are locked, so it repeats until there is nothing new. Locks in the order of
- * ids, and before the first event, which locks the organization, to prevent deadlocks.
+ * Locks runs with all that a stop of them ends. No run is added once all are locked, so it repeats until there is nothing new. Locks in the
+ * order of ids, and before the first event, which locks the organization, to prevent deadlocks.
  */
 export async function lockLines(tx: Db, { organization_id }: Context, run_ids: number[]): Promise<RunRow[]> {
   for (let locked = ''; ; ) {

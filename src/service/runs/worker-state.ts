@@ -18,7 +18,7 @@ export type WorkerState = {
 }
 
 /** The report of a worker about its sandboxes. */
-type SandboxReport = SandboxLimitsHeldBy & { large_repositories?: 'shared' | 'cloned' }
+type SandboxReport = SandboxLimitMechanisms & { large_repositories?: 'shared' | 'cloned' }
 
 /**
  * Returns whether any worker on this database starts runs: `blocked` is null when one does, otherwise one line with the reason. `sandbox`: the

@@ -8,7 +8,10 @@ import type { Context } from '../context.ts'
 
 type Known = Pick<Context, 'organization_id' | 'sealer' | 'known_values'>
 
-/** Returns a redactor for the secrets of the organization and of one of its repositories, and for this process's credentials. A secret that no key opens is left out. */
+/**
+ * Returns a redactor for the secrets of the organization and of one of its repositories, and for this process's credentials. A secret that no
+ * key opens is left out.
+ */
 export async function secretsRedactor(
   db: Db,
   ctx: Known,

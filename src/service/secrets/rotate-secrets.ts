@@ -16,12 +16,14 @@ import type { Db } from '../../store/database.ts'
 
 const BATCH = 200
 
-/** `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too; `unreadable`: no given key opens them. */
+/**
+ * `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too; `unreadable`: no given key opens them.
+ */
 export type Rotation = { resealed: number; changed: number; unreadable: number }
 
 /**
- * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may be running, and an interrupted rotation
- * continues where it stopped. A value that no given key opens is left unchanged.
+ * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may be running, and an interrupted
+ * rotation continues where it stopped. A value that no given key opens is left unchanged.
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }

@@ -37,8 +37,8 @@ export async function listSecrets(ctx: Context, repo_id: number | null, query: P
 }
 
 /**
- * Creates a secret or gives it a new value. Throws 409 when there would be too many; 400 for a secret for agents that is too short to be redacted from
- * traces, or whose name controls the sandbox.
+ * Creates a secret or gives it a new value. Throws 409 when there would be too many; 400 for a secret for agents that is too short to be
+ * redacted from traces, or whose name controls the sandbox.
  */
 export async function setSecret(ctx: Context, repo_id: number | null, name: string, input: SecretInput) {
   const sealed = ctx.sealer.seal(secretContext(ctx.organization_id, repo_id, name), input.value)

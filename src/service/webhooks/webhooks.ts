@@ -35,7 +35,10 @@ export async function getWebhook(ctx: Context, db: Db = ctx.db): Promise<Webhook
   }
 }
 
-/** Sets the webhook. An absent secret stays, null removes it, and a replaced one signs for another day. Waiting deliveries are sent at once. Throws 400 for a private address. */
+/**
+ * Sets the webhook. An absent secret stays, null removes it, and a replaced one signs for another day. Waiting deliveries are sent at once.
+ * Throws 400 for a private address.
+ */
 export async function setWebhook(ctx: Context, input: WebhookConfigInput) {
   requirePublicUrl(ctx, input.url, ['body', 'url'])
   const secret = input.secret == null ? input.secret : ctx.sealer.seal(webhookContext(ctx.organization_id), input.secret)

@@ -231,8 +231,9 @@ export async function updateUser(db: Db, user_id: number, change: Undefinable<Us
 }
 
 /**
- * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a member. A prompt from before the user
- * joined is ignored: a person who controlled the account before must not instruct agents here (decisions.md#custom-prompts-hold-where-they-were-set).
+ * Returns the custom prompt of a user of the organization for agents; null: none, or the user is no longer a member. A prompt from before the
+ * user joined is ignored: a person who controlled the account before must not instruct agents here
+ * (decisions.md#custom-prompts-hold-where-they-were-set).
  */
 export async function getCustomPrompt(db: Db, organization_id: number, user_id: number): Promise<string | null> {
   const { rows } = await db.query<{ custom_prompt: string | null }>({
@@ -256,7 +257,9 @@ export async function insertUser(db: Db, user: { full_name: string | null }): Pr
 /** The start of a membership. `at`: as of `Login`. */
 export type Acceptance = { id: string; at: string }
 
-/** Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the member's address in the organization. */
+/**
+ * Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the member's address in the organization.
+ */
 export async function insertMembership(
   db: Db,
   organization_id: number,

@@ -1,9 +1,9 @@
 import type { Db } from '../database.ts'
 
 /**
- * What a credential reaches (decisions.md#reach-of-a-credential): the memberships that were accepted before `at`, and those of `acceptances`, which it accepted
- * itself or had when it was derived. `at`: to the microsecond, as PostgreSQL writes it; null reaches only memberships from before
- * invitations existed. Sessions, browser tokens and links for oneself begin with a copy.
+ * What a credential reaches (decisions.md#reach-of-a-credential): the memberships that were accepted before `at`, and those of `acceptances`,
+ * which it accepted itself or had when it was derived. `at`: to the microsecond, as PostgreSQL writes it; null reaches only memberships from
+ * before invitations existed. Sessions, browser tokens and links for oneself begin with a copy.
  */
 export type Login = { at: string | null; acceptances: string[] }
 

@@ -46,7 +46,9 @@ export async function listOrganizations(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users are ignored: they cannot sign in. */
+/**
+ * Returns the oldest organization with its oldest ADMIN: normally what the first start created. Service users are ignored: they cannot sign in.
+ */
 export async function firstOrganization(
   db: Db,
   only_id: number | null = null,

@@ -24,8 +24,8 @@ export type TokenRow = {
 }
 
 /**
- * The viewer: `all` sees every token that is bound to the organization; others see their own tokens that reach no further than the viewing token,
- * whose bounds are `scopes` and `repository_ids`, null for none. `anywhere`: the viewing token is limited only by its login.
+ * The viewer: `all` sees every token that is bound to the organization; others see their own tokens that reach no further than the viewing
+ * token, whose bounds are `scopes` and `repository_ids`, null for none. `anywhere`: the viewing token is limited only by its login.
  */
 export type Viewer = {
   user_id: number

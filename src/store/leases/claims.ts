@@ -79,7 +79,9 @@ async function claimUnbounded(db: Transactional, lease: Lease, passed: number[])
   return rows[0]
 }
 
-/** Serializes claims of an organization with a maximum, so that the count under its lock is exact. 'busy': another transaction holds the lock. */
+/**
+ * Serializes claims of an organization with a maximum, so that the count under its lock is exact. 'busy': another transaction holds the lock.
+ */
 async function claimBounded(
   db: Transactional,
   lease: Lease,

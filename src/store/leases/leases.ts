@@ -88,8 +88,8 @@ export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
 }
 
 /**
- * Takes over runs whose lease expired or whose owner is dead and that no worker may continue, and recovering runs past their deadline. The caller
- * owns them afterwards.
+ * Takes over runs whose lease expired or whose owner is dead and that no worker may continue, and recovering runs past their deadline. The
+ * caller owns them afterwards.
  */
 export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({

@@ -20,7 +20,7 @@ const session_closed = `not exists (select 1 from pg_locks l where l.locktype = 
  * is older than a second and a half, so a worker that only reconnects keeps its runs.
  * When the server itself restarted, all sessions are closed and prove nothing: a session that is older than the heartbeat shows that it did
  * not. A process on the same data folder needs no such proof, because two processes never share one.
- * A lease tells of the last heartbeat only while heartbeats extend it: a run that is to stop or to pause, or is past its deadline, keeps its
+ * A lease shows the last heartbeat only while heartbeats extend it: a run that must stop or pause, or is past its deadline, keeps its
  * owner until the lease ends, which is soon.
  * @param lease_seconds how far a heartbeat extends a lease
  * @param folder, owner parameters of the statement: data folder and owner of the process that sweeps, or null

@@ -1,10 +1,9 @@
-import type { z } from 'zod'
-import { CheckCommands } from '../../contract/pull-requests/checks.ts'
+import { CheckCommands, type CheckCommandsInput } from '../../contract/pull-requests/checks.ts'
 import { type Db, only } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 
 const { checks } = CheckCommands.shape
-export type CheckCommand = z.output<typeof checks>[number]
+export type CheckCommand = CheckCommandsInput['checks'][number]
 export type CheckCommandsRow = { checks: CheckCommand[]; updated_at: Date; updated_by: number }
 type StoredRow = Omit<CheckCommandsRow, 'checks'> & { checks: string }
 const parseRow = (row: StoredRow): CheckCommandsRow => ({ ...row, checks: parseColumn(checks, row.checks) })

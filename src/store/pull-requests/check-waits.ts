@@ -15,8 +15,8 @@ export async function listWaitingHeads(
 }
 
 /**
- * Wakes runs that no longer need to wait for checks of their pushed commit: all reported checks have completed, or one of a high-priority app has
- * failed, or the pull request was closed or merged, or the deadline passed. They have `deadline_seconds` to find a worker.
+ * Wakes runs that no longer need to wait for checks of their pushed commit: all reported checks have completed, or one of a high-priority app
+ * has failed, or the pull request was closed or merged, or the deadline passed. They have `deadline_seconds` to find a worker.
  */
 export async function wakeChecked(db: Db, deadline_seconds: number, limit: number): Promise<{ organization_id: number; id: number }[]> {
   const { rows } = await db.query<{ organization_id: number; id: number }>({

@@ -22,8 +22,8 @@ const columns = 'id, repository_id, head_sha, source, name, app, status, conclus
 export type CheckReport = Omit<CheckRow, 'id' | 'repository_id'>
 
 /**
- * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier state of the same
- * attempt, changes nothing except that it adds missing output. Returns false when nothing changed.
+ * Saves the report of a check for a commit. Reports may come twice and in any order: one of an earlier attempt, or of an earlier state of the
+ * same attempt, changes nothing except that it adds missing output. Returns false when nothing changed.
  */
 export async function saveCheck(db: Db, organization_id: number, repository_id: number, report: CheckReport): Promise<boolean> {
   const order = (of: string) => `array_position(array['queued', 'in_progress', 'completed'], ${of}.status)`

@@ -25,7 +25,10 @@ const from_forge = `case when m.id is null then null when m.posted_change < m.ch
   m.problem as forge_problem`
 const joined = `left join users u on u.id = c.user_id left join comment_mirrors m on m.organization_id = c.organization_id and m.comment_id = c.id`
 
-/** Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a forge's pull request is queued for the forge. */
+/**
+ * Inserts a comment; undefined when the pull request is not in this organization. A person's comment on a forge's pull request is queued for the
+ * forge.
+ */
 export async function insertComment(db: Db, organization_id: number, comment: NewComment): Promise<CommentRow | undefined> {
   const { pull_request_id, user_id, run_id, body, path, line, side, head_sha } = comment
   const { rows } = await db.query<CommentRow>({

@@ -9,8 +9,8 @@ const records = `cut as (select coalesce(min(n), 2147483647) as n from journal
   kept as (select j.* from journal j, cut where j.organization_id = $1 and j.run_id = $2 and j.n < cut.n and j.seq <= $3)`
 
 /**
- * Copies the conversation of a run up to entry `seq` to a new run, as records of turn 0. Open steps and limit notices are not copied. Messages of
- * people that had not been delivered to the agent by then are queued for delivery.
+ * Copies the conversation of a run up to entry `seq` to a new run, as records of turn 0. Open steps and limit notices are not copied. Messages
+ * of people that had not been delivered to the agent by then are queued for delivery.
  */
 export async function copyConversation(
   db: Db,

@@ -1,8 +1,6 @@
-import { z } from 'zod'
 import type { Db } from '../database.ts'
-import { parseColumn } from '../json-column.ts'
 
-const Evaluation = z.object({ head_sha: z.string(), said: z.string(), because: z.string().nullable() })
+type Evaluation = { turn: number; head_sha: string; said: string; because: string | null }
 
 export type JournalRow = {
   n: number
@@ -123,15 +121,11 @@ export async function listPushes(
 }
 
 /** Returns the latest recorded evaluation of checks; undefined: there is none. */
-export async function findLatestEvaluation(
-  db: Db,
-  organization_id: number,
-  run_id: number,
-): Promise<({ turn: number } & z.output<typeof Evaluation>) | undefined> {
+export async function findLatestEvaluation(db: Db, organization_id: number, run_id: number): Promise<Evaluation | undefined> {
   const { rows } = await db.query<{ turn: number; body: string }>({
     name: 'find_latest_evaluation',
     text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0] && { turn: rows[0].turn, ...parseColumn(Evaluation, rows[0].body) }
+  return rows[0] && { turn: rows[0].turn, ...(JSON.parse(rows[0].body) as Omit<Evaluation, 'turn'>) }
 }

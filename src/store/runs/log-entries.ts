@@ -80,7 +80,9 @@ async function selectEntries(db: Db, run: [number, number], filter: EntryFilter,
   return { rows: found, total: only(rows.slice(0, 1)).total }
 }
 
-/** The keys of each entry, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`. */
+/**
+ * The keys of each entry, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`.
+ */
 const NAMES = {
   agent_run_id: [],
   seq: [],
@@ -98,8 +100,9 @@ const NAMES = {
 }
 
 /**
- * SQL: whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a key are not, so only a `q` that is part of a
- * key or a literal, or that starts in one, can match outside the text. Only the keys that can match are removed, because each costs a pass.
+ * SQL: whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a key are not, so only a `q` that is
+ * part of a key or a literal, or that starts in one, can match outside the text. Only the keys that can match are removed, because each costs a
+ * pass.
  */
 function containsText(q: string): string {
   // A comma or a brace follows a literal: without that check each `q` that begins with an "e" or an "l" would cost all literals.

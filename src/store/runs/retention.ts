@@ -60,7 +60,7 @@ export async function deleteEndedRuns(tx: Db, organization_id: number, ids: numb
       ), recorded as (
         insert into events (organization_id, seq, run_id, type, body)
         select $1, seq, null, 'agent_run.deleted', json_build_object('agent_run_id', id, 'user_id', $3::bigint)::text from numbered
-      ), ${tell_of_deletions}
+      ), ${queue_deletions}
       select (select count(*) from gone) as gone, (${wake_deliverers})`,
     values: [organization_id, ids, user_id],
   })
@@ -70,7 +70,10 @@ export async function deleteEndedRuns(tx: Db, organization_id: number, ids: numb
 /** From this number of entries on, a run is too long to be removed by one statement, which could exceed the statement timeout. */
 export const LONG_TRACE = 20_000
 
-/** Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Returns how many there were. */
+/**
+ * Removes the first `limit` entries of a trace and as many records of its journal, in the transaction that then removes the run. Returns how
+ * many there were.
+ */
 export async function deleteFirstEntries(tx: Db, organization_id: number, run_id: number, limit: number): Promise<number> {
   const first = (table: string, column: string) => `delete from ${table} where organization_id = $1 and run_id = $2
     and ${column} < (select min(${column}) + $3 from ${table} where organization_id = $1 and run_id = $2) returning 1`

@@ -111,7 +111,9 @@ export async function requeueRun(
   return rowCount === 1
 }
 
-/** Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it and returns whether there was one. */
+/**
+ * Requests a new turn for a run that is being stopped, to start after the stop. `wanted` false withdraws it and returns whether there was one.
+ */
 export async function requestResume(db: Db, organization_id: number, id: number, wanted: boolean): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'request_resume',
@@ -133,8 +135,8 @@ export async function wakeRun(db: Db, organization_id: number, id: number, deadl
 }
 
 /**
- * Requeues a run whose sandbox was lost, for any worker. It counts as a loss of the turn. Returns false when another worker owns the run, when it
- * must stop or pause, or when it already has `max_losses`.
+ * Requeues a run whose sandbox was lost, for any worker. It counts as a loss of the turn. Returns false when another worker owns the run, when
+ * it must stop or pause, or when it already has `max_losses`.
  */
 export async function requeueLostSandbox(db: Db, organization_id: number, id: number, epoch: number, max_losses: number): Promise<boolean> {
   const { rowCount } = await db.query({

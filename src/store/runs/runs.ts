@@ -79,11 +79,11 @@ export type RunRow = {
   pause_requested_by: number | null
 }
 
-/** A run as it is shown: with its position in the queue, whether it lacks an owner that it should have, and the kind of its last journal record. */
+/** A run as it is shown: with its position in the queue, whether it lacks a needed owner, and the kind of its last journal record. */
 export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
 
-// The position in the order in which the organization's own runs are claimed, including answered ones that wait; $1 is the organization, so it is
-// computed once per statement. Counting stops at 1,000: beyond that the exact position is useless and would cost a scan of the queue.
+// The position in the order in which the organization's own runs are claimed, including answered ones that wait; $1 is the organization, so it
+// is computed once per statement. Counting stops at 1,000: beyond that the exact position is useless and would cost a scan of the queue.
 export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(array_position(array(select q.id from runs q
   where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,

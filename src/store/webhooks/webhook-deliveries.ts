@@ -39,9 +39,9 @@ const as_queued = (
           case when full_up.yes then now() end, case when not full_up.yes and ${first} then now() end,
           now() + make_interval(secs => ${GIVE_UP_SECONDS})`
 
-/** Queues events of runs that are deleted in the same statement (`placed`, with the `seq` of the event). Their other deliveries are deleted too. */
+/** Queues events of runs that are deleted in the same statement (`numbered`, with the `seq` of the event). Their other deliveries are deleted too. */
 export const queue_deletions = `${full_up}, recipients as (
-        select placed.id, null::text as url from placed, webhooks w where placed.webhooks is null and w.organization_id = $1 and w.enabled
+        select numbered.id, null::text as url from numbered, webhooks w where numbered.webhooks is null and w.organization_id = $1 and w.enabled
           and (w.events is null or 'agent_run.deleted' = any(w.events))
         union
         select numbered.id, target ->> 'url' from numbered, json_array_elements(numbered.webhooks::json) target
@@ -49,10 +49,10 @@ export const queue_deletions = `${full_up}, recipients as (
       ), queued as (
         insert into webhook_deliveries (organization_id, deleted_run_id, deleted_run_repository_id, deleted_run_webhooks, url, event_seq, type, body,
           state, error, finished_at, next_attempt_at, give_up_at)
-        select $1, placed.id, placed.repository_id, case when recipients.url is not null then placed.webhooks end, recipients.url, placed.seq, 'agent_run.deleted',
-          json_build_object('agent_run_id', placed.id, 'organization_id', $1::bigint, 'event_seq', placed.seq, 'repo_id', placed.repository_id,
+        select $1, numbered.id, numbered.repository_id, case when recipients.url is not null then numbered.webhooks end, recipients.url, numbered.seq, 'agent_run.deleted',
+          json_build_object('agent_run_id', numbered.id, 'organization_id', $1::bigint, 'event_seq', numbered.seq, 'repo_id', numbered.repository_id,
             'change', json_build_object('user_id', $3::bigint))::text, ${as_queued('true')}
-        from placed join recipients using (id) join full_up on full_up.own = (recipients.url is null) returning 1)`
+        from numbered join recipients using (id) join full_up on full_up.own = (recipients.url is null) returning 1)`
 export const wake_deliverers = `select pg_notify('${channels.webhook}', '') from queued limit 1`
 
 /**

@@ -28,8 +28,8 @@ export async function getPack(db: Db, organization_id: number, run_id: number, n
 }
 
 /**
- * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when the checkpoint does not exist, or one
- * of its packs is corrupt.
+ * Copies a checkpoint of another run, with its packs, as the start of a run that has none. Returns false when the checkpoint does not exist, or
+ * one of its packs is corrupt.
  */
 export async function copyCheckpoint(
   db: Db,

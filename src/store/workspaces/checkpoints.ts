@@ -30,8 +30,8 @@ class FencedWorker extends Error {}
 type CheckpointSave = { base_sha: string | null; checkpoints: NewCheckpoint[]; pack: NewPack | null; max_bytes: number }
 
 /**
- * Saves checkpoints together with the pack of their new objects, under the fence. Returns undefined when another worker owns the run. `packs`: how many
- * packs the run has now; null: with this one it would exceed `max_bytes`, and nothing was saved.
+ * Saves checkpoints together with the pack of their new objects, under the fence. Returns undefined when another worker owns the run. `packs`:
+ * how many packs the run has now; null: with this one it would exceed `max_bytes`, and nothing was saved.
  */
 export async function saveCheckpoints(
   db: Transactional,
@@ -96,7 +96,10 @@ async function insertCheckpoints(
   return rows.length === 1
 }
 
-/** Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns false when another worker owns the run. */
+/**
+ * Records that the files of the checkpoint at `seq` were unchanged until after entry `through_seq`. Returns false when another worker owns the
+ * run.
+ */
 export async function extendCheckpoint(db: Db, run: Owned, seq: number, through_seq: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'extend_checkpoint',
@@ -118,8 +121,8 @@ export async function reopenCheckpoints(db: Db, organization_id: number, run_id:
 }
 
 /**
- * Returns the last checkpoint up to entry `seq`. `covers`: the files were the same after that entry, because no entry in between is of a tool that may
- * have changed them.
+ * Returns the last checkpoint up to entry `seq`. `covers`: the files were the same after that entry, because no entry in between is of a tool
+ * that may have changed them.
  */
 export async function checkpointAt(
   db: Db,

@@ -93,7 +93,10 @@ export async function listEnvironments(db: Db, organization_id: number, reposito
   return rows
 }
 
-/** Deletes environments: no new run uses them, and the next sweep of their machine removes the files. `id` null: all of the repository. Returns their ids. */
+/**
+ * Deletes environments: no new run uses them, and the next sweep of their machine removes the files. `id` null: all of the repository. Returns
+ * their ids.
+ */
 export async function deleteEnvironments(db: Db, organization_id: number, repository_id: number, id: number | null): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'delete_environments',

@@ -1,16 +1,8 @@
-import { z } from 'zod'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { type Db, only } from '../database.ts'
-import { parseColumn } from '../json-column.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
 
-const Limits = z.object({
-  max_memory_bytes: z.number(),
-  cpus: z.number(),
-  max_processes: z.number(),
-  max_disk_bytes: z.number(),
-  max_files: z.number(),
-})
+type Limits = { max_memory_bytes: number; cpus: number; max_processes: number; max_disk_bytes: number; max_files: number }
 
 export type SandboxRow = {
   id: number
@@ -22,7 +14,7 @@ export type SandboxRow = {
   host: string
   state: SandboxState
   end_reason: 'stopped' | 'start_failed' | 'died' | 'owner_lost' | null
-  limits: z.output<typeof Limits>
+  limits: Limits
   peak_memory_bytes: number | null
   peak_disk_bytes: number | null
   peak_processes: number | null
@@ -35,7 +27,7 @@ export type SandboxRow = {
   ended_at: Date | null
 }
 type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
-const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: parseColumn(Limits, row.limits) })
+const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: JSON.parse(row.limits) as Limits })
 
 export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
 type Owned = { organization_id: number; run_id: number; epoch: number }

@@ -12,7 +12,7 @@ export type Local = { commands: Commands; known: KnownCheck[]; to_run: CheckToRu
 export async function localChecks(to: Following, sha: string): Promise<Local> {
   const { deps, run, base, rounds } = to
   const row = await getCheckCommands(deps.db, run.organization_id, base.repository.id)
-  const commands = JSON.parse(row?.checks ?? '[]') as Commands
+  const commands: Commands = row?.checks ?? []
   const known = await seenChecks(to, sha, commands)
   return { commands, known, to_run: commands.flatMap(check => toRun(check, known, rounds, sha)) }
 }

@@ -25,7 +25,7 @@ export async function appendToolResult(
   const bytes = await writer.redactor.bytes(whole.bytes)
   const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
-    const id = await saveArtifact(tx, organization_id, run_id, epoch, artifactOf(kept), MAX_RUN_BYTES)
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, { ...artifactOf(kept), max_bytes: MAX_RUN_BYTES })
     return writer.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }

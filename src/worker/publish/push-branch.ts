@@ -76,7 +76,7 @@ async function pushOnce(committed: Committed): Promise<{ error: GitError; action
     const { status } = await pushBranch(deps.git, base.repository, head, base.branch, how)
     await deps.db.transaction(async tx => {
       await writer.append({ entries: [action({ status: 'ok', result: status })] }, tx)
-      await recordPush(tx, writer.organization_id, writer.run_id, writer.epoch, base.branch, head)
+      await recordPush(tx, writer.organization_id, writer.run_id, writer.epoch, { branch: base.branch, sha: head })
     })
     return null
   } catch (error) {

@@ -17,14 +17,8 @@ export async function saveFound({ db }: DatabaseDeps, writer: RunWriter, run: Ru
     await writer.append({}, tx)
     if (!(await holdRepository(tx, organization_id, repository_id))) return false
     const known = await getSetupCommands(tx, organization_id, repository_id)
-    if (known !== undefined) return known.commands === text
-    await saveSetupCommands(
-      tx,
-      organization_id,
-      repository_id,
-      { ...default_setup, commands: text, maintenance_commands: '[]', variables: '{}' },
-      user_id,
-    )
+    if (known !== undefined) return JSON.stringify(known.commands) === JSON.stringify(commands)
+    await saveSetupCommands(tx, organization_id, repository_id, { ...default_setup, commands }, user_id)
     await setSetupStatus(tx, organization_id, repository_id, 'SETUP')
     await insertAuditEntry(tx, {
       ...{ organization_id, user_id, token_id: null, request_id: null, action: 'setup_commands.updated' },

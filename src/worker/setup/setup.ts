@@ -17,15 +17,15 @@ const MAX_SHOWN = 50
 export async function setupOf(deps: DatabaseDeps & Pick<CommandDeps, 'setup_ms'>, run: RunRow): Promise<Setup | null> {
   if (run.repository_id === null) return null
   const row = await getSetupCommands(deps.db, run.organization_id, run.repository_id)
-  const commands = JSON.parse(row?.commands ?? '[]') as string[]
-  if (row === undefined || commands.length === 0) return null
+  if (row === undefined || row.commands.length === 0) return null
+  const { commands, variables } = row
   return {
     commands,
-    maintenance: JSON.parse(row.maintenance_commands) as string[],
-    variables: JSON.parse(row.variables) as Record<string, string>,
+    maintenance: row.maintenance_commands,
+    variables,
     on_failure: row.on_failure,
     timeout_ms: Math.min(row.timeout_seconds * 1000, deps.setup_ms),
-    digest: setupDigest(commands, row.variables),
+    digest: setupDigest(commands, JSON.stringify(variables)),
   }
 }
 

@@ -44,7 +44,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   const { total_logs } = await writer.append({ entries: [proposalEntry(base.sha, proposed, performance.now() - began)] })
 
   const row = await getSetupCommands(deps.db, run.organization_id, base.repository.id)
-  const variables = JSON.parse(row?.variables ?? '{}') as Record<string, string>
+  const variables = row?.variables ?? {}
   const runner = createSetupRunner({
     ...{ ...input, variables, known: { files: tree.files, paths: tree.paths, toolchain }, ask: askOfRun(of, secrets) },
     throwIfLeaving: () => throwIfLeaving(of),

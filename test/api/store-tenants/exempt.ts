@@ -31,6 +31,8 @@ export const without: Record<string, string> = {
     deleteOldKeys: 'the sweep of all',
     batched: 'no statement',
     joined: 'no statement',
+    parseColumn: 'no statement',
+    hadNoEffect: 'no statement',
     retrySerialization: 'no statement',
     markRolledBack: 'no statement',
     retryWhileUnavailable: 'no statement',
