@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: answers are read without types
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweepRuns } from '../../src/worker/sweep/sweep.ts'
 import { noTelemetry } from '../no-telemetry.ts'

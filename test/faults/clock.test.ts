@@ -51,7 +51,7 @@ test('row 34: in any time zone, of process and database, every time is UTC, and 
   const env = { DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder, 'data'), AGENTRUN_INIT_TOKEN: TOKEN, TZ: 'Asia/Kathmandu' }
   const service = await startServiceProcess(env, 'serve')
   try {
-    // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+    // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
     const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
       const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
       const answer = await fetch(`${service.base_url}/v1/organizations/1${path}`, {

@@ -90,7 +90,7 @@ test.skipIf(missing !== null)(
       const service = await startServiceProcess(env, 'all', join(disk.path, 'service.log'))
       expect(service.base_url).not.toBe('')
       disk.fill()
-      // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+      // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
       const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
         const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
         const answer = await fetch(service.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })

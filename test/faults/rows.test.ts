@@ -15,11 +15,11 @@ const proved: Record<number, [file: string, words: string][]> = {
   5: [['runs/recovery', 'rows 4 and 5: kill -9 of the worker in a command']],
   6: [
     ['chaos/chaos', 'one pull request each'],
-    ['runs/crash', 'Ctrl-C while the branch is being pushed'],
+    ['runs/crash', 'Ctrl-C during a push'],
   ],
   7: [
     ['runs/rolling-restart', 'every process is replaced while'],
-    ['runs/crash', 'Ctrl-C while the branch is being pushed'],
+    ['runs/crash', 'Ctrl-C during a push'],
   ],
   8: [['runs/recovery', 'row 8: a worker that was frozen']],
   9: [['runs/fair-claims', 'twenty workers that claim from a thousand runs at once']],
@@ -60,7 +60,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   29: [
     ['git/mirrors', 'a repository over the size limit is refused'],
     ['git/mirrors', 'a shallow repository is taken as it is'],
-    ['runs/bounds', 'ends the run when its fetch is over'],
+    ['runs/bounds', 'ends the run when its fetch times out'],
   ],
   30: [
     ['runs/out-of-memory', 'a command that uses up the memory of its run is killed'],
@@ -108,7 +108,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   48: [['faults/races', 'row 48']],
   49: [
     ['runs/newer-schema', 'code of one version back starts'],
-    ['runs/newer-schema', 'a newer version migrates beneath it'],
+    ['runs/newer-schema', 'a newer version migrates its schema'],
   ],
   50: [['backup/under-load', 'row 50']],
   51: [['faults/huge', 'row 51']],

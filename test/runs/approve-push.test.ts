@@ -22,7 +22,7 @@ async function waitingRun(app: CodingApp): Promise<number> {
   return id
 }
 
-test('a change of what CI does waits for a person before it is pushed, and what was approved is pushed without asking the agent again', async () => {
+test('a change of what CI does waits for a person before it is pushed, and an approved push needs no further work of the agent', async () => {
   await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, repository())
   const id = await waitingRun(app)
   const evaluation = (await allLogs(app, id)).find(entry => entry.message_type === 'COMMIT_EVALUATION')
@@ -49,7 +49,7 @@ test('a change of what CI does waits for a person before it is pushed, and what 
   expect(expectProblem(await resume(app, id, { prompt: 'Again.', approve: true }), 409).code).toBe('invalid_transition')
 })
 
-test('a message instead goes to the agent, and what it makes then is asked for again while it changes CI', async () => {
+test('a message instead of an approval goes to the agent, and its next commit needs approval too while it changes CI', async () => {
   await using app = await startCodingApp(
     answers(
       ...[change, { text: 'Faster.' }, calls(shell(`echo "# cheaper" >> ${workflow}`)), { text: 'Cheaper, too.' }],
@@ -72,7 +72,7 @@ test('a message instead goes to the agent, and what it makes then is asked for a
   expect(app.git('diff', '--name-only', 'main', run.branch ?? '')).toBe('count.js\n')
 })
 
-test('a stop of one that waits pushes nothing, and where nobody is to be asked it is pushed', async () => {
+test('a stop of a run that waits for approval pushes nothing, and without required approvals the change is pushed', async () => {
   await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, repository())
   const id = await waitingRun(app)
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: tests look into answers of many shapes
+// biome-ignore-all lint/suspicious/noExplicitAny: tests read responses of many shapes
 import type { App } from '../start-app.ts'
 
 const runPath = (app: App, id: number) => `/v1/organizations/${app.org_id}/agent/run/${id}`

@@ -31,7 +31,7 @@ test('a model that answers 429 with Retry-After is waited for, and the wait is i
   expect(errors).toMatchObject([{ code: 'rate_limited', retryable: true, phase: 'model', http_status: 429 }])
 })
 
-test('row 25: a revoked key ends the run as model_auth at once, the operator is told, and the key is nowhere', async () => {
+test('row 25: a revoked key ends the run as model_auth immediately, the operator is notified, and the key appears nowhere', async () => {
   const { run, logs, requests, told } = await play(() => ({
     status: 401,
     body: { error: { message: 'invalid key key-of-the-model-server' } },
@@ -63,7 +63,7 @@ test('a model that stalls is given up after its idle time', async () => {
   expect(errors).toMatchObject([{ code: 'timeout', retryable: true }])
 })
 
-test('an unknown tool and bad arguments are answered to the model, which goes on', async () => {
+test('an unknown tool and bad arguments are reported to the model, which continues', async () => {
   const script = answers(
     calls(
       { name: 'constructor', arguments: {} },
@@ -110,7 +110,7 @@ test('one resume continues what the ceiling of steps ended, with a new allowance
   expect(app.model.requests).toHaveLength(9)
 })
 
-test('empty answers are asked again, and end the run when they go on', async () => {
+test('empty responses are requested again, and end the run when they persist', async () => {
   const { run, errors, requests } = await play(() => ({ text: '' }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'empty_answer' } })
   expect(errors[0]).toMatchObject({ code: 'empty_answer', retryable: true })
@@ -133,7 +133,7 @@ test('a conversation that no longer fits is compacted once, then the run ends as
   expect(requests).toHaveLength(3)
 })
 
-test('a budget pauses the run, and a resume with a larger one goes on', async () => {
+test('a budget pauses the run, and a resume with a larger one continues it', async () => {
   await using app = await startCodingApp((_request, n) => (n < 4 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'four steps' }))
   const { id } = await createRun(app, { prompt: 'count', budget: { max_steps: 2 } })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
@@ -149,7 +149,7 @@ test('a budget pauses the run, and a resume with a larger one goes on', async ()
   expect(app.git('show', `${run.branch}:steps.txt`)).toBe('0\n1\n2\n3\n')
 })
 
-test('a limit of time ends the command at work, and a resume begins its clock anew', async () => {
+test('a time limit ends the running command, and a resume restarts its clock', async () => {
   await using app = await startCodingApp(answers(calls(shell('sleep 12345')), { text: 'at last' }))
   const { id } = await createRun(app, { prompt: 'sleep', budget: { max_wall_seconds: 1 } })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
@@ -163,7 +163,7 @@ test('a limit of time ends the command at work, and a resume begins its clock an
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'at last' })
 })
 
-test('NUL and broken characters in all that a model says end as text with marks, and the pull request is there', async () => {
+test('NUL and invalid characters in the output of a model become text with markers, and the pull request is opened', async () => {
   const script = answers(
     calls({ name: 'sh\u0000ell', arguments: { command: 'true' } }, shell('echo x > x.txt')),
     calls({ name: 'finish', arguments: { answer: 'do\u0000ne \ud800' } }),

@@ -20,7 +20,7 @@ test('an unreachable git URL: accepted, then failed as git_unavailable with the 
   expect(app.model.requests).toHaveLength(0)
 })
 
-test('an empty repository: failed as setup_failed, and it says what to do', async () => {
+test('an empty repository: failed as setup_failed, and the message names the fix', async () => {
   const empty = folderOfFile()
   gitIn(empty, 'init', '--quiet', '--bare')
   await using app = await startCodingApp(answers(), {}, empty)
@@ -80,7 +80,7 @@ test('file names with newlines and invalid UTF-8, and 20,000 files, are cloned, 
   expect(body.files).toHaveLength(2)
 }, 90_000)
 
-test('a push that the remote refuses keeps the work and says so', async () => {
+test('a push that the remote refuses keeps the work and reports the refusal', async () => {
   const repository = makeRepository()
   writeFileSync(join(repository, '.git/hooks/pre-receive'), '#!/bin/sh\necho "no agents here" >&2\nexit 1\n', { mode: 0o755 })
   await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }), {}, repository)

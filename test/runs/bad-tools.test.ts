@@ -46,7 +46,7 @@ test('a tool that runs is seen while it runs: its start, its output, then its en
   expect(output).toContain('tick 1')
 })
 
-test('files that are no text, are missing or are folders are answers to the model', async () => {
+test('binary files, missing files and folders are results that the model can read', async () => {
   await using app = await startCodingApp(
     answers(
       calls(

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 
 const LOOK_MS = 50
 
-/** What stands in front of several API processes: new connections go in turn to those whose `/readyz` answers 200. */
+/** A load balancer for several API processes: new connections go in turn to those whose `/readyz` responds with 200. */
 export class Balancer implements AsyncDisposable {
   readonly #backends = new Map<string, { ready: boolean; timer: NodeJS.Timeout }>()
   readonly #sockets = new Set<Socket>()

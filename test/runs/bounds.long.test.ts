@@ -6,7 +6,7 @@ import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, type CodingApp, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
-/** The end of a run that waited too long, as the run and the last entry of its trace tell it. */
+/** The end of a run that waited too long, as the run and the last entry of its trace report it. */
 async function expectEnd(app: CodingApp, id: number, status_reason: string, code: string) {
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'failed', status_reason, error: { code }, waiting_on: null, deadline_at: null })
@@ -21,7 +21,7 @@ test('a run that no worker takes ends when its time in the queue is over', async
   await expectEnd(app, run.id, 'timeout', 'queue_timeout')
 })
 
-test('a question that nobody answers ends the run', async () => {
+test('a question without an answer ends the run', async () => {
   await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Well?' } })), {
     AGENTRUN_ANSWER_MAX_SECONDS: '2',
   })
@@ -44,7 +44,7 @@ test('an answer has the time of the queue to be taken, and a turn of its own tim
   await awaitEnd(app, id)
 })
 
-test('a model that never says a word is tried again within its bounds, and given up', async () => {
+test('a model that never responds is retried within its bounds, then the run fails', async () => {
   await using app = await startCodingApp(() => ({ stall: 'before_headers' }), {
     AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1',
     AGENTRUN_RUN_MAX_WALL_SECONDS: '5',
@@ -56,7 +56,7 @@ test('a model that never says a word is tried again within its bounds, and given
   expect(retries[0]).toMatchObject({ observation: { code: 'timeout', retryable: true, phase: 'model' } })
 })
 
-test('a turn that would go on for ever ends at its deadline, whatever it waits for', async () => {
+test('a turn that would never end is ended at its deadline, whatever it waits for', async () => {
   await using app = await startCodingApp(() => ({ stall: 'before_body' }), { AGENTRUN_RUN_MAX_WALL_SECONDS: '2' })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitRun(app, id, run => run.waiting_on === 'model')
@@ -91,7 +91,7 @@ test('a model that drips for ever without an answer is cut off at the total', as
   expect((await allLogs(app, id)).find(entry => entry.message_type === 'ERROR')).toMatchObject({ observation: { code: 'timeout' } })
 })
 
-test('a command that never ends is killed at the longest time-out there is, and the agent is told', async () => {
+test('a command that never ends is killed at the maximum time-out, and the agent is notified', async () => {
   await using app = await startCodingApp(answers(calls(shell('sleep 12345', 3_000)), { text: 'It did not end.' }), {
     AGENTRUN_TOOL_MAX_SECONDS: '1',
   })
@@ -102,7 +102,7 @@ test('a command that never ends is killed at the longest time-out there is, and 
   })
 })
 
-test('a remote that takes the connection and says nothing ends the run when its fetch is over', async () => {
+test('a remote that accepts the connection and never responds ends the run when its fetch times out', async () => {
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   await using app = await startCodingApp(answers(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_FETCH_SECONDS: '1' })
@@ -153,7 +153,7 @@ test('progress is an entry, bytes of the model or output of a tool; a beat alone
   const begun = (await now())?.at
   await expect.poll(async () => (await now())?.at, { timeout: 10_000 }).not.toBe(begun)
   await awaitRun(app, id, run => run.waiting_on === 'model' && app.model.requests.length === 2)
-  // The next beat may still tell of the tool's last words; those after it have nothing to tell.
+  // The next heartbeat may still carry the last output of the tool; later ones carry nothing.
   const asked = await worked()
   await expect.poll(worked, { timeout: 10_000 }).toBeGreaterThan(asked + 1_000)
   const quiet = await now()

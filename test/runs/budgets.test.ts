@@ -10,7 +10,7 @@ const resume = (app: CodingApp, agent_run_id: number, more: object) =>
 const most = ({ body }: SeenRequest) => body.max_output_tokens as number
 const paused = (app: CodingApp, id: number) => awaitRun(app, id, run => run.status === 'paused')
 
-test('a call that may cost more than is left is not made: the run is held, says what is spent, set aside and allowed, and a top-up goes on', async () => {
+test('a call that may cost more than the rest of the budget is not made: the run pauses, reports what is spent, reserved and allowed, and continues after a top-up', async () => {
   await using app = await startCodingApp(answers({ text: 'Paid for.' }))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.001' } })
   const run = await paused(app, id)
@@ -95,7 +95,7 @@ test('a refusal of the provider costs nothing', async () => {
   expect((await awaitEnd(app, id)).usage).toMatchObject({ input_tokens: 2_000, output_tokens: 100, cost_usd: '0.00195' })
 })
 
-test('a model whose price nobody knows is held by steps, never by a cost that is not known', async () => {
+test('a model of unknown price is limited by steps, never by an unknown cost', async () => {
   await using app = await startCodingApp(() => calls(shell('true')))
   const { id } = await createRun(app, { prompt: 'x', budget: { max_cost_usd: '0.000001', max_steps: 2 } })
   expect(await paused(app, id)).toMatchObject({
@@ -105,7 +105,7 @@ test('a model whose price nobody knows is held by steps, never by a cost that is
   })
 })
 
-test("an organization's month is asked before each call, together with what its other runs have set aside", async () => {
+test("an organization's monthly budget is checked before each call, together with the reservations of its other runs", async () => {
   const first = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 0) await first.promise
@@ -125,7 +125,7 @@ test("an organization's month is asked before each call, together with what its 
   expect(app.model.requests).toHaveLength(2)
 })
 
-test('steps, cost and time at work go on over every owner of a turn', async () => {
+test('steps, cost and active time accumulate over all owners of a turn', async () => {
   await using app = await startCodingApp(() => calls(shell('sleep 0.3')))
   const { id } = await createRun(app, { prompt: 'x', budget: { max_steps: 4 } })
   await awaitRun(app, id, run => run.total_logs >= 4)
@@ -139,7 +139,7 @@ test('steps, cost and time at work go on over every owner of a turn', async () =
   expect(time).toEqual({ same: true })
 })
 
-test('limits that are near are told to the agent once each, and to who looks on, and are no entries of the trace', async () => {
+test('near limits are reported once each, to the agent and to viewers, and are no entries of the trace', async () => {
   await using app = await startCodingApp((_request, n) => (n < 4 ? calls(shell(`echo ${n}`)) : { text: 'Wrapped up.' }))
   const { id } = await createRun(app, { prompt: 'x', budget: { max_steps: 5 } })
   const passing: unknown[] = []

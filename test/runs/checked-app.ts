@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect } from 'vitest'
 import { servePlain } from '../egress/servers.ts'
 import type { FakeAnswer } from '../model/fake-server.ts'
@@ -11,7 +11,7 @@ export const SECRET = 'deploy-key-0123456789'
 export type CheckedApp = CodingApp & {
   /** What the model answers, one after the other; then it has nothing to change. */
   script: FakeAnswer[]
-  /** What the server answers to checks that ask it, one after the other. */
+  /** The responses of the server to the checks that call it, in order. */
   gates: (() => Promise<number> | number)[]
   /** Forgets what the test before has set. */
   forget(): Promise<void>
@@ -20,19 +20,19 @@ export type CheckedApp = CodingApp & {
   follow(settings: object): Promise<unknown>
   /** Sets the checks, by their names. */
   checkBy(commands: Record<string, string>, timeout_seconds?: number): Promise<void>
-  /** A command that asks the server, and fails where that says so. */
+  /** A command that calls the server, and fails where the response requests it. */
   ask(): string
-  /** Has the next check that asks wait until somebody opens. */
+  /** Makes the next check that calls wait until the test opens it. */
   gate(status?: number): { reached: Promise<void>; open(): void }
   start(more?: Record<string, unknown>): Promise<number>
-  /** The run at its end, and what its trace says of checks. */
+  /** The ended run, and the entries of its trace about checks. */
   seen(id: number): Promise<{ run: any; logs: any[]; detected: any[]; fixed: any[]; checks: any[]; pr: any }>
   pullRequestOf(run: any): Promise<any>
   /** The last message of each request to the model. */
   told(): string[]
 }
 
-/** The service with a model, a repository, and a server that checks can ask. */
+/** The service with a model, a repository, and a server that checks can call. */
 export async function startCheckedApp(): Promise<CheckedApp> {
   const stack = new AsyncDisposableStack()
   const server = stack.use(

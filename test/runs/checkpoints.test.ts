@@ -70,7 +70,7 @@ test('each step that changed files has a checkpoint, steps that did not belong t
   expect(Number(stored?.bytes)).toBeLessThan(10_000)
 })
 
-test('the workspace of a run that has ended goes, and a resume restores it: committed or not, without the ignored, and the agent is told', async () => {
+test('the workspace of an ended run is removed, and a resume restores it, committed or not, without ignored files, and notifies the agent', async () => {
   await using app = await startCodingApp(
     answers(
       calls(shell('echo "*.log" > .gitignore; echo ignored > x.log; echo kept > kept.txt; chmod +x kept.txt; git stash list')),
@@ -124,7 +124,7 @@ test('a run without a repository is restored too', async () => {
   expect(logs.findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('deep\nup\na\ntop\n')
 })
 
-test('what is too large is said once and stops nothing; the workspace stays, because it is the only one that has it', async () => {
+test('a workspace that is too large is reported once and blocks nothing; it is kept, because it is the only copy', async () => {
   await using app = await startCodingApp(
     answers(
       calls(shell('echo fine > fine.txt')),
@@ -150,7 +150,7 @@ test('what is too large is said once and stops nothing; the workspace stays, bec
   expect((await allLogs(app, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('2000000\n')
 })
 
-test('what cannot be read is said as that, and so is what changes all the time', async () => {
+test('unreadable files are reported as unreadable, and so are files that never stop changing', async () => {
   const touch = calls(shell('touch step'))
   await using app = await startCodingApp(
     answers(

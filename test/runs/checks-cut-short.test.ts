@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { saveCheck } from '../../src/store/pull-requests/checks.ts'
 import { rows } from '../start-app.ts'
@@ -31,7 +31,7 @@ test('a stop while a check runs ends it at once and leaves no process; the check
   expect(body.items).toMatchObject([{ name: 'long', status: 'completed', conclusion: 'cancelled' }])
 })
 
-test('a budget holds in attempts to mend too, and more of it lets the run go on from there', async () => {
+test('a budget also limits attempts to fix a check, and a larger one lets the run continue from there', async () => {
   await app.checkBy({ test: 'test -e two.txt' })
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
   const id = await app.start({ budget: { max_steps: 3 } })
@@ -43,7 +43,7 @@ test('a budget holds in attempts to mend too, and more of it lets the run go on 
   expect(fixed[0]).toMatchObject({ fixed_checks: ['test'] })
 })
 
-test('a message that interrupts cuts a check short, and is heard first; what was cut is run again', async () => {
+test('a message that interrupts ends a running check and is read first; the interrupted check runs again', async () => {
   await app.checkBy({ test: `test -e two.txt || { ${app.ask()}; exit 1; }` })
   const { reached } = app.gate()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
@@ -79,7 +79,7 @@ test('a ban while checks run ends it: no further attempt', async () => {
   expect([run.status, run.banned, detected]).toEqual(['cancelled', true, []])
 })
 
-test('nothing is mended of a pull request that a person has closed meanwhile', async () => {
+test('nothing is fixed in a pull request that a person has closed meanwhile', async () => {
   await app.checkBy({ test: app.ask() })
   const { reached, open } = app.gate(500)
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rows } from '../start-app.ts'
 import { type CheckedApp, SECRET, startCheckedApp } from './checked-app.ts'
@@ -13,9 +13,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => app.forget())
 
 describe('what fails goes back to the agent', () => {
-  test('who mends it, and the run ends when its checks pass: each step stands in the trace, and the pull request says it', async () => {
+  test('the agent fixes a failed check, and the run ends when its checks pass: each step is in the trace, and the pull request reports it', async () => {
     await app.checkBy({
-      test: 'echo looking; grep -q two count.js || { echo "not ok: two is missing"; exit 1; }',
+      test: 'echo running; grep -q two count.js || { echo "not ok: two is missing"; exit 1; }',
       lint: 'test -s count.js',
     })
     app.script = [
@@ -32,7 +32,7 @@ describe('what fails goes back to the agent', () => {
     const failed = {
       name: 'test',
       conclusion: 'failure',
-      log_excerpt: 'looking\nnot ok: two is missing',
+      log_excerpt: 'running\nnot ok: two is missing',
       url: expect.stringContaining('/agent/trace/'),
     }
     expect(detected).toEqual([{ pr_number: pr.number, head_sha: fixed[0].from_sha, checks: [failed], attempt: 1, max_attempts: 3 }])
@@ -81,7 +81,7 @@ describe('what fails goes back to the agent', () => {
     expect(app.git('show', `${run.branch}:note.txt`)).toBe('one\nmore\nmore\n')
   })
 
-  test('no check: nothing is said of any; no change: none is run', async () => {
+  test('without checks none are reported; without a change none are run', async () => {
     await app.checkBy({})
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const without = await app.seen(await app.start())
@@ -95,7 +95,7 @@ describe('what fails goes back to the agent', () => {
 describe('it stops', () => {
   const change = (n: number) => calls(shell(`echo ${n} >>tries.txt`))
 
-  test('where as many attempts as are allowed did not help, and says so in entry, answer and pull request', async () => {
+  test('when the allowed attempts did not help, the entry, the answer and the pull request report it', async () => {
     await app.checkBy({ never: 'echo "can never pass"; exit 1', fine: 'true' })
     await app.follow({ check_retry_count: 2 })
     app.script = [change(1), { text: 'One.' }, change(2), { text: 'Two.' }, change(3), { text: 'Three.' }, change(4), { text: 'Four.' }]
@@ -140,7 +140,7 @@ describe('it stops', () => {
   })
 })
 
-test('the settings of the repository are followed: what is ignored, how often, and what is said besides', async () => {
+test('the settings of the repository apply: ignored checks, number of attempts, extra instructions', async () => {
   await app.checkBy({ docs: 'exit 1', lint: 'exit 1', test: 'test -e second.txt' })
   await app.follow({ ignored_checks: ['docs'], check_retry_counts: { lint: 0, test: 1 }, custom_prompts: { test: 'It wants second.txt.' } })
   const asked = app.model.requests.length
@@ -174,7 +174,7 @@ test('a check that is not the fault of the change is run again at the same commi
   ])
 })
 
-test('one that does not end is timed out, and what it wrote until then is told', async () => {
+test('a check that does not end is timed out, and its output until then is reported', async () => {
   await app.checkBy({ slow: 'echo begun; sleep 1000' }, 1)
   await app.follow({ check_retry_count: 0 })
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
@@ -183,7 +183,7 @@ test('one that does not end is timed out, and what it wrote until then is told',
   expect(sandboxProcesses(app.data_dir)).toEqual([])
 })
 
-test('the value of a secret that a check writes is nowhere: entries, rows, what the agent is told', async () => {
+test('the value of a secret that a check prints appears nowhere: not in entries, rows or messages to the agent', async () => {
   await app.checkBy({ leak: 'echo "key=$API_KEY"; exit 1' })
   await app.follow({ check_retry_count: 1 })
   const asked = app.model.requests.length
@@ -195,7 +195,7 @@ test('the value of a secret that a check writes is nowhere: entries, rows, what 
   for (const all of [logs, body, kept, app.model.requests.slice(asked)]) expect(JSON.stringify(all)).not.toContain(SECRET)
 })
 
-test('each runs in a clean sandbox: the commit and what the setup made, nothing of the agent, of the setup or of other checks', async () => {
+test('each check runs in a clean sandbox: the commit and the result of the setup, nothing of the agent, of the setup or of other checks', async () => {
   await app.call('PUT', app.at('/secrets/SETUP_KEY'), { value: 'setup-key-0123456789' })
   const setUpBy = (more: object) => app.call('PUT', app.at(`/repos/${app.repo_id}/setup-commands`), { ...setup, ...more })
   const setup = {
@@ -220,7 +220,7 @@ test('each runs in a clean sandbox: the commit and what the setup made, nothing 
     expect(output[1]).toBe(output[0])
     return logs.filter(entry => entry.tool_name === 'setup_command').map(entry => entry.tool_input.for)
   }
-  // They stand on what the run was set up with.
+  // They use the environment that the run was set up with.
   expect(await work()).toEqual([undefined])
   // What would have to be brought up to date is prepared for them as it would be for the run.
   app.git('commit', '--quiet', '--allow-empty', '-m', 'another')

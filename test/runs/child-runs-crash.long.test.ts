@@ -6,7 +6,7 @@ import { calls } from './coding-app.ts'
 
 const LOCK = 4_242
 
-test('kill -9 between the start of a child and the record of it: one child, and the agent that goes on is told and finds it', async () => {
+test('kill -9 between the start of a child and its record: one child, and the agent that continues is notified and finds it', async () => {
   await using cluster = await startCluster(
     playedBy({
       '@parent': step => [calls(startRun('@child')), calls(getRun({ wait_seconds: 600 }))][step] ?? { text: 'Found it.' },
@@ -29,7 +29,7 @@ test('kill -9 between the start of a child and the record of it: one child, and 
   expect(await children()).toHaveLength(1)
   worker.child.kill('SIGKILL')
   await worker.ended
-  // What the dead worker has asked for is not done after its death.
+  // What the dead worker has requested is not done after its death.
   await cluster.rows(`select pg_terminate_backend(pid) from (${waiting}) w`)
   await client.query(`select pg_advisory_unlock(${LOCK})`)
   client.release()

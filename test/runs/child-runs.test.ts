@@ -19,7 +19,7 @@ const outcomes = async (app: App, id: number, name: string) =>
 const links = async (app: App, id: number) =>
   (await allLogs(app, id)).filter(entry => entry.message_type === 'AGENT_RUN_LINK').map(entry => entry.observation)
 
-/** Another repository of the organization, and what git says there. */
+/** Another repository of the organization, and the output of git there. */
 async function addRepository(app: CodingApp) {
   const path = makeRepository({ 'README.md': '# Other\n' })
   const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: path })
@@ -27,7 +27,7 @@ async function addRepository(app: CodingApp) {
   return { ...body, git: (...args: string[]) => gitIn(path, ...args) }
 }
 
-test('two children work at once in another repository, each with a branch and a pull request, and their parent, which holds no place meanwhile, hears of it', async () => {
+test('two children work in parallel in another repository, each with a branch and a pull request, and their parent, which occupies no slot meanwhile, gets their results', async () => {
   let named = ''
   let numbered = ''
   const child = (word: string) => (step: number) =>
@@ -69,7 +69,7 @@ test('two children work at once in another repository, each with a branch and a 
   for (const run of children) expect(await links(app, run.id)).toMatchObject([{ agent_run_id: id, relation: 'parent' }])
 })
 
-test('only its own children are seen: of other runs it is told nothing, and playbooks and unknown repositories start none', async () => {
+test('an agent sees only its own children: other runs are not found, and playbooks and unknown repositories start none', async () => {
   let stranger = 0
   await using app = await start({
     '@parent': step =>
@@ -81,7 +81,7 @@ test('only its own children are seen: of other runs it is told nothing, and play
   stranger = (await createRun(app, { prompt: '@stranger with a secret plan' })).id
   await awaitEnd(app, stranger)
   const { id } = await createRun(app, { prompt: '@parent' })
-  // A person names it, so it is no child that the agent has started.
+  // A person started it, so it is no child of the agent.
   await awaitEnd(app, (await createRun(app, { prompt: '@stranger', parent_run_id: id })).id)
   await awaitEnd(app, id)
   const [foreign, unknown, all] = await outcomes(app, id, 'get_run')

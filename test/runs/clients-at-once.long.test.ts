@@ -4,7 +4,7 @@ import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { awaitRun, createRun } from './await-run.ts'
 
-/** Several clients ask for whatever they like of the same few runs, while workers work on these: what must hold however they meet. */
+/** Several clients send random requests for the same few runs, while workers process these: what must hold in every interleaving. */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const CLIENTS = 6
 const REQUESTS = 50
@@ -23,7 +23,7 @@ const edges: Record<RunStatus, RunStatus[]> = {
 }
 const ended: RunStatus[] = ['completed', 'failed', 'cancelled']
 
-/** Writes down every move that a run makes, whoever makes it. */
+/** Records every transition of a run, regardless of its author. */
 const witness = `create table moves (n bigint generated always as identity, run_id bigint, status_before text, status_after text, turn_before int, turn_after int);
   create function witness() returns trigger language plpgsql as $$ begin
     insert into moves (run_id, status_before, status_after, turn_before, turn_after) values (new.id, old.status, new.status, old.turn, new.turn);
@@ -69,7 +69,7 @@ test.each([seed, seed + 1])(
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, (_item, n) => client(n)))
-    // Whoever comes too late, or to a banned run, is told so, and nothing else is refused.
+    // A request that comes too late, or to a banned run, gets that reason, and nothing else is refused.
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.filter(({ path, status }) => !(path === 'resume' && status === 409))).toEqual([])
 
@@ -79,7 +79,7 @@ test.each([seed, seed + 1])(
   90_000,
 )
 
-/** Until nobody works on it and nobody will. */
+/** Waits until no worker has a run and none is left to claim. */
 async function settled(app: App, id: number): Promise<void> {
   for (;;) {
     await awaitRun(app, id, run => run.terminal || run.status === 'waiting' || run.status === 'paused')

@@ -50,7 +50,7 @@ async function resume(app: App, id: number, turn: number, ...steps: string[]) {
   return awaitRun(app, id, found => found.turn === turn && found.terminal)
 }
 
-test('a follow-up goes on beside what a person has pushed to the branch, and its next turn sees it', async () => {
+test('a follow-up continues on top of what a person has pushed to the branch, and its next turn sees it', async () => {
   await using app = await startApp()
   using person = gitClient(app)
   const { id, branch } = await proposed(app, person)
@@ -66,7 +66,7 @@ test('a follow-up goes on beside what a person has pushed to the branch, and its
   expect(next).toMatchObject({ status: 'completed', result: 'Seen.', github_pull_requests: [{ files_changed: 4 }] })
 })
 
-test('what a person has pushed against the agent is not overwritten: the turn says so, and the work is kept', async () => {
+test('conflicting commits of a person are not overwritten: the turn reports the conflict, and the work is kept', async () => {
   await using app = await startApp()
   using person = gitClient(app)
   const { id } = await proposed(app, person)

@@ -31,7 +31,7 @@ export async function startCodingApp(
   return { ...app, model, repository, git, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** A model whose price is known, in US dollars for a token: the same server in the place of its provider. */
+/** A model with a known price, in US dollars per token: the same server instead of its provider. */
 export const PRICED = { model: 'openai/gpt-5.4-mini', input: 0.75e-6, output: 4.5e-6 }
 export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
   OPENAI_API_KEY: 'key-of-the-provider',
@@ -64,7 +64,7 @@ export function gitIn(folder: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' })
 }
 
-/** A script that gives one answer after the other, and says so when the run asks for more. */
+/** A script that gives one response after the other, and fails when the run requests more. */
 export const answers =
   (...list: FakeAnswer[]): FakeScript =>
   (_request, n) =>

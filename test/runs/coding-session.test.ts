@@ -5,7 +5,7 @@ import { answers, type CodingApp, calls, shell, startCodingApp } from './coding-
 
 describe('a coding session of a model, with parallel calls', () => {
   let app: CodingApp
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
   let run: any, logs: any[]
 
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describe('a coding session of a model, with parallel calls', () => {
     expect(run.usage.active_seconds).toBeGreaterThan(0)
   })
 
-  test('the sandbox is gone, its files wait for a resume, which goes on in them with the whole conversation', async () => {
+  test('the sandbox is gone, its files wait for a resume, which continues in them with the whole conversation', async () => {
     const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'And now?' })
     expect(resumed.body).toMatchObject({ id: run.id, status: 'queued', turn: 2, result: '', finished_at: null })
     const again = await awaitEnd(app, run.id)
@@ -133,7 +133,7 @@ describe('a coding session of a model, with parallel calls', () => {
   })
 })
 
-test('a second turn sees the files of the first, and its commit goes on the same branch and pull request', async () => {
+test('a second turn sees the files of the first, and its commit goes to the same branch and pull request', async () => {
   await using app = await startCodingApp(
     answers(
       calls(shell('echo first > a.txt; echo scratch > ignored.log; echo "*.log" > .gitignore')),

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { FakeAnswer } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
@@ -26,7 +26,7 @@ const play = async (...answers: FakeAnswer[]) => {
   return { run, logs, evaluations, told }
 }
 
-test('what is to be pushed is looked at first, and the trace says commits, findings and verdict', async () => {
+test('commits are evaluated before they are pushed, and the trace shows commits, findings and verdict', async () => {
   const { run, logs, evaluations } = await play(
     calls(
       shell(
@@ -53,7 +53,7 @@ test('what is to be pushed is looked at first, and the trace says commits, findi
   expect(names.indexOf('COMMIT_EVALUATION')).toBe(names.indexOf('git_push') - 1)
 })
 
-test('what should not be pushed goes back to the agent with the place, and is pushed once it is mended', async () => {
+test('a finding goes back to the agent with its location, and the commit is pushed once it is fixed', async () => {
   const conflict =
     'printf "one\\n<<<<<<< HEAD\\na\\n=======\\nb\\n>>>>>>> x\\n" >merged.txt; mkdir -p node_modules/a; echo x >node_modules/a/index.js'
   const { run, evaluations, told } = await play(
@@ -69,7 +69,7 @@ test('what should not be pushed goes back to the agent with the place, and is pu
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('merged.txt\n')
 })
 
-test('the value of a secret is in none of the commits once it is out of the files, whoever had committed it', async () => {
+test('the value of a secret is in no commit once it is removed from the files, regardless of who had committed it', async () => {
   const { run, evaluations, told } = await play(
     calls(shell('echo "$API_KEY" >config; git add config; git commit -qm config; echo more >more.txt')),
     { text: 'First.' },
@@ -86,7 +86,7 @@ test('the value of a secret is in none of the commits once it is out of the file
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('config\nmore.txt\n')
 })
 
-test('twice in a turn and no more: then it is pushed as it is, and says so; a secret is not', async () => {
+test('findings go back at most twice in a turn: then the commit is pushed and reports them; a secret is not pushed', async () => {
   const { run, evaluations } = await play(calls(shell('mkdir __pycache__; echo x >__pycache__/a.txt')))
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
   expect(evaluations.map(({ verdict }) => verdict)).toEqual(['fail', 'fail'])
@@ -95,7 +95,7 @@ test('twice in a turn and no more: then it is pushed as it is, and says so; a se
   expect(denied.logs.some(entry => entry.tool_name === 'git_push')).toBe(false)
 })
 
-test('a second turn is asked for what it adds, and not for what was there', async () => {
+test('a second turn is evaluated for what it adds, and not for earlier commits', async () => {
   const first = await play(calls(shell('echo one >one.txt; git add .; git commit -qm wip')))
   script = [calls(shell('echo two >two.txt'))]
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: first.run.id, prompt: 'more' })

@@ -46,7 +46,7 @@ async function endOne(app: Parameters<typeof putRun>[0] & { org_id: number }) {
   await putRun(app, run?.id ?? 0, 'completed')
 }
 
-test('a run beyond the bound waits in the queue and starts when a place is free', async () => {
+test('a run beyond the limit waits in the queue and starts when a slot is free', async () => {
   let go = () => {}
   const gate = new Promise<void>(resolve => {
     go = resolve
@@ -71,7 +71,7 @@ test('a run beyond the bound waits in the queue and starts when a place is free'
   expect(order).toEqual({ ids: [first.id, second.id, third.id], apart: true })
 })
 
-test('runs that wait for a place start at once when the bound is lifted', async () => {
+test('queued runs start immediately when the limit is removed', async () => {
   await using app = await startCodingApp(() => ({ stall: 'before_body' }))
   await bound(app, 1)
   const first = await createRun(app, { prompt: 'first' })

@@ -32,7 +32,7 @@ beforeEach(async () => {
   github.requests.length = 0
 })
 
-/** The second look is of a later round than any that has begun before, and a round ends before the next. */
+/** The second poll belongs to a later round than any that has begun before, and a round ends before the next. */
 async function endOfRound(): Promise<void> {
   await lookNow(app, gitea_repo)
   await lookNow(app, gitea_repo)
@@ -45,7 +45,7 @@ async function lookAtGitHub(): Promise<void> {
   await endOfRound()
 }
 
-test('an answer that nobody can read stops no other look', async () => {
+test('an unreadable response stops no other poll', async () => {
   github.play(CHANGED, { kind: 'other', type: 'application/json', text: '{}' })
   await lookAtGitHub()
   expect(github.count(CHANGED)).toBe(3)
@@ -65,7 +65,7 @@ test('a forge that takes its time holds up no other', async () => {
   open()
 }, 60_000)
 
-test('nothing is looked for where it is not known what we are called, and it is found later', async () => {
+test('nothing is polled while our own account name is unknown, and it is found later', async () => {
   await rows(app, `update forges set login = null where kind = 'gitea'`)
   const until = () => rows(app, 'select forge_seen_until from repositories where id = $1', [gitea_repo])
   const before = await until()
@@ -79,7 +79,7 @@ test('nothing is looked for where it is not known what we are called, and it is 
   await lookNow(app, gitea_repo)
 }, 90_000)
 
-test('a connection that is limited is left alone for as long as it says, and no other', async () => {
+test('a rate-limited connection is not polled for the time that the forge requests, and no other is delayed', async () => {
   github.play(CHANGED, { kind: 'secondary_limit', seconds: 600 })
   await lookAtGitHub()
   await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])

@@ -19,7 +19,7 @@ beforeAll(() => {
   large = makeManyFiles()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
 async function call(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
     method,
@@ -29,11 +29,11 @@ async function call(base_url: string, method: string, path: string, body?: unkno
   return response.json()
 }
 
-// `until` asks more often than a client may.
+// `until` polls more often than a client may.
 const no_limits = { AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' }
 
 /** Asks until the run is as expected; the service is another process, so there is nothing else to wait for. */
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
 async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
   for (const end = Date.now() + 40_000; Date.now() < end; ) {
     const run = await call(base_url, 'GET', `/run/${id}`)
@@ -121,7 +121,7 @@ test('a configuration with mistakes is refused with all of them, before anything
   expect(output).toMatch(/3 mistakes/)
 })
 
-test('Ctrl-C while the branch is being pushed: the next start pushes and proposes it, and asks the model nothing again', async () => {
+test('Ctrl-C during a push: the next start pushes and opens the pull request, without another call of the model', async () => {
   await using model = await startFakeOpenAI((_request, n) => [calls(shell('echo late > late.txt'))][n] ?? { text: 'Written.' })
   const slow = makeRepository()
   const hook = join(slow, '.git/hooks/pre-receive')

@@ -93,7 +93,7 @@ async function workersAndRuns() {
 
 test('only a closed session of a server that did not restart, or the same data folder, ends a lease early', async () => {
   await using there = await workersAndRuns()
-  // In one transaction, so that time stands still between the heartbeat and the sweep.
+  // In one transaction, so that no time passes between the heartbeat and the sweep.
   const requeued = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
     there.db.transaction(async tx => {
       const run = await there.putRun(tx, owner, lease_seconds)

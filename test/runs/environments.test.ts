@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { appendFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =
 const INSTALL =
   'mkdir -p lib; echo "$RANDOM$RANDOM" >lib/made; cp lib/made ~/made; echo "set up" >>tracked.txt; chmod 0 lib/made; chmod 400 lib/made'
 
-/** What became of a run: how it was set up, and what its one command put out. */
+/** The outcome of a run: how it was set up, and the output of its one command. */
 async function work(command: string, body: Record<string, unknown> = {}) {
   script = [calls(shell(command)), { text: 'Done.' }]
   const { id } = await createRun(app, { prompt: 'work', ...body })
@@ -45,7 +45,7 @@ async function work(command: string, body: Record<string, unknown> = {}) {
   }
 }
 
-test('the second run stands on what the first was set up with, sees nothing of what its agent did, and says which it is', async () => {
+test('the second run reuses the environment of the first, sees nothing of what its agent did, and names the environment', async () => {
   await setUpBy([INSTALL])
   const look = 'cat lib/made ~/made; git status --porcelain; ls; ls ~'
   const one = await work(`${look}; rm -r lib; echo mine >~/made; echo mine >mine.txt`)
@@ -68,16 +68,16 @@ test('the second run stands on what the first was set up with, sees nothing of w
   const { environment } = (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body
   expect(environment.setup).toMatchObject({ commands: 1, state: 'prepared', environment_id: made.id, at_base_sha: true })
   expect(environment.startups).toMatchObject({ runs: 2 })
-  // What it made is no part of the change, what it changed is: as without.
+  // What the setup created is no part of the change, what it changed is: as without an environment.
   for (const { run } of [one, two]) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
-  // A later turn goes on with its own.
+  // A later turn continues with its own.
   script = [calls(shell('cat ~/made mine.txt; ls lib')), { text: 'Again.' }]
   await app.call('POST', at(`/agent/run/${one.id}/resume`), { prompt: 'again' })
   await awaitEnd(app, one.id)
   expect((await allLogs(app, one.id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toMatch(/^mine\nmine\n.*No such/)
 })
 
-test('another commit with the same manifests gets the same, its own files, and what is to be done anew; other manifests get their own', async () => {
+test('another commit with the same manifests gets the same environment, its own files, and repeats the steps that must run again; other manifests get their own', async () => {
   await setUpBy(['mkdir -p lib; cp *.js lib/built; echo first >lib/kept'], { maintenance_commands: ['cp *.js lib/built'] })
   const one = await work('cat lib/built')
   appendFileSync(join(app.repository, 'count.js'), 'export const two = 2\n')
@@ -140,7 +140,7 @@ test('what was taken out of a branch prepares nothing for others on it', async (
   expect([two.output, two.environments[0].made]).toEqual(['in its place\n', true])
 })
 
-test('files that were changed behind its back are never shown: it is made anew, and the trace says so', async () => {
+test('files that were changed outside the service are never used: the environment is recreated, and the trace reports it', async () => {
   await setUpBy(['mkdir lib; echo good >lib/made; echo good >~/made; touch -d 2020-01-01 lib/made'])
   await work('true')
   const [before] = await list()
@@ -159,7 +159,7 @@ test('files that were changed behind its back are never shown: it is made anew, 
   expect((await list()).map(({ id }) => id)).not.toContain(before.id)
 })
 
-test('what was dropped or is too old is made anew', async () => {
+test('a dropped or expired environment is recreated', async () => {
   await setUpBy(['echo x >made'])
   const one = await work('true')
   const id = one.environments[0].id
@@ -172,7 +172,7 @@ test('what was dropped or is too old is made anew', async () => {
   expect(await list()).toEqual([])
 })
 
-test('a run is told before it is made whether it would be set up: with other secrets, or when what is there is too old', async () => {
+test('a dry run predicts whether the run would be set up: with other secrets, or when the environment is too old', async () => {
   await setUpBy(['echo "$TOKEN_OF_REGISTRY" | wc -c >made'])
   const state = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup.state
   const secret = at(`/repos/${app.repo_id}/secrets/TOKEN_OF_REGISTRY`)
@@ -186,7 +186,7 @@ test('a run is told before it is made whether it would be set up: with other sec
   expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
 })
 
-test('runs that begin together set up once; a setup that fails is kept for nobody', async () => {
+test('runs that start together set up once; a failed setup is not kept', async () => {
   await setUpBy(['echo x >made; sleep 1'])
   const together = await Promise.all(Array.from({ length: 3 }, () => createRun(app, { prompt: 'work' })))
   for (const { id } of together) await awaitEnd(app, id)
@@ -201,7 +201,7 @@ test('runs that begin together set up once; a setup that fails is kept for nobod
   expect((await list()).length).toBe(before)
 })
 
-test('files go when nobody stands on them any more, the longest unused first, and with them what is known of them', async () => {
+test('files of an unused environment are removed, the least recently used first, together with their rows', async () => {
   await setUpBy(['head -c 2000000 /dev/urandom >made'])
   await work('true')
   await setUpBy(['head -c 2000001 /dev/urandom >made'])

@@ -54,7 +54,7 @@ test('the first run of an organization is the next but one, however many another
   expect(await queues.claims(3)).toEqual([0, 1, 0])
 })
 
-test('it is the turn of the organization with the fewest runs at work, and within it of the run that has waited longest', async () => {
+test('the next claim goes to the organization with the fewest active runs, and within it to the run that has waited longest', async () => {
   await using queues = await startQueues([6, 4, 1])
   expect(await queues.claims(11)).toEqual([0, 1, 2, 0, 1, 0, 1, 0, 1, 0, 0])
   expect(await queues.claim()).toBeNull()
@@ -82,7 +82,7 @@ test('a run that another worker had begun goes before all new ones, whosever the
   expect(claimed.map(run => run?.epoch)).toEqual([3, 3, 3])
 })
 
-test('an organization whose row somebody holds delays no other one, and its runs are claimed when nothing else is left', async () => {
+test('an organization whose row is locked delays no other one, and its runs are claimed when nothing else is left', async () => {
   await using queues = await startQueues([5, 3])
   await queues.sql('update organizations set max_concurrent_runs = 10 where id = $1', [queues.organizations[0]])
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -15,7 +15,7 @@ const listed = ({ body }: { body: RunDiff }) =>
     .parse(body)
     .files.map(file => `${file.status} ${file.path}`)
 
-/** A run of three steps that change files: the second with two calls of one answer. Forks say what they see. */
+/** A run of three steps that change files: the second with two calls in one response. Forks report what they see. */
 async function startForked(input: Record<string, unknown> = {}) {
   let n = 0
   const app = await startCodingApp(request => {

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename } from 'node:path'
@@ -69,7 +69,7 @@ const shop = (more: Record<string, unknown> = {}) =>
   JSON.stringify({ name: 'shop', version: '1.0.0', scripts: { test: 'node test.js' }, dependencies: { tiny: '1.0.0' }, ...more })
 const uses_tiny = { 'test.js': 'require("assert").strictEqual(require("tiny"), "tiny indeed")\n' }
 
-test('with a lockfile: what it says is installed, the tests pass without the network of a setup, and the repository has the commands', async () => {
+test('with a lockfile: its packages are installed, the tests pass without the network of a setup, and the repository has the commands', async () => {
   const { repo_id, run, logs, said, result } = await find({
     ...{ 'package.json': shop(), 'package-lock.json': registry.lockfile('shop', ['tiny']), '.npmrc': registry.npmrc, ...uses_tiny },
   })
@@ -126,7 +126,7 @@ test('what is not there is named, and nothing is saved', async () => {
   expect((await find({ 'notes.txt': 'nothing\n' })).result).toMatchObject({ commands: [], verified: false, reason: 'nothing_found' })
 }, 60_000)
 
-test('when the rules are at their end the model is asked; what it proposes has no secrets of setups, is proved, and waits for a person', async () => {
+test('when the rules find nothing the model is called; its proposal has no setup secrets, is verified, and waits for a person', async () => {
   const commands = ['printf %s "[$DEPLOY_KEY]" >ready']
   script = [calls({ name: 'setup_commands', arguments: { commands, proof: 'make test', reason: 'It wants a file.' } })]
   const makefile = 'test:\n\ttest "$$(cat ready)" = "[]"\n'

@@ -52,7 +52,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     const id = await newRun(status)
     await set(id, `lease_until = now() - interval '1 second'`)
     const run = await awaitRun(app, id, now => now.status === 'queued')
-    // It says that it waits for a worker that goes on with it.
+    // It reports that it waits for a worker that continues it.
     expect(run).toMatchObject({ waiting_on: 'worker', phase: null })
     expect(run.deadline_at).not.toBeNull()
   })
@@ -63,7 +63,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     await awaitRun(app, id, run => run.status === 'queued')
   })
 
-  test('a stop that its worker does not carry out, however often it says that it is alive', async () => {
+  test('a stop that its worker ignores takes effect, even while the worker sends heartbeats', async () => {
     const id = await newRun('running')
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
@@ -76,7 +76,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     expect(await end).toMatchObject({ status: 'cancelled' })
   })
 
-  test('a run that is stuck past its deadline while its worker says that it is alive', async () => {
+  test('a run that is stuck past its deadline is ended, even while its worker sends heartbeats', async () => {
     const id = await newRun('running')
     await set(id, `deadline_at = now() - interval '31 seconds'`)
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
@@ -105,7 +105,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'lost' })
   })
 
-  test('a run whose journal nobody can read, and those behind it', async () => {
+  test('a run with an unreadable journal fails, and those behind it in the queue are processed', async () => {
     const broken = await newRun('running')
     const behind = await newRun('running')
     await rows(

@@ -5,7 +5,7 @@ import { issueBy, labeledBy, reviewBy } from '../forge/gitea-payloads.ts'
 import { lookNow, requestsOn } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 
-/** What people ask for on Gitea, and a look at it. Nobody works on the runs that come of it. */
+/** What people request on Gitea, and a poll of it. No worker processes the resulting runs. */
 let app: App
 let gitea: FakeGitea
 let hook: string
@@ -41,7 +41,7 @@ const label = (number: number, user: string, given: boolean) =>
 const tell = async (event: string, payload: unknown) => (await deliver(hook, event, payload, { as: 'gitea' })).body
 const onces = async (number: number) => (await requestsOn(app, number)).map(({ once }) => once)
 
-test('what is asked and told to nobody is found by looking: an opening, a label, a review, a remark; told late, it is the same', async () => {
+test('a request without a webhook is found by polling: an opening, a label, a review, a comment; a late webhook changes nothing', async () => {
   issue(1, '@agent-bot please')
   pull(2, '@agent-bot, look')
   issue(3)
@@ -67,7 +67,7 @@ test('what is asked and told to nobody is found by looking: an opening, a label,
   expect(await all()).toEqual(found)
 }, 90_000)
 
-test('what was told first, by whatever version, is not done again by a look; given again, a label asks again', async () => {
+test('what a webhook reported first, in any version, is not repeated by a poll; a label that is added again requests again', async () => {
   for (const [number, added] of [
     [11, true],
     [12, false],
@@ -92,7 +92,7 @@ test('what was told first, by whatever version, is not done again by a look; giv
   expect(await onces(13)).toHaveLength(1)
 }, 120_000)
 
-test('nobody is heard who may not write, and no bot', async () => {
+test('requests of users without write access and of bots are ignored', async () => {
   issue(21)
   label(21, 'eve', true)
   issue(22)
@@ -110,7 +110,7 @@ test('what changes at a server whose clock is late is found by that clock', asyn
   expect(await onces(31)).toEqual(['issues:931'])
 }, 60_000)
 
-test('a look gets on to where many have changed within seconds', async () => {
+test('a poll makes progress where many issues have changed within seconds', async () => {
   gitea.state.clock = null
   gitea.set.most_per_page = 1
   for (let number = 101; number <= 160; number++) issue(number, 'It breaks.', ago(3_600 - (number % 3)))

@@ -15,7 +15,7 @@ let repo_id: number
 beforeAll(async () => {
   gitea = await startFakeGitea()
   app = await startCodingApp(
-    // Every round writes a file that nobody has written before.
+    // Every round writes a new file.
     ({ body }) =>
       (body.messages as { role: string }[]).at(-1)?.role === 'tool' ? { text: 'Written.' } : calls(shell('date +%s%N > made.txt')),
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_PUSH_RETRY_SECONDS: '20', AGENTRUN_CI_POLL_SECONDS: '1' },
@@ -58,7 +58,7 @@ const endOf = (delivery: string) => expect.poll(async () => (await outcomeOf(del
 const saidOn = (of: number) =>
   gitea.state.comments.filter(({ number }) => number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
-test('one pull request though the answer to the create is lost; what its statuses say is waited for and mended; what becomes of it there is so here', async () => {
+test('one pull request even if the response to the create is lost; the run waits for its statuses and fixes failures; its state on Gitea is its state here', async () => {
   gitea.play(CREATE, { kind: 'status', status: 429, retry_after: 1 }, { kind: 'hang_up', when: 'after' })
   const id = await start()
   const first = await waitsFor(id)
@@ -69,7 +69,7 @@ test('one pull request though the answer to the create is lost; what its statuse
   const second = await waitsFor(id, first)
   const failed = { name: 'build', conclusion: 'failure', log_excerpt: 'two tests failed' }
   expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([{ pr_number: 100, head_sha: first, checks: [failed] }])
-  // Found without being told.
+  // Found without a webhook.
   say(second, 'success')
   const run = await awaitEnd(app, id)
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
@@ -95,7 +95,7 @@ test('one pull request though the answer to the create is lost; what its statuse
   expect(merged).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pull.merged_sha } })
 }, 90_000)
 
-test('who may write asks in a comment, once: a run begins, and its answer comes back', async () => {
+test('a user with write access requests a run in a comment, once: the run starts, and its answer is posted', async () => {
   const asked = commentBy('ada', '@agent-bot please mend it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
   for (const delivery of ['ask', 'again']) await deliver(hook, 'issue_comment', asked, { as: 'gitea', delivery })
   await expect.poll(async () => (await outcomeOf('ask'))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()

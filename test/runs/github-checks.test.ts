@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { connectFake } from '../forge/connect.ts'
@@ -16,7 +16,7 @@ let repo_id: number
 let mend = async () => {}
 beforeAll(async () => {
   app = await startCodingApp(
-    // Every round writes a file that nobody has written before, but for a run that is not to mend anything.
+    // Every round writes a new file, except for a run that is not to fix anything.
     async ({ body }) => {
       const said = body.messages as { role: string }[]
       if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
@@ -56,7 +56,7 @@ const say = (sha: string, conclusion: string | null, summary = '') => {
 const entriesOf = async (id: number, type: string): Promise<any[]> =>
   (await allLogs(app, id)).filter(entry => entry.message_type === type).map(entry => entry.observation)
 
-test('checks of GitHub are found without being told, waited for, mended where they fail, and waited for again', async () => {
+test('checks of GitHub are found without a webhook, waited for, fixed where they fail, and waited for again', async () => {
   const id = await start()
   const first = await waitsFor(id)
   say(first, null)
@@ -75,7 +75,7 @@ test('checks of GitHub are found without being told, waited for, mended where th
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
   expect(await entriesOf(id, 'FIX_PR_ERRORS')).toMatchObject([{ from_sha: first, to_sha: second, fixed_checks: ['build'] }])
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/prs/${run.github_pull_requests[0].id}/checks?head_sha=${first}`)
-  // What the service says of the run stands beside the checks, and is none.
+  // The run's own status is next to the checks, and is none.
   const marks = (sha: string) => github.state.statuses.filter(one => one.sha === sha).map(({ context, state }) => [context, state])
   await expect
     .poll(() => [first, second].map(sha => marks(sha).at(-1)), { timeout: 30_000 })
@@ -87,7 +87,7 @@ test('checks of GitHub are found without being told, waited for, mended where th
   expect(body.items).toMatchObject([{ source: 'github', app: 'github-actions', url: expect.stringContaining(github.url), attempt: 1 }])
 }, 60_000)
 
-test('without a check the answer is given when the first was waited for long enough; a forge that is away is asked again', async () => {
+test('without a check the answer is final after the wait for a first one; an unavailable forge is retried', async () => {
   github.play(RUNS, { kind: 'status', status: 500 }, { kind: 'hang_up', when: 'before' }, { kind: 'primary_limit', seconds: 1 })
   const id = await start()
   await waitsFor(id)
@@ -97,7 +97,7 @@ test('without a check the answer is given when the first was waited for long eno
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
 }, 60_000)
 
-test('a run does not wait for checks of a pull request that somebody has closed', async () => {
+test('a run does not wait for checks of a closed pull request', async () => {
   const id = await start()
   const head = await waitsFor(id)
   say(head, null)
@@ -132,7 +132,7 @@ test('a turn that pushes nothing waits no longer for checks than one that does, 
   expect(run.result).toMatch(/^Not mine\.\n\n.*\(time_over\)\.$/)
 }, 60_000)
 
-test('a check that fails after the run has ended begins a turn, once: it is mended there, and what was given up stays so', async () => {
+test('a check that fails after the run has ended starts a turn, once: it is fixed there, and a run that has given up stays ended', async () => {
   const set = { url: github.url, token: github.token, webhook_secret: SECRET }
   const { body } = await app.call('PUT', `/v1/organizations/${app.org_id}/integrations/github`, set)
   const recorded = examples as unknown as { name: string; examples: any[] }[]

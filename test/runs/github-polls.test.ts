@@ -6,7 +6,7 @@ import { lookNow, requestsOn as requestsAbout } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { allLogs, createRun } from './await-run.ts'
 
-/** What people ask for on GitHub, and a look at it. Nobody works on the runs that come of it. */
+/** What people request on GitHub, and a poll of it. No worker processes the resulting runs. */
 let app: App
 let github: FakeGitHub
 let hook: string
@@ -49,7 +49,7 @@ const pull = (of = number) =>
 const label = (user: string, given: boolean, { of = number, at = ago(0), name = 'agent-bot' } = {}) =>
   github.state.labelings.push({ id: ++id, number: of, user, label: name, given, at })
 
-/** What changed in the last minutes is looked into once more, and would have the answers that are played. */
+/** Each poll reads the last minutes once more, and would consume the recorded responses. */
 const forget = () => {
   const { issues, pulls, comments, labelings } = github.state
   for (const all of [issues, pulls, comments, labelings]) all.length = 0
@@ -58,7 +58,7 @@ const look = () => lookNow(app, repo_id)
 const requestsOn = (of = number) => requestsAbout(app, of)
 const tell = async (event: string, payload: unknown) => (await deliver(hook, event, payload)).body
 
-test('what is asked and told to nobody is found by looking: an opening, a label, a review, a remark; told late, it is the same', async () => {
+test('a request without a webhook is found by polling: an opening, a label, a review, a comment; a late webhook changes nothing', async () => {
   const [opened, labeled, reviewed] = [number, number + 1, number + 2]
   issue('ada', '@agent-bot please mend it', { of: opened })
   issue('ben', 'It breaks.', { of: labeled, at: ago(200_000) })
@@ -94,7 +94,7 @@ test('what is asked and told to nobody is found by looking: an opening, a label,
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]).toEqual(found)
 }, 120_000)
 
-test('what was told first is not done again by a look', async () => {
+test('what a webhook reported first is not repeated by a poll', async () => {
   const [opened, labeled, said] = [number, number + 1, number + 2]
   pull(opened)
   Object.assign(github.state.pulls.at(-1) ?? {}, { body: '@agent-bot, please' })
@@ -112,7 +112,7 @@ test('what was told first is not done again by a look', async () => {
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(said)]).toEqual(told)
 }, 90_000)
 
-test('a label that is given, taken off and given again asks twice, whoever is told; one that was taken off before a look does not', async () => {
+test('a label that is added, removed and added again requests twice, by webhook or poll; one that is removed before a poll does not', async () => {
   issue('ada', 'It breaks.')
   label('ada', true)
   const payload = labeledBy('ada', 'agent-bot', { number })
@@ -135,17 +135,17 @@ test('a label that is given, taken off and given again asks twice, whoever is to
   label('ada', false, { of: number + 1 })
   await look()
   expect(await requestsOn(number + 1)).toEqual([])
-  // Who is told of it knows that it was given, however soon it was taken off.
+  // A webhook reports that it was added, however soon it was removed.
   await tell('issues', labeledBy('ada', 'agent-bot', { number: number + 1 }))
   expect(await requestsOn(number + 1)).toMatchObject([{ once: `labeled:${id - 1}`, outcome: expect.stringMatching(/^started run/) }])
-  // It is the last one that was told of.
+  // It is the last one that was reported.
   issue('ada', 'It breaks.', { of: number + 2 })
   for (const given of [true, false, true]) label('ada', given, { of: number + 2 })
   await tell('issues', labeledBy('ada', 'agent-bot', { number: number + 2 }))
   expect((await requestsOn(number + 2)).map(({ once }) => once)).toEqual([`labeled:${id}`])
 }, 120_000)
 
-test('a label that is told of before GitHub shows it is asked for until it does', async () => {
+test('a label whose webhook comes before GitHub shows it is polled until it does', async () => {
   issue('ada', 'It breaks.')
   const asked = github.asked(EVENTS)
   await tell('issues', labeledBy('ada', 'agent-bot', { number }))
@@ -154,7 +154,7 @@ test('a label that is told of before GitHub shows it is asked for until it does'
   await expect.poll(async () => (await requestsOn()).length, { timeout: 30_000 }).toBe(1)
 }, 60_000)
 
-test('nobody is heard who may not write, no bot, nothing that was edited, nothing old, and nothing from before we were there', async () => {
+test('requests of users without write access, of bots, edited ones, old ones and those before the connection existed are ignored', async () => {
   const on = (n: number) => number + n
   issue('mallory', '@agent-bot go', { of: on(0) })
   issue('ada', 'It breaks.', { of: on(1) })
@@ -180,7 +180,7 @@ test('nobody is heard who may not write, no bot, nothing that was edited, nothin
   await rows(app, `update repositories set forge_heard_from = now() - interval '1 year' where id = $1`, [repo_id])
 }, 90_000)
 
-test('the pull request of a run asks for nothing, whatever the agent wrote there; another one of the same account does', async () => {
+test('the pull request of a run requests nothing, whatever the agent wrote there; another one of the same account does', async () => {
   const of_run = 'agent/run-1-x'
   github.state.permissions.set('agent-bot', 'write')
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
@@ -196,7 +196,7 @@ test('the pull request of a run asks for nothing, whatever the agent wrote there
   ])
 }, 60_000)
 
-test('what a look does not come to, because GitHub fails midway or there is too much, the next one finds; a quiet one is one request', async () => {
+test('what a poll misses, because GitHub fails midway or there is too much, the next one finds; a poll without changes is one request', async () => {
   forget()
   await look()
   for (let i = 0; i < 70; i++) issue('ada', 'It breaks.', { of: 2_000 + i, at: ago(200 - i) })
@@ -219,7 +219,7 @@ test('what a look does not come to, because GitHub fails midway or there is too 
 }, 120_000)
 
 test.each([404, 403, 422])(
-  'an issue that GitHub answers %i of keeps nobody else from being heard',
+  'an issue to which GitHub responds with %i blocks no other request',
   async status => {
     forget()
     issue('ada', '@agent-bot go', { of: number, at: ago(20) })
@@ -231,7 +231,7 @@ test.each([404, 403, 422])(
   60_000,
 )
 
-test('one that fails is looked into again, and those after it before that', async () => {
+test('an issue that fails is retried, and those after it wait for it', async () => {
   forget()
   for (const n of [0, 1, 2]) issue('ada', '@agent-bot go', { of: number + n, at: ago(30 - n) })
   github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'after', work: () => {} }, { kind: 'status', status: 502 })

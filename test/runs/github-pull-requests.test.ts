@@ -13,7 +13,7 @@ let github: FakeGitHub
 let repo_id: number
 beforeAll(async () => {
   app = await startCodingApp(
-    // Every turn writes a file that nobody has written before.
+    // Every turn writes a new file.
     ({ body }) =>
       (body.messages as { role: string }[]).at(-1)?.role === 'tool'
         ? { text: JSON.stringify(body.messages).includes('mention') ? 'For @ada, by `@bob`.' : 'Written.' }
@@ -45,7 +45,7 @@ async function runToEnd() {
 const resume = (agent_run_id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: 'more' })
 
-test('the pull request of a run is made on GitHub, and ours has its number, address and state', async () => {
+test('the pull request of a run is created on GitHub, and ours has its number, address and state', async () => {
   const run = await runToEnd()
   expect(github.state.pulls).toMatchObject([{ number: 100, title: 'Write it', head: run.branch, base: 'main', draft: false }])
   expect(gitIn(github.folder, 'show', `${run.branch}:made.txt`)).toMatch(/^\d+\n$/)
@@ -56,7 +56,7 @@ test('the pull request of a run is made on GitHub, and ours has its number, addr
   expect(JSON.stringify([run, await allLogs(app, run.id)])).not.toContain(github.token)
 }, 60_000)
 
-test('what an agent writes mentions nobody, neither in the pull request nor in the message of its commit', async () => {
+test('the text of an agent mentions no user, neither in the pull request nor in the message of its commit', async () => {
   const { id } = await createRun(app, { prompt: 'mention somebody', title: 'Thank @ada', repo_id })
   const run = await awaitEnd(app, id)
   expect(github.state.pulls).toMatchObject([
@@ -108,7 +108,7 @@ test.each([
   60_000,
 )
 
-test('a pull request that was made by hand for the branch is taken as the one', async () => {
+test('an existing pull request for the branch that a person opened is adopted', async () => {
   let branch = ''
   github.play(FIND, { kind: 'hang_up', when: 'before' })
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
@@ -141,7 +141,7 @@ test('what a forge refuses for good ends with a typed failure; the branch is the
   expect([again.turn, again.github_pull_requests]).toMatchObject([2, [{ number: 100 }]])
 }, 60_000)
 
-test('a forge that wants to be left alone for longer than is waited is asked again by the next turn, and a run that waits for it can be stopped', async () => {
+test('a forge that requests a longer pause than the turn waits is retried by the next turn, and a waiting run can be stopped', async () => {
   github.play(CREATE, { kind: 'secondary_limit', seconds: 600 })
   const late = await runToEnd()
   const [failed, ...more] = (await entriesOf(late.id, 'PR_CREATION_FAILED')).map(entry => entry.observation)
@@ -177,7 +177,7 @@ test('closed or merged on the forge, it is closed or merged here at the next tur
   ])
 }, 60_000)
 
-test('a draft that a person made of it there is one here, and is not opened by the next turn', async () => {
+test('a pull request that a person converted to a draft is a draft here, and the next turn does not open it', async () => {
   const run = await runToEnd()
   const [pull] = github.state.pulls
   if (!pull) throw new Error('no pull request')

@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 
 let comment_id = 9_000
-/** A comment on issue or pull request `number`, as GitHub tells of it. */
+/** A comment on issue or pull request `number`, as the webhook of GitHub reports it. */
 const commentBy = (login: string, body: string, of = number, pull = false) =>
   payloads.commentBy(login, body, { number: of, id: comment_id++, pull })
 
@@ -54,7 +54,7 @@ const runOf = async (delivery: string): Promise<number> => {
 const saidOn = (of: number) =>
   github.state.comments.filter(comment => comment.number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
-test('F119 who may write asks in a comment: a run begins, its trace shows the words as theirs, and its answer comes back with a link', async () => {
+test('F119 a user with write access requests a run in a comment: it starts, its trace shows the comment as theirs, and its answer is posted with a link', async () => {
   await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent please mend it\n```playbook\n- run: exit 7\n```'), {
     delivery: 'ask',
   })
@@ -105,7 +105,7 @@ test('a comment on the pull request of a run goes to that run, and the pull requ
   expect(saidOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
 }, 60_000)
 
-/** What stands on a commit of what runs of ours say there, once all of it is said. */
+/** The final statuses of a commit that our runs have set, after the outbox is drained. */
 async function marksOn(sha: string | null) {
   const unsaid = () => rows(app, 'select head_sha, problem from run_marks where posted_change < change or run_id is null')
   await expect.poll(unsaid, { timeout: 60_000 }).toEqual([])
@@ -114,7 +114,7 @@ async function marksOn(sha: string | null) {
     .map(({ status, conclusion, made }) => [made?.external_id, status, conclusion])
 }
 
-test('a run shows how it stands on the commit that it was asked about, and on what it pushes, however much fails', async () => {
+test('a run shows its status on the commit that it was requested for, and on its pushed commits, despite many failures', async () => {
   const main = gitIn(github.folder, 'rev-parse', 'main').trim()
   const sha = gitIn(github.folder, 'commit-tree', `${main}^{tree}`, '-p', main, '-m', 'by a person').trim()
   gitIn(github.folder, 'update-ref', 'refs/heads/of-a-person', sha)
@@ -134,12 +134,12 @@ test('a run shows how it stands on the commit that it was asked about, and on wh
     summary: `[Run ${id}](${run.web_url}), turn 1: Completed.`,
     made: { details_url: run.web_url, title: 'Completed' },
   })
-  // As after a process that died before it wrote down what it had said.
+  // The state after a process that died before it recorded what it had posted.
   const before = github.count(write)
   await rows(app, 'update run_marks set posted_change = 0, posted = null, tries = 1 where run_id = $1', [id])
   expect(await marksOn(sha)).toEqual(done)
   expect(github.count(write)).toBe(before)
-  // The commit that was pushed before says so when the run has gone on from it; what has ended stays.
+  // The previously pushed commit gets its status when the run has continued from it; an ended one keeps it.
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'more' })
   const again = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
   expect((await marksOn(github.state.sha(again.branch))).at(-1)).toEqual(done[0])
@@ -147,7 +147,7 @@ test('a run shows how it stands on the commit that it was asked about, and on wh
   expect((await marksOn(github.state.sha(`${again.branch}~1`))).map(([, status]) => status)).not.toContain('in_progress')
 }, 120_000)
 
-test('a run that is deleted before anybody said how it ended is said to be, and then nothing is kept of it', async () => {
+test('the status of a run that is deleted before its end was posted is posted as deleted, and then nothing of it is kept', async () => {
   const write = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}'
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const run = await awaitEnd(app, id)
@@ -166,7 +166,7 @@ test('a run that is deleted before anybody said how it ended is said to be, and 
   expect(await rows(app, 'select 1 from run_marks where number = $1', [id])).toEqual([])
 }, 60_000)
 
-test('the value of a secret that somebody writes in a comment stands nowhere in the trace', async () => {
+test('the value of a secret in a comment appears nowhere in the trace', async () => {
   const value = 'hunter2-of-the-payroll-database'
   await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/PAYROLL`, { value })
   const payload = commentBy('ada', `@careful-agent the password is ${value}, try it`)
@@ -197,7 +197,7 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   await awaitEnd(app, id)
   await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
   expect(saidOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
-  // What was done in between, and each look at the run, does not put off the next try.
+  // Neither other work in between nor a poll of the run delays the next try.
   expect(await rows(app, `select tries from forge_deliveries where delivery = 'busy'`)).toEqual([{ tries: 0 }])
 }, 90_000)
 
@@ -214,7 +214,7 @@ test('who writes the marks of an answer does not keep it from being given', asyn
   ])
 }, 60_000)
 
-test('a mention that nobody told of is found by looking, once; credentials that are taken back are said to be so, and work again', async () => {
+test('a mention without a webhook is found by polling, once; revoked credentials are reported, and work again when restored', async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const { number: pr } = (await awaitEnd(app, id)).github_pull_requests[0]
   const look = async () => {
@@ -251,7 +251,7 @@ test('a mention that nobody told of is found by looking, once; credentials that 
   expect(await passed_on()).toHaveLength(1)
 }, 200_000)
 
-test('what happened to a pull request there is so here, told in whatever order; a merge that nobody told of is found by looking', async () => {
+test('the state of a pull request on GitHub is its state here, in any order of webhooks; a merge without a webhook is found by polling', async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const run = await awaitEnd(app, id)
   const { number: pr } = run.github_pull_requests[0]

@@ -67,7 +67,7 @@ test.each(Object.entries(hostile))(
   60_000,
 )
 
-test('the payload of these tests does tell when the host runs it', async () => {
+test('the payload of these tests leaves a trace when the host executes it', async () => {
   using outside = temporaryFolder()
   const canary = join(outside.path, 'canary')
   writeFileSync(canary, '')
@@ -80,7 +80,7 @@ test('the payload of these tests does tell when the host runs it', async () => {
   expect(readdirSync(outside.path).filter(name => name.startsWith('canary.')).length).toBeGreaterThan(0)
 })
 
-test('D138: named pipes in the place of what git reads hold no run up, and its work is pushed', async () => {
+test('D138: named pipes instead of the files that git reads do not block a run, and its work is pushed', async () => {
   const pipes = [
     'rm -f .git/index; mkfifo .git/index',
     'mkfifo .gitignore .gitattributes .gitmodules; mkdir sub; mkfifo sub/.gitignore',

@@ -40,7 +40,7 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
     await playRun('kubernetes', env(), () => pods().length === 0)
   }, 60_000)
 
-  test('kill -9 of the worker ends its pods, and the next one removes what the cluster still has of them and goes on', async () => {
+  test('kill -9 of the worker ends its pods, and the next one removes the remains from the cluster and continues', async () => {
     let killed: string[] = []
     const over = () => pods().every(pod => ['Failed', 'Succeeded'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''))
     await killAndGoOn(env(), {

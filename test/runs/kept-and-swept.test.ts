@@ -15,7 +15,7 @@ import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 const users = ensureServiceUsers()
 const workspaces = (app: App) => join(app.data_dir, 'workspaces')
 
-test('I8: folders of dead owners and of runs that are gone are removed, those in use stay, and what was kept of runs is made anew when it is asked for', async () => {
+test('I8: folders of dead owners and of deleted runs are removed, those in use are kept, and what was kept of runs is recreated on demand', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('echo one > one.txt')), { text: 'First.' }, calls(shell('cat one.txt')), { text: 'Second.' }),
   )
@@ -64,7 +64,7 @@ test('I8: folders of dead owners and of runs that are gone are removed, those in
   expect(readdirSync(workspaces(app))).toEqual(['not-of-a-run'])
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'y' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Second.' })
-  // What the row says of a folder of that path is said of another data folder's.
+  // The row about a folder of that path belongs to another data folder.
   await rows(app, "update runs set workspace_host = 'another-folder' where id = $1", [id])
   await sweepFolders(deps)
   expect(readdirSync(workspaces(app))).toEqual(['not-of-a-run'])

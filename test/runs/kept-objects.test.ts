@@ -10,7 +10,7 @@ import { putRun } from '../api/put-run.ts'
 import { rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
 
-test('a remote that never answers holds nobody up who brings back what was kept: not beyond a stop, and not beyond the bound', async () => {
+test('a remote that never responds does not block the restore of kept objects: not beyond a stop, and not beyond the time-out', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))

@@ -36,7 +36,7 @@ test('a queued run is cancelled at once', async () => {
   expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({ status: 'cancelled', terminal: true })
 })
 
-test('a cancelled run is resumed in its workspace, and the agent is told that its call was interrupted', async () => {
+test('a cancelled run is resumed in its workspace, and the agent is notified that its call was interrupted', async () => {
   await using app = await startCodingApp(
     (_request, n) => [calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt'))][n] ?? { text: 'back' },
   )
@@ -70,7 +70,7 @@ test('a message to a working run reaches the next model call', async () => {
   expect(message).toMatchObject({ message_type: 'USER_MESSAGE', observation: { mode: 'steer' } })
 })
 
-test('an interruption ends the step at work, and the message comes first then', async () => {
+test('an interruption ends the running step, and the message comes first then', async () => {
   await using app = await startCodingApp(answers(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }))
   const { id } = await createRun(app, { prompt: 'work' })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break
@@ -101,7 +101,7 @@ test('an enqueued message becomes a turn of its own after this one', async () =>
   ])
 })
 
-test('a question waits for a person, holds no sandbox, and its answer goes on with the turn', async () => {
+test('a question waits for a person without a sandbox, and the answer continues the turn', async () => {
   await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }))
   const { id } = await createRun(app, { prompt: 'paint' })
   const waiting = await awaitRun(app, id, run => run.status === 'waiting')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startCluster } from './cluster.ts'
 import { calls, shell } from './coding-app.ts'
 
-test('what the repository says to agents is shown once, also when the worker that showed it dies at once', async () => {
+test("the repository's instructions for agents are shown once, even if the worker that showed them dies immediately", async () => {
   await using cluster = await startCluster(() => ({ text: 'Done.' }))
   // Holds the first worker where it has written that, and nothing after it.
   await cluster.rows(`create function hold() returns trigger language plpgsql as
@@ -20,11 +20,11 @@ test('what the repository says to agents is shown once, also when the worker tha
   expect(shown).toEqual([{ seq: 2 }])
 }, 120_000)
 
-test('a run whose files are brought to another machine says so for as long as that takes', async () => {
+test('a run reports that its files are copied to another machine for as long as that takes', async () => {
   await using cluster = await startCluster(({ body }) =>
     JSON.stringify(body).includes('"role":"tool"') ? { text: 'Done.' } : calls(shell('echo begun > begun.txt; sleep 12345')),
   )
-  // Holds the second worker where the files are laid out and nobody has been told of them.
+  // Pauses the second worker after the files are populated and before that is recorded.
   await cluster.rows(`create function hold() returns trigger language plpgsql as
     $$ begin if new.tool_name = 'workspace_restored' then perform pg_sleep(4); end if; return new; end $$`)
   await cluster.rows('create trigger hold before insert on log_entries for each row execute function hold()')

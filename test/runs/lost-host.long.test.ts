@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: entries are read without types
 const logsOf = async (cluster: Cluster, id: number): Promise<any[]> => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
 const keptSeq = async (cluster: Cluster, id: number) =>
   (await cluster.rows<{ seq: number }>('select coalesce(max(through_seq), -1) as seq from checkpoints where run_id = $1', [id]))[0]?.seq ??
   -1
 
-test('the machine of a worker is lost with all that is on it: another lays the files out as they were kept, and the agent is told what may be missing', async () => {
+test('the machine of a worker is lost with all its files: another one populates the workspace from what was kept, and the agent is notified of what may be missing', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('echo one > kept.txt; git add kept.txt; git commit -qm first; echo two >> kept.txt; echo untracked > new.txt')),

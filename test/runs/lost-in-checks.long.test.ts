@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
@@ -12,7 +12,7 @@ const checkBy = async (cluster: Cluster, command: string) => {
   expect(answer.status).toBe(200)
 }
 
-/** Has whoever is about to write such a record wait until it is let go. */
+/** Makes the next writer of such a record wait until it is released. */
 async function hold(cluster: Cluster, condition: string) {
   await cluster.rows(`create function wait_to_write() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(${HELD}); return new; end $$`)
@@ -33,7 +33,7 @@ async function hold(cluster: Cluster, condition: string) {
   }
 }
 
-/** One attempt, told once; each check of each commit with one outcome; the mended commit on the branch, and one pull request of it. */
+/** One attempt, reported once; each check of each commit with one outcome; the fixing commit on the branch, and one pull request of it. */
 async function expectOnce(cluster: Cluster, id: number) {
   const run = await cluster.until(id, ({ terminal }) => terminal)
   const logs = await logsOf(cluster, id)
@@ -79,7 +79,7 @@ const moments = [
 ] as const
 
 test.each(moments.flatMap(([what, record, then]) => [true, false].map(written => ({ what, record, then, written }))))(
-  'kill -9 while $what about to be told, and it is written: $written: $then',
+  'kill -9 while $what about to be recorded, and it is written: $written: $then',
   async ({ record, written }) => {
     await using cluster = await startCluster(script())
     await checkBy(cluster, 'test -e two.txt')

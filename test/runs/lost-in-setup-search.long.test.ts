@@ -1,10 +1,10 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { startCluster } from './cluster.ts'
 import { makeRepository } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
-test('kill -9 in the middle of a proof: the next worker begins the finding anew, says so, and ends it once', async () => {
+test('kill -9 in the middle of a verification: the next worker restarts the search, reports that, and ends it once', async () => {
   const repository = makeRepository({ Makefile: 'all:\n\ntest:\n\tsleep 3\n', 'a.c': '' })
   await using cluster = await startCluster(() => ({ text: 'I know nothing.' }), { AGENTRUN_INIT_REPO_URL: repository })
   const first = await cluster.start('work')

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, makeRepository, shell } from './coding-app.ts'
 
-/** The remote takes a push, says where in `.git/arrived`, and keeps who pushes waiting for as long as there is a `.git/hold`. */
+/** The remote accepts a push, reports its position in `.git/arrived`, and blocks the client for as long as there is a `.git/hold`. */
 function holdPushes({ repository }: Cluster): void {
   const hook = 'cat > arrived.new; mv arrived.new arrived\nwhile [ -e hold ]; do sleep 0.05; done\n'
   writeFileSync(join(repository, '.git/hooks/post-receive'), `#!/bin/sh\n${hook}`, { mode: 0o755 })
@@ -33,7 +33,7 @@ const branchesOf = ({ repository }: Cluster, id: number) =>
     .filter(Boolean)
     .map(line => ({ branch: line.split(' ')[0], sha: line.split(' ')[1] }))
 
-/** One branch on the remote, and one pull request of what stands there. Answers the head. */
+/** One branch on the remote, and one pull request of its head. Returns the head. */
 async function onlyHead(cluster: Cluster, id: number): Promise<string> {
   const run = await cluster.until(id, ({ terminal }) => terminal)
   expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed' })
@@ -46,7 +46,7 @@ async function onlyHead(cluster: Cluster, id: number): Promise<string> {
   return branches[0]?.sha ?? ''
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: entries are read without types
 async function pushesOf(cluster: Cluster, id: number): Promise<any[]> {
   return (await cluster.call('GET', `/run/${id}/logs?tool_name=git_push&message_type=ACTION&reverse=true`)).body.logs
 }
@@ -70,7 +70,7 @@ async function runAndLose(cluster: Cluster, turns: number): Promise<{ id: number
 const before = (turns: number) => (turns === 1 ? [] : [calls(shell('echo first > first.txt')), { text: 'First.' }])
 
 test.each([1, 2])(
-  'turn %i: a worker that pushed and died before it could say so is followed by one that knows itself under another address, name and title: it makes the same commit',
+  'turn %i: a worker that pushed and died before it recorded the push is followed by one with another address, name and title: it creates the same commit',
   async turns => {
     await using cluster = await startCluster(answers(...before(turns), calls(shell('echo late > late.txt')), { text: 'Written.' }))
     const { id, pushed } = await runAndLose(cluster, turns)
@@ -85,9 +85,9 @@ test.each([1, 2])(
   90_000,
 )
 
-test('a push that outlives its worker and comes first is no refusal of the next one', async () => {
+test('a push that outlives its worker and arrives first is no conflict for the next one', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo late > late.txt')), { text: 'Written.' }))
-  // Each push is held before the remote takes it, until it is told to go on.
+  // Each push is blocked before the remote accepts it, until it is released.
   const git = join(cluster.repository, '.git')
   const hook = 'n=1; while ! mkdir "push-$n" 2>/dev/null; do n=$((n + 1)); done\nwhile [ ! -e "go-$n" ]; do sleep 0.05; done\n'
   writeFileSync(join(git, 'hooks/pre-receive'), `#!/bin/sh\n${hook}`, { mode: 0o755 })
@@ -124,7 +124,7 @@ async function doneAgain(turns: number, again: string) {
   return { cluster, id, pushed, head, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** A turn after that builds on what stands there, and is pushed at once. */
+/** A later turn that builds on the pushed head, and is pushed immediately. */
 async function nextTurn(cluster: Cluster, id: number, turn: number, head: string): Promise<void> {
   await cluster.call('POST', '/run/resume', { agent_run_id: id, prompt: 'and more' })
   await cluster.until(id, run => run.turn === turn && run.terminal)

@@ -14,7 +14,7 @@ const killSandbox = (app: CodingApp): void => {
 const codes = (logs: Awaited<ReturnType<typeof allLogs>>) =>
   logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)
 
-test('a sandbox killed during a command: its outcome is unknown to the agent, and the run goes on with its files by itself', async () => {
+test('a sandbox killed during a command: its outcome is unknown to the agent, and the run continues with its files automatically', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
   )
@@ -30,12 +30,12 @@ test('a sandbox killed during a command: its outcome is unknown to the agent, an
   expect(JSON.stringify(app.model.requests.at(1)?.body)).toContain('whether it took effect is unknown')
 })
 
-test('a sandbox killed between two commands: the run goes on, and nothing is done twice', async () => {
+test('a sandbox killed between two commands: the run continues, and nothing is done twice', async () => {
   let running: CodingApp | null = null
   const list = [calls(shell('echo once >> count.txt')), calls(shell('cat count.txt')), { text: 'done' }]
   await using app = await startCodingApp((_request, n) => {
     if (n === 1 && running) killSandbox(running)
-    // The call that was under way may be made again.
+    // The interrupted call may run again.
     return list[Math.min(n, list.length - 1)] ?? { text: 'done' }
   })
   running = app
@@ -45,7 +45,7 @@ test('a sandbox killed between two commands: the run goes on, and nothing is don
   expect(written).toBe('once\n')
 })
 
-test('a sandbox killed while the work is committed: the commit is made by the next one', async () => {
+test('a sandbox killed during the commit: the next one creates the commit', async () => {
   await using app = await startCodingApp(answers(calls(shell('echo work > work.txt')), { text: 'finished' }))
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitRun(app, id, run => run.phase !== null && !['sandbox', 'agent'].includes(run.phase))
@@ -55,7 +55,7 @@ test('a sandbox killed while the work is committed: the commit is made by the ne
   expect(app.git('show', `${run.branch}:work.txt`)).toBe('work\n')
 })
 
-test('a run that loses each sandbox it gets is continued three times, then it pauses and says so; a resume goes on', async () => {
+test('a run that loses every sandbox is continued three times, then it pauses and reports the reason; a resume continues it', async () => {
   let lose = true
   await using app = await startCodingApp((_request, n) =>
     lose ? calls(shell(`while sleep 0.2; do echo at work; done # ${n}`)) : { text: 'through at last' },

@@ -63,7 +63,7 @@ test('a message that was enqueued for the next turn begins that one once, when t
   expect(cluster.model.requests.map(request => times(request, 'And then two.'))).toEqual([0, 0, 1])
 }, 90_000)
 
-test('what was said to a run in the queue comes with its first call, in the order in which it was said', async () => {
+test('messages to a queued run are part of its first call, in the order in which they were sent', async () => {
   await using cluster = await startCluster(answers({ text: 'Both heard.' }))
   const { id } = await cluster.createRun({ prompt: 'first words' })
   expect((await resume(cluster, id, 'second words')).body.status).toBe('queued')
@@ -91,7 +91,7 @@ test('a message to a run that fails before it could hear it is kept, and is in t
   expect(JSON.stringify(last(cluster).body)).toMatch(/Too late\?.*Go on\./)
 }, 60_000)
 
-test('a notice that limits are near is in the conversation once, also of the worker that goes on', async () => {
+test('a notice that limits are near is in the conversation once, also for the worker that takes over', async () => {
   await using cluster = await startCluster((_request, n) =>
     n < 3 ? calls(shell(`echo ${n}`)) : n === 3 ? { stall: 'before_body' } : { text: 'Wrapped up.' },
   )
@@ -104,7 +104,7 @@ test('a notice that limits are near is in the conversation once, also of the wor
   expect(cluster.model.requests.map(request => times(request, 'budget max_steps: 3 of 4'))).toEqual([0, 0, 0, 1, 1])
 }, 60_000)
 
-test('a model call that was lost with its worker is counted with all that was set aside for it, and so is the one made again', async () => {
+test('a model call that was lost with its worker is counted with its full reservation, and so is its repetition', async () => {
   await using cluster = await startCluster((_request, n) =>
     n === 0 ? { stall: 'before_body' } : { text: 'Second time.', usage: { input: 2_000, output: 100 } },
   )

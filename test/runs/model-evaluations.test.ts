@@ -9,12 +9,12 @@ type Question = 'commit_verdict' | 'pull_request_verdict' | 'pull_request_words'
 const on = { AGENTRUN_MODEL_EVALUATIONS: '1' }
 
 function toolsOf({ body }: SeenRequest): string[] {
-  // Chat completions and responses say it in two ways.
+  // Chat completions and responses state it in two ways.
   return (body.tools as { name?: string; function?: { name: string } }[]).map(tool => tool.function?.name ?? tool.name ?? '')
 }
 const isQuestion = (request: SeenRequest) => toolsOf(request).length === 1
 
-/** One model for both: `agent` answers in order, `reviewer` by question and how often it was asked. */
+/** One model for both: `agent` responds in order, `reviewer` by question and how often it was called. */
 function both(
   agent: FakeReply[],
   reviewer: (question: Question, asked: number, request: SeenRequest) => FakeReply | Promise<FakeReply>,
@@ -41,7 +41,7 @@ const evaluations = async (app: CodingApp, id: number) =>
 const prOf = async (app: CodingApp, id: number) =>
   (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items[0]
 
-test('the model says what it finds in the commits, which goes back to the agent, writes the words of the pull request, and says when it may be reviewed', async () => {
+test('the model reviews the commits, its findings go back to the agent, it writes the text of the pull request, and decides when it is ready for review', async () => {
   const weak = { path: 'count.js', line: 2, severity: 'error', body: 'Two is not exported.' }
   const words = { title: 'Count to two', body: 'Exports `two`.\n\nNot tested.' }
   const script = both(
@@ -78,7 +78,7 @@ test('the model says what it finds in the commits, which goes back to the agent,
   ])
   const [agents, questions] = [app.model.requests.filter(request => !isQuestion(request)), app.model.requests.filter(isQuestion)]
   expect(JSON.stringify(agents.at(-1)?.body)).toContain('count.js:2: Two is not exported.')
-  // Who reviews sees what was asked for and what came of it, and not how the agent talked itself into it.
+  // The reviewer sees the task and its result, and not the reasoning of the agent.
   for (const { body } of questions) {
     const said = JSON.stringify(body)
     expect([said.includes('Add two'), said.includes('+const two = 2'), /"role":"tool"|function_call_output/.test(said)]).toEqual([
@@ -93,7 +93,7 @@ test('the model says what it finds in the commits, which goes back to the agent,
     'pull_request_words',
     'pull_request_verdict',
   ])
-  // Questions are no steps of the agent, and are counted for all that.
+  // Questions are no steps of the agent, but they are counted.
   expect(await rows(app, 'select steps from runs where id = $1', [id])).toEqual([{ steps: agents.length }])
   expect(run.usage).toMatchObject({ input_tokens: 100 * app.model.requests.length, output_tokens: 20 * app.model.requests.length })
 })
@@ -114,7 +114,7 @@ test.each<[string, FakeReply]>([
   expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['inconclusive', 'pass'])
 })
 
-test('a pull request that the model fails stays a draft; a title that somebody gave the run stays', async () => {
+test('a pull request that the model rejects stays a draft; a title that the user set is kept', async () => {
   const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], question => {
     if (question === 'pull_request_words') return calls({ name: question, arguments: { title: 'Something else', body: 'Because.' } })
     return question === 'commit_verdict'
@@ -127,7 +127,7 @@ test('a pull request that the model fails stays a draft; a title that somebody g
   expect((await evaluations(app, id)).at(-1)).toMatchObject({ verdict: 'fail', bodies: expect.arrayContaining(['It says nothing.']) })
 })
 
-test('a playbook says its verdicts itself, and where it has none nobody is asked', async () => {
+test('a playbook contains its verdicts, and without one no model is called', async () => {
   const playbook = (...lines: string[]) =>
     `Play it.\n\n\`\`\`playbook\n- run: echo two >> count.js\n- answer: Done.\n${lines.join('\n')}\n\`\`\`\n`
   await using app = await startCodingApp(() => ({ text: '' }), on)
@@ -157,7 +157,7 @@ test('a playbook says its verdicts itself, and where it has none nobody is asked
   })
 })
 
-test('a question whose answer is lost with its worker is asked again and both are counted, and one that was answered is not asked again', async () => {
+test('a question whose response is lost with its worker is repeated and both are counted, and a completed one is not repeated', async () => {
   const lost = Promise.withResolvers<void>()
   const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], async (question, asked) => {
     if (question === 'pull_request_words') return calls({ name: question, arguments: { title: 'Asked twice', body: 'Because.' } })
@@ -187,7 +187,7 @@ test('a question whose answer is lost with its worker is asked again and both ar
     output_tokens: number
   }>('select reserved_usd, output_tokens from runs where id = $1', [id])
   expect(Number(reserved_usd)).toBe(0)
-  // What nobody knows is counted as what was set aside for it.
+  // An unknown cost is counted as its reservation.
   expect(output_tokens).toBeGreaterThan(4_000)
 }, 90_000)
 

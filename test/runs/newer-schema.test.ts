@@ -28,7 +28,7 @@ async function migrateFurther(database_url: string, folder: string, sql: string)
 
 /** A whole life of a run over HTTP: created, streamed to its end, its trace and its pull request. */
 async function playSample(base_url: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(`${base_url}/v1${path}`, {
       method,
@@ -91,7 +91,7 @@ test('a schema that it cannot live with is refused at the start, in one line tha
   })
 })
 
-test('a service at work does not notice that a newer version migrates beneath it', async () => {
+test('a running service is not affected when a newer version migrates its schema', async () => {
   await using app = await startApp()
   using folder = temporaryFolder()
   const prompt = 'Play this.\n\n```playbook\n- run: echo one\n- answer: Done.\n```\n'

@@ -41,7 +41,7 @@ async function resume(app: CodingApp, id: number, turn: number) {
   return run
 }
 
-/** A commit of somebody else on `main`. */
+/** A commit of another author on `main`. */
 function commitToMain(app: CodingApp, name: string, text: string): void {
   gitIn(app.repository, 'checkout', '--quiet', 'main')
   writeFileSync(join(app.repository, name), text)
@@ -132,7 +132,7 @@ test('closed or merged and resumed by a turn that changes nothing: no branch, no
   expect(app.git('for-each-ref')).toBe(merged)
 }, 60_000)
 
-test('closed with what somebody has pushed on top, and resumed by a turn that changes nothing: nothing is proposed again', async () => {
+test("closed with a person's commits on top, and resumed by a turn that changes nothing: no new pull request is opened", async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'cat one.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   const [old] = first.github_pull_requests
@@ -184,7 +184,7 @@ test.each(['merge', 'close'])(
   60_000,
 )
 
-test('closed while the turn pushes: the closed one stays as it is, and the work is proposed anew', async () => {
+test('closed while the turn pushes: the closed one is unchanged, and a new pull request is opened for the work', async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'echo 2 > two.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   const [old] = first.github_pull_requests

@@ -29,7 +29,7 @@ export async function playRun(driver: string, env: Record<string, string>, gone:
   expect(await waitUntil(() => gone(app.data_dir), 10_000)).toBe(true)
 }
 
-/** A run whose service is killed at work and started again: its sandboxes end with the first, and the second goes on. Answers when it has ended in order. */
+/** A run whose service is killed and restarted: its sandboxes end with the first, and the second continues. Returns when it has ended normally. */
 export async function killAndGoOn(
   env: Record<string, string>,
   seen: { atWork(data_dir: string): boolean; killed(data_dir: string): Promise<void> | void; wentOn?(): void },

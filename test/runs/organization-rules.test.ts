@@ -33,7 +33,7 @@ test("the organization's rules are given to the agent and shown in the trace, ag
   expect(told(app, 3)).not.toContain('Never use')
 })
 
-test('with enable_rules_detection off, what the repository says to agents is neither read nor shown', async () => {
+test("with enable_rules_detection off, the repository's instructions for agents are neither read nor shown", async () => {
   await using app = await startCodingApp(() => ({ text: 'done' }))
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { settings: { enable_rules_detection: false } })
   const { id } = await createRun(app, { prompt: 'x' })
@@ -42,7 +42,7 @@ test('with enable_rules_detection off, what the repository says to agents is nei
   expect(await saidBy(app, id, 'repository_instructions')).toEqual([])
 })
 
-test("what the user who started the run says to agents is given to those of the user's runs alone", async () => {
+test('the personal instructions of the user who started the run are given to the runs of that user alone', async () => {
   await using app = await startCodingApp(() => ({ text: 'done' }))
   await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Answer in French.' })
   const { id } = await createRun(app, { prompt: 'x' })

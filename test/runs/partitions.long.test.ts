@@ -16,7 +16,7 @@ import { allLogs, createRun } from './await-run.ts'
 
 type Table = { name: 'log_entries' | 'journal'; place: 'seq' | 'n' }
 
-/** Does what a file of docs/ says, step by step, as an operator would: with these numbers in the place of its own, for this table. */
+/** Follows a file of docs/ step by step, as an operator would, with these numbers instead of its own, for this table. */
 async function follow(app: App, file: string, { name, place }: Table, numbers: Record<string, number>) {
   let text = readFileSync(new URL(`../../docs/operations/${file}`, import.meta.url), 'utf8')
   text = text.replaceAll('log_entries', name).replaceAll('seq', place)
@@ -27,7 +27,7 @@ async function follow(app: App, file: string, { name, place }: Table, numbers: R
   await operator.end()
 }
 
-/** Runs that grow by an entry and a record at a time until they are told to stop, while others are made and read. */
+/** Runs that grow by an entry and a record at a time until they are stopped, while others are created and read. */
 function keepBusy(app: App, ids: number[]) {
   let done = false
   let n = 0
@@ -69,7 +69,7 @@ const parts = (app: App, { name }: Table) =>
 test.each<Table>([
   { name: 'log_entries', place: 'seq' },
   { name: 'journal', place: 'n' },
-])('$name is split while runs go on, as docs/operations/sizing.md says, and nothing is lost, moved or slower to find', async table => {
+])('$name is split while runs continue, as docs/operations/sizing.md describes, and no row is lost, moved or slow', async table => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const ids: number[] = []
   for (let n = 0; n < 4; n++) ids.push((await createRun(app, { prompt: 'x' })).id)
@@ -103,7 +103,7 @@ test.each<Table>([
     const logs = await allLogs(app, id)
     expect(logs.map(log => log.seq)).toEqual(logs.map((_log, n) => n + 1))
   }
-  // A page looks into one part and no other.
+  // A page reads one partition only.
   const plan = await rows<{ 'QUERY PLAN': string }>(
     app,
     `explain (analyze, costs off) select * from ${table.name} where run_id = ${later} and ${table.place} between 1 and 100 order by ${table.place}`,

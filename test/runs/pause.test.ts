@@ -8,7 +8,7 @@ import { sandboxProcesses } from './sandbox-processes.ts'
 const post = (app: CodingApp, verb: string, body: Record<string, unknown>) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, body)
 
-/** Pauses the run and waits until its worker has let go of it. */
+/** Pauses the run and waits until its worker has released it. */
 async function pause(app: CodingApp, agent_run_id: number) {
   expect((await post(app, 'pause', { agent_run_id })).body).toMatchObject({ status: 'running', pause_requested_by: app.user_id })
   const paused = await awaitRun(app, agent_run_id, run => run.status === 'paused')
@@ -17,7 +17,7 @@ async function pause(app: CodingApp, agent_run_id: number) {
 }
 const goOn = (app: CodingApp, agent_run_id: number) => post(app, 'resume', { agent_run_id, prompt: 'Go on.' })
 
-test('a pause in the middle of a command interrupts it; the resume goes on in its files, in the same turn, and the agent is told', async () => {
+test('a pause in the middle of a command interrupts it; the resume continues in its files, in the same turn, and the agent is notified', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
   )
@@ -31,7 +31,7 @@ test('a pause in the middle of a command interrupts it; the resume goes on in it
   expect((await allLogs(app, id)).filter(entry => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')
 })
 
-test('a pause while the model thinks closes its connection; the resume asks the same again, with what was said since', async () => {
+test('a pause during a model call closes its connection; the resume repeats the call, with the messages sent since', async () => {
   await using app = await startCodingApp((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'thought' }))
   const { id } = await createRun(app, { prompt: 'think hard' })
   await awaitRun(app, id, run => run.waiting_on === 'model' && app.model.requests.length === 1)
@@ -72,7 +72,7 @@ test('a pause during the push ends it; the resume pushes and proposes once', asy
   expect(app.git('show', `${run.branch}:late.txt`)).toBe('late\n')
 })
 
-test('a message to a run that is about to pause has it go on, with the message', async () => {
+test('a message to a run that is about to pause continues it, with the message', async () => {
   const held = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 0) await held.promise
@@ -89,7 +89,7 @@ test('a message to a run that is about to pause has it go on, with the message',
   expect(JSON.stringify(app.model.requests.at(-1)?.body)).toContain('Go on.')
 })
 
-test('a question that is paused keeps its place: the answer comes with the resume', async () => {
+test('a paused question is kept: the answer comes with the resume', async () => {
   await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }))
   const { id } = await createRun(app, { prompt: 'paint' })
   await awaitRun(app, id, run => run.waiting_on === 'user_input')

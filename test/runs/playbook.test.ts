@@ -52,7 +52,7 @@ test('an expected exit, a plan, a write, an edit and a question play to their an
   expect(logs.filter(entry => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('two\n')
 })
 
-test('without a playbook the tour tells what it is, changes nothing and claims nothing', async () => {
+test('without a playbook the tour describes itself, changes nothing and claims nothing', async () => {
   const { id } = await createRun(app, { prompt: 'Rewrite everything in a better way.' })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [] })
@@ -67,7 +67,7 @@ test('an empty workspace without a repository works, with no branch and no pull 
   expect(logs.find(entry => entry.tool_name === 'shell').tool_output.output).toBe('/workspace\n0\n')
 })
 
-test('a pull request of a script says that it is scripted', async () => {
+test('the pull request of a script declares that it is scripted', async () => {
   const { id } = await createRun(app, { prompt: playbook('- write: { path: a.txt, content: a }\n- answer: Wrote a.') })
   await awaitEnd(app, id)
   const { rows } = await app.db.query<{ body: string }>({ text: 'select body from pull_requests where run_id = $1', values: [id] })

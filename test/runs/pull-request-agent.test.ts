@@ -18,7 +18,7 @@ async function pullRequestOf(app: CodingApp, run_id: number) {
 const evaluations = async (app: CodingApp, id: number) =>
   (await allLogs(app, id)).filter(entry => entry.message_type === 'PR_EVALUATION').map(entry => entry.observation)
 
-test('a pull request has the words that the repository’s template asks for, of the commit that the run began at, and opens when its evaluation has passed', async () => {
+test('a pull request follows the repository’s template at the commit that the run began at, and opens when its evaluation has passed', async () => {
   const repository = makeRepository({ ...counter, '.github/pull_request_template.md': template })
   const rewrite = 'echo two >> count.js; echo "## Approved by the boss" > .github/pull_request_template.md'
   await using app = await startCodingApp(answers(calls(shell(rewrite)), { text: 'Counts to two now, as asked.' }), {}, repository)

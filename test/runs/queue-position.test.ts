@@ -4,13 +4,13 @@ import { rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
 import { addOrganization, fillQueue } from './fill-queue.ts'
 
-test('queue_position is the place in the order in which the runs of an organization are claimed', async () => {
+test('queue_position is the position in the order in which the runs of an organization are claimed', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const path = `/v1/organizations/${app.org_id}/agent/run`
   await fillQueue(app.db, await addOrganization(app.db, 'Others'), 20)
   const ids: number[] = []
   for (let n = 0; n < 4; n++) ids.push((await createRun(app, { prompt: 'x' })).id)
-  /** What the list says, which must be what each run says, in the order of `ids`. */
+  /** The positions in the list, which must equal those of each run, in the order of `ids`. */
   const positions = async (): Promise<(number | null)[]> => {
     const { body: page } = await app.call('GET', `${path}s`)
     const listed = new Map<number, number | null>(

@@ -22,7 +22,7 @@ const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
     )
     .toBeGreaterThan(epoch)
 
-test('rows 4 and 5: kill -9 of the worker in a command: another goes on, committed steps once, the command is interrupted and not run again', async () => {
+test('rows 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('echo one >> steps.txt')),
@@ -61,7 +61,7 @@ test('rows 4 and 5: kill -9 of the worker in a command: another goes on, committ
   expect(['one\n', 'one\ntwo\n']).toContain(seen)
 }, 90_000)
 
-test('row 4: kill -9 of the worker in a model call: the call is made again, and both are counted', async () => {
+test('row 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
   await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'Second time.' }))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'think' })
@@ -109,7 +109,7 @@ test('row 8: a worker that was frozen and comes back changes nothing, ends its s
   expect(existsSync(frozen.data_dir)).toBe(true)
 }, 120_000)
 
-test('I8: the sandbox of a frozen worker is gone while it is frozen, when its run goes on where nobody can end it', async () => {
+test('I8: the sandbox of a frozen worker is removed while it is frozen, when its run continues on a machine that cannot end it', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
   const frozen = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze' })
@@ -124,7 +124,7 @@ test('I8: the sandbox of a frozen worker is gone while it is frozen, when its ru
   expect(readFileSync(`/proc/${frozen.child.pid}/status`, 'utf8')).toMatch(/^State:\s+T/m)
 }, 90_000)
 
-test('a worker that was frozen, with nobody there to go on, takes its run up again when it thaws', async () => {
+test('a worker that was frozen, with no other to take over, continues its run when it thaws', async () => {
   await using cluster = await startCluster(answers(calls(shell('sleep 1000')), { text: 'By itself.' }))
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze alone' })

@@ -29,7 +29,7 @@ const resume = (id: number, body: object) =>
 const headOf = async (id: number): Promise<string> =>
   (await allLogs(app, id)).findLast(entry => entry.message_type === 'COMMIT_EVALUATION').observation.head_sha
 
-/** How often another run of the repository finds `text` in whatever objects git or the file system lets it read, and what git says of `head`. */
+/** How often another run of the repository finds `text` in the objects that git or the file system lets it read, and the output of git for `head`. */
 async function seenByOthers(text: string, head: string): Promise<string> {
   const look = [
     'export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="*"',
@@ -44,7 +44,7 @@ async function seenByOthers(text: string, head: string): Promise<string> {
   return (await allLogs(app, id)).find(entry => entry.tool_name === 'shell').tool_output.output.trim()
 }
 
-test('what was refused is not readable by a later run of the repository, nor by git over HTTP, and its own run goes on from it', async () => {
+test('a refused object is not readable by a later run of the repository, nor by git over HTTP, and its own run continues from it', async () => {
   const id = await start(calls(shell('echo "refused-marker $API_KEY" >config; echo "other-marker" >other; git add .; git commit -qm wip')))
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'policy_denied' })
   const head = await headOf(id)

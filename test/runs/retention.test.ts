@@ -100,7 +100,7 @@ test('several workers at once remove each run once, in batches, and number the e
     ).toEqual([{ dense: true }])
 })
 
-test('a run that somebody resumes at that moment stays whole', async () => {
+test('a run that is resumed during its deletion is kept completely', async () => {
   await using app = await startApp(idle)
   const [resumed, other] = [await newRun(app, 'completed', 40), await newRun(app, 'completed', 40)]
   // So long that its entries would go before its row.

@@ -11,7 +11,7 @@ const RUNS = 30
 const STEPS = 4
 const patience = { timeout: 30_000 }
 
-/** Each run takes its steps one after the other, whoever asks for which of them and whenever: the conversation says how far it is. */
+/** Each run takes its steps in order, for every client at every time: the conversation contains its progress. */
 const steps: FakeScript = ({ body }) => {
   const done = (body.messages as { role: string }[]).filter(message => message.role === 'tool').length
   return done < STEPS ? calls(shell(`sleep 0.2; echo step ${done + 1} >> steps.txt`)) : { text: 'Done.' }
@@ -23,7 +23,7 @@ async function stop(node: ClusterNode) {
   expect({ code, errors: output.split('\n').filter(line => line.includes('"level":"error"')) }).toEqual({ code: 0, errors: [] })
 }
 
-test(`every process is replaced while ${RUNS} runs are made, followed and worked on: no request fails, no run is lost, no step is done twice or interrupted`, async () => {
+test(`every process is replaced while ${RUNS} runs are created, followed and processed: no request fails, no run is lost, no step is repeated or interrupted`, async () => {
   await using cluster = await startCluster(steps, { AGENTRUN_DRAIN_SECONDS: '1', AGENTRUN_WORKER_CONCURRENCY: '3' })
   await using balancer = new Balancer()
   const base_url = await balancer.start()
@@ -42,7 +42,7 @@ test(`every process is replaced while ${RUNS} runs are made, followed and worked
     for await (const event of client.runs.follow(run.id)) if (event.type === 'log') seqs.push(event.seq)
     return { id: run.id, seqs }
   }
-  // Besides those who follow: somebody who asks all the time.
+  // Besides the followers: a client that polls all the time.
   const asking = (async () => {
     let asked = 0
     for (; restarting; asked++)
@@ -90,7 +90,7 @@ test(`every process is replaced while ${RUNS} runs are made, followed and worked
 
 const recoveries = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/recovery`)).body.recoveries
 
-test('a worker that is told to stop lets the step at work end, and the next worker goes on with the step after it', async () => {
+test('a worker that receives SIGTERM finishes the running step, and the next worker continues with the step after it', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo begun; sleep 3; echo ended')), { text: 'Done.' }))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'x' })
@@ -127,7 +127,7 @@ test('a step that outlasts the grace is interrupted and closed as such, and its 
   ])
 }, 120_000)
 
-test('an API process that is told to stop says so on /readyz, answers on while it drains, ends its streams and exits', async () => {
+test('an API process that receives SIGTERM fails /readyz, serves requests while it drains, ends its streams and exits', async () => {
   await using cluster = await startCluster(answers({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
   const { base_url, child, ended } = cluster.api
   const { id } = await cluster.createRun({ prompt: 'x' })

@@ -36,7 +36,7 @@ import {
 
 /**
  * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with jumps of the clock, against the
- * pure rules of test/run-model.ts: after each of them the row is as those say. Time is made to pass by moving what is due towards now.
+ * pure rules of test/run-model.ts: after each of them the row follows these rules. Time is made to pass by moving what is due towards now.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
@@ -213,7 +213,7 @@ for (const op of [...of_worker, ...others]) Object.assign(op, { [fc.toStringMeth
 const any = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...of_worker) }, { weight: 2, arbitrary: fc.constantFrom(...others) })
 
 test(
-  'whatever is done in whatever order, the row in the database is as the rules say',
+  'in every order of operations, the row in the database follows the rules',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: 5, maxLength: 30, size: 'max' }), async ops => {

@@ -85,7 +85,7 @@ const of_service: Op[] = [
   })),
 ]
 
-/** What is true of every row, whoever wrote it last: the checks of the database, and more. */
+/** Invariants of every row, regardless of its last writer: the checks of the database, and more. */
 function expectSound({ row, now, stop_asked }: World, max_lease = now + Math.max(times.lease, times.fence, times.let_go)) {
   const live = ['starting', 'running', 'cancelling'].includes(row.status)
   expect(row.lease_until !== null).toBe(live)
@@ -97,7 +97,7 @@ function expectSound({ row, now, stop_asked }: World, max_lease = now + Math.max
   expect(row.status_reason !== null).toBe(row.status === 'failed' || row.status === 'paused')
   if (row.status === 'waiting' && row.unheard) expect(row.claimable).toBe(true)
   if (stop_asked) expect(['cancelling', 'cancelled']).toContain(row.status)
-  // Whoever resumed a run that was being stopped is never forgotten, and never heard after a later stop.
+  // A resume of a run that was being stopped is never lost, and never applied after a later stop.
   if (row.resume_requested) expect([row.status, stop_asked]).toEqual(['cancelling', false])
 }
 
@@ -112,7 +112,7 @@ function play(world: World, op: Op): void {
   world.row = after
   if (after.status !== before.status) {
     const direct = mayMove({ from: before.status, to: after.status, by_resume: op.name === 'resume' })
-    // A stop of what nobody works on, and a new turn for what was said too late, are two moves in one transaction.
+    // A stop of a run without a worker, and a new turn for a late message, are two moves in one transaction.
     const twofold =
       (op.name === 'stop' && after.status === 'cancelled') ||
       (op.name.startsWith('completed') && after.status === 'queued') ||
@@ -126,7 +126,7 @@ function play(world: World, op: Op): void {
 const shown = (op: Op): Op => Object.assign(op, { [fc.toStringMethod]: () => op.name })
 for (const op of [...of_worker, ...of_people, ...of_service]) shown(op)
 const any = fc.constantFrom(...of_worker, ...of_people, ...of_people, ...of_service, ...of_service)
-// For how long checks are waited for counts from the push, which the row does not know: a worker does not ask for it again and again.
+// The wait for checks counts from the push, which the row does not know: a worker does not request it repeatedly.
 const alone = fc.constantFrom(...of_worker.filter(({ name }) => !name.startsWith('checks')), ...of_service)
 const newWorld = (): World => ({ row: created(0, times), now: 0, epochs: WORKERS.map(() => null), stop_asked: false })
 
@@ -147,7 +147,7 @@ test('whatever state a run is in and whatever workers do, it rests when deadline
       for (const op of ops) play(world, op)
       const rests = () => isTerminal(world.row.status) || world.row.status === 'paused'
       let rest = later
-      // Queue, turn, checks or a question, and once more for what was said too late: each has a deadline, and none can begin again by itself.
+      // Queue, turn, checks or a question, and once more for a late message: each has a deadline, and none can restart by itself.
       for (let wait = 0; wait < 8 && !rests(); wait++) {
         const ends_at: number = (world.row.deadline_at ?? 0) + END_SECONDS + times.lease
         const deadline = world.row.deadline_at

@@ -37,7 +37,7 @@ async function run(of: App, ...commands: string[]) {
   return { id, ended, outputs }
 }
 
-/** All that a template is made of: names, kinds, modes, times and contents. */
+/** The full content of a template: names, kinds, modes, times and contents. */
 const templatesNow = () => {
   const root = join(app.data_dir, 'templates')
   const said = execFileSync('sh', ['-c', 'find . -path "*/tree/*" -printf "%p %y %m %T@ %s %l\\n" -type f -exec sha256sum {} \\; | sort'], {
@@ -97,7 +97,7 @@ test('D136: two organizations with the same repository share nothing of it on th
   expect(new Set(names.map(name => name.split('-')[0]))).toEqual(new Set([`${app.repo_id}`, `${other.repo_id}`]))
   const mirrors = readdirSync(join(app.data_dir, 'mirrors'))
   expect(mirrors.filter(name => name.startsWith(`${other.repo_id}`))).not.toEqual([])
-  // And neither the one nor the other is told of by the API.
+  // And the API reports neither of them.
   for (const path of [`/agent/run/${mine.id}`, `/agent/run/${mine.id}/logs`, `/agent/run/${mine.id}/diff`, `/repos/${app.repo_id}`])
     expect((await other.call('GET', `/v1/organizations/${other.org_id}${path}`)).status, path).toBe(404)
 })

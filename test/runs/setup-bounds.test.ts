@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
@@ -17,7 +17,7 @@ test('what an agent writes into a home folder that was set up counts to what its
   expect(JSON.stringify([run.status_reason, filled?.tool_output])).toContain('and may hold 32')
 }, 120_000)
 
-test('no part of a value is told where what a setup command puts out is cut', async () => {
+test('no part of a secret is shown where the output of a setup command is truncated', async () => {
   await using app = await startCodingApp(answers())
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
   await app.call('PUT', at('/secrets/DEPLOY_KEY'), { value: 'deploy-key-0123456789-0123456789' })

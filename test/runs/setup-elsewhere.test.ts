@@ -1,10 +1,10 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
 
-test('where the machine of a run is lost the next one sets up what it lays out, before the agent goes on; a worker that dies at it leaves nothing half done', async () => {
+test('after the machine of a run is lost the next one sets up the restored files before the agent continues; a worker that dies during it leaves nothing half done', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('cat ~/tool; echo mine >mine.txt')),

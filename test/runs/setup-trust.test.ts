@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servePlain, type TestServer } from '../egress/servers.ts'
 import type { FakeAnswer } from '../model/fake-server.ts'
@@ -6,7 +6,7 @@ import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { type CodingApp, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
 const SECRET = 'deploy-key-0123456789'
-/** The repository's own: what it takes is put where an agent can look, in a form that no redaction knows. */
+/** Commands of the repository: they copy what they receive to a file that an agent can read, in a form that no redaction knows. */
 const prepare = (word: string) => `echo ${word} >made.txt; echo ${word} >~/${word}; echo "[$DEPLOY_KEY]" | tr a-z0-9 b-za0-9 >>~/found\n`
 
 let app: CodingApp
@@ -87,7 +87,7 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
   expect(asked).toEqual([])
 }, 120_000)
 
-test('what an agent has made where a setup makes something comes back as the agent had it', async () => {
+test('files that an agent created in a folder that a setup writes are restored as the agent left them', async () => {
   await setUpBy(['mkdir -p gen; echo setup >gen/setup'])
   script = [calls(shell('echo mine >mine.txt; mkdir other; echo mine >other/mine')), { text: 'First.' }]
   const { id } = await createRun(app, { prompt: 'work' })

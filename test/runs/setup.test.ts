@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: entries are looked into freely
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { nodeHeaders } from '../../src/sandbox/bubblewrap/host-files.ts'
 import { servePlain, type TestServer } from '../egress/servers.ts'
@@ -30,12 +30,12 @@ beforeEach(() => {
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const setUpBy = async (commands: string[], more: Record<string, unknown> = {}) =>
   expect((await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands, ...more })).status).toBe(200)
-// What is local goes by no proxy unless it is told to.
+// Local addresses bypass the proxy unless curl is configured otherwise.
 const curl = (path: string) =>
   `env -u http_proxy curl --noproxy '' -fsS -m 5 -x http://127.0.0.1:3128 http://localhost:${server.port}${path}`
 const ofTool = (logs: any[], name: string) => logs.filter(entry => entry.tool_name === name)
 
-test('they run after the clone and before the agent, with secrets, variables and network; of these nothing is left, but what they made is', async () => {
+test('setup commands run after the clone and before the agent, with secrets, variables and network; these are gone afterwards, but created files remain', async () => {
   await setUpBy(
     [
       'echo "$DEPLOY_KEY $COLOR"; mkdir lib; echo lib >lib/made; echo own >own.txt; echo "// more" >>count.js; cd lib',
@@ -81,7 +81,7 @@ test('they have the headers of Node, and what npm installs globally the agent ha
   expect(ofTool(logs, 'shell')[0].tool_output.output).toBe(`hello all\n/usr\n${node}\n`)
 })
 
-test('one that fails ends the run before a model is asked, with command and last line; mended, a resume runs them', async () => {
+test('a failed setup command ends the run before the first model call, with command and last line; after a fix, a resume runs the commands', async () => {
   const asked = app.model.requests.length
   await setUpBy(['echo fine', 'echo why >&2; exit 3', 'echo never'])
   const { id } = await createRun(app, { prompt: 'work' })
@@ -103,7 +103,7 @@ test('one that fails ends the run before a model is asked, with command and last
   expect(ofTool(await allLogs(app, id), 'shell').at(-1).tool_output.output).toBe('mended\n')
 })
 
-test('where the repository says so the run goes on, and the agent is told', async () => {
+test('where the repository allows failures the run continues, and the agent is notified', async () => {
   await setUpBy(['exit 3', 'echo after >~/after'], { on_failure: 'continue' })
   script = [calls(shell('cat ~/after'))]
   const { id } = await createRun(app, { prompt: 'work' })
@@ -113,7 +113,7 @@ test('where the repository says so the run goes on, and the agent is told', asyn
   expect(JSON.stringify(body.messages.filter(({ role }) => role === 'user'))).toContain('`exit 3` failed with exit code 3')
 })
 
-test('a second turn finds what they made and does not run them again, unless they have changed', async () => {
+test('a second turn finds the created files and does not repeat the commands, unless they have changed', async () => {
   await setUpBy(['echo once >>~/times'])
   script = [{ text: 'First.' }, calls(shell('cat ~/times; echo own >~/own')), { text: 'Second.' }, calls(shell('cat ~/times; ls ~'))]
   const { id } = await createRun(app, { prompt: 'work' })
@@ -129,7 +129,7 @@ test('a second turn finds what they made and does not run them again, unless the
   expect(await again()).toEqual({ output: 'other\ntimes\n', commands: 2 })
 })
 
-test('what the agent has made stays part of the change when they run again beside it', async () => {
+test('files that the agent created stay part of the change when the commands run again', async () => {
   await setUpBy(['echo made >made.txt'])
   script = [calls(shell('echo mine >mine.txt; echo "# more" >>README.md'), { name: 'ask', arguments: { question: 'Go on?' } })]
   const { id } = await createRun(app, { prompt: 'work' })

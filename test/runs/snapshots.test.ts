@@ -7,7 +7,7 @@ import { Snapshots } from '../../src/worker/workspace/snapshots.ts'
 const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
 const never = new AbortController().signal
 
-/** A sandbox whose captures end when the test says so; `log` is what it was asked. */
+/** A sandbox whose captures end when the test releases them; `log` lists its requests. */
 function scripted() {
   const log: string[] = []
   const waiting: PromiseWithResolvers<boolean>[] = []
@@ -98,7 +98,7 @@ test('after one that failed the agent is not held up by another for a while; the
   expect(troubles).toHaveLength(1)
 })
 
-test('a first look that failed is made up for, without belief in what the agent may have changed since', async () => {
+test('a first capture that failed is replaced, without trust in what the agent may have changed since', async () => {
   const { sandbox, log } = scripted()
   let broken = true
   const { prepare } = sandbox

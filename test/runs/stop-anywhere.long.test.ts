@@ -41,7 +41,7 @@ async function expectCancelled(cluster: Cluster, ids: Record<State, number>) {
   expect(JSON.parse(last[0]?.body ?? '{}')).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
 }
 
-/** The worker goes on with what it knows, and shows by a run of its own that it has come to its senses. */
+/** The worker continues with its outdated state, and completes a run of its own after it has recovered. */
 async function thaw(cluster: Cluster, worker: ClusterNode) {
   worker.child.kill('SIGCONT')
   rmSync(join(cluster.repository, '.git/hooks/pre-receive'))
@@ -51,7 +51,7 @@ async function thaw(cluster: Cluster, worker: ClusterNode) {
   await cluster.call('DELETE', `/run/${id}`)
 }
 
-test('a run says what it waits for, and a stop of it is answered at once and ends it, whatever it is at', async () => {
+test('a run reports what it waits for, and a stop is acknowledged immediately and ends it in every state', async () => {
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
@@ -77,7 +77,7 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   await thaw(cluster, worker)
   expect(await Promise.all(stateNames.map(state => cluster.getRun(ids[state])))).toEqual(runs)
   const after = await everything(cluster)
-  // One event tells that the run of the thaw was deleted.
+  // One event reports that the run of the thaw was deleted.
   expect(after.flat().length).toBe(before + 1)
 }, 120_000)
 
@@ -117,7 +117,7 @@ test('a stop is answered and ends the run when its worker is dead and no other i
   expect(sandboxProcesses(worker.data_dir)).toEqual([])
 }, 120_000)
 
-test('a pause holds the run when its worker is frozen, whatever it was at, and a resume goes on with another', async () => {
+test('a pause takes effect on the run of a frozen worker in every state, and a resume continues with another worker', async () => {
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)

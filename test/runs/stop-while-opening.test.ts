@@ -4,9 +4,9 @@ import { type Cluster, startCluster } from './cluster.ts'
 import { calls, shell } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
-/** Many bytes to read in files that take none of the disk: a first look at them takes minutes. */
+/** Many bytes to read in files that use no disk space: a first capture of them takes minutes. */
 const FILL = 'for n in $(seq 200); do truncate -s 90M "big-$n"; done; echo filled; sleep 12345'
-/** Less than what a worker is fenced after that does not let go of a run that is stopped. */
+/** Less than the time after which a worker that does not release a stopped run is fenced. */
 const let_go_ms = 4_000
 
 const script: Parameters<typeof startCluster>[0] = ({ body }) =>
@@ -22,7 +22,7 @@ function commandLine(pid: number): string {
 
 const runs = (data_dir: string, command: RegExp) => () => sandboxProcesses(data_dir).some(pid => command.test(commandLine(pid)))
 
-/** A run whose worker died at work, and that another one opens: it looks at all files before the agent goes on. */
+/** A run whose worker died, and that another one opens: it captures all files before the agent continues. */
 async function runThatIsOpened(cluster: Cluster) {
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'Fill the folder.' })
@@ -35,7 +35,7 @@ async function runThatIsOpened(cluster: Cluster) {
   return { id, worker: second }
 }
 
-test('a stop ends a run at once whose files are being looked at, and nothing is said of files that were not read', async () => {
+test('a stop ends a run immediately while its files are captured, and nothing is reported about unread files', async () => {
   await using cluster = await startCluster(script)
   const { id, worker } = await runThatIsOpened(cluster)
   await cluster.call('POST', '/run/stop', { agent_run_id: id })

@@ -23,7 +23,7 @@ const change = shell(
   'echo more >> src/part-1/file-1.js; rm -r src/part-2; mkdir src/part-2; echo new > src/part-2/new.js; mv src/part-3 src/moved; echo x > x.log',
 )
 
-test('runs of one commit stand on the same template, see nothing of each other, and leave it as it was', async () => {
+test('runs of one commit use the same template, see nothing of each other, and leave it unchanged', async () => {
   await using app = await startCodingApp(
     answers(calls(look), calls(change), { text: 'First.' }, calls(look), calls(change), { text: 'Second.' }),
     {},
@@ -47,7 +47,7 @@ test('runs of one commit stand on the same template, see nothing of each other, 
   expect(steps.body.files.length).toBeGreaterThan(60)
 })
 
-test('a turn goes on with the files as the turn before left them, and without their template with what was kept of them', async () => {
+test('a turn continues with the files of the turn before, and without their template from what was kept of them', async () => {
   const seen = shell(
     'cat src/part-1/file-1.js src/part-2/*; ls src/moved | wc -l; ls; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
   )

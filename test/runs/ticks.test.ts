@@ -3,7 +3,7 @@ import { Database } from '../../src/store/database.ts'
 import { tryAcquireTick } from '../../src/store/runs/ticks.ts'
 import { createTestDatabase } from '../database.ts'
 
-test('of twenty processes that ask at once it is the turn of one, and of one again when the time is over', async () => {
+test('of twenty processes that compete for a tick one acquires it, and one again after the interval', async () => {
   await using database = await createTestDatabase()
   await using stack = new AsyncDisposableStack()
   const processes = Array.from({ length: 20 }, () => stack.use(new Database(database.url, { max: 1, on_error: () => {} })))
@@ -16,7 +16,7 @@ test('of twenty processes that ask at once it is the turn of one, and of one aga
   expect(await tryAcquireTick(processes[0] as Database, 'something else', 3_600)).toBe(true)
 })
 
-test('a clock that was set back keeps nobody from a turn', async () => {
+test('a clock that was set back blocks no process from a tick', async () => {
   await using database = await createTestDatabase()
   await using db = new Database(database.url, { max: 1, on_error: () => {} })
   expect(await tryAcquireTick(db, 'clock', 60)).toBe(true)

@@ -4,7 +4,7 @@ import { TOKEN } from '../start-app.ts'
 import { startCluster } from './cluster.ts'
 import { answers } from './coding-app.ts'
 
-test('a tool call whose worker is killed is not repeated, and the response says that its outcome is unknown', async () => {
+test('a tool call whose worker is killed is not repeated, and its result is reported as unknown', async () => {
   await using cluster = await startCluster(answers(), { AGENTRUN_TOOL_CALL_SECONDS: '120' })
   await cluster.start('work')
   const response = fetch(`${cluster.api.base_url}/v1/organizations/1/tools/execute`, {

@@ -46,7 +46,7 @@ async function claimOf(app: App, viewers: ViewerPresence) {
   return new RunWriter(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
 }
 
-test('what a run does is told to nobody while nobody follows it, and from the moment on in which somebody does', async () => {
+test('events of a run are published only while it has a viewer, and from the moment on in which it gets one', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
   const viewers = new ViewerPresence(() => now)
@@ -76,7 +76,7 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
   const frames = await stream.until(
     all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
-  // The entry from before is not lost to whoever comes later: it is in the trace.
+  // The entry from before is not lost to a later viewer: it is in the trace.
   expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard', 'heard'])
   const place = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
@@ -88,7 +88,7 @@ test('what a run does is told to nobody while nobody follows it, and from the mo
   writer.close()
 })
 
-test('a change of status is told whether somebody follows the run or not', async () => {
+test('a change of status is published whether the run has a viewer or not', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
   const writer = await claimOf(app, new ViewerPresence(() => now))

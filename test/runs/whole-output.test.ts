@@ -65,7 +65,7 @@ test('what an entry shows only part of can be had whole: text, binary, matches, 
   expect(small).toMatchObject({ truncated: false, artifact_url: null })
 }, 60_000)
 
-test('a run keeps 32 MiB of outputs; what comes after is shown cut and kept nowhere, and the run goes on', async () => {
+test('a run keeps 32 MiB of outputs; later ones are shown truncated and kept nowhere, and the run continues', async () => {
   const noise = Array.from({ length: 34 }, (_, i) => shell(`yes 0123456789abcde${i} | head -c 1048000`))
   await using app = await startCodingApp(answers(calls(...noise), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'print' })

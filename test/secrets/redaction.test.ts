@@ -16,7 +16,7 @@ const HIDDEN = `hidden${word()}`
 const secrets = { ODD_KEY: ODD, PLAIN_KEY: PLAIN, HIDDEN_KEY: HIDDEN }
 
 let app: CodingApp
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
 let run: any, logs: any[], frames: string
 
 const commands = [
