@@ -1,3 +1,4 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
@@ -76,7 +77,7 @@ const repeatedCall = ({ name }: ToolCall): LoopOutcome => ({
 
 function endingOf(call: ToolCall, result: ToolResult): TurnEnding | null {
   if (result.status !== 'ok' || typeof result.observation !== 'string') return null
-  if (call.name === 'finish') return { kind: 'answer', text: result.observation, thought: null }
-  if (call.name === 'ask') return { kind: 'ask', question: result.observation }
+  if (call.name === actionTool.finish) return { kind: 'answer', text: result.observation, thought: null }
+  if (call.name === actionTool.ask) return { kind: 'ask', question: result.observation }
   return null
 }

@@ -1,3 +1,4 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import { plainOutput } from '../core/pull-requests/failing-excerpt.ts'
 import type { Entry } from './finding.ts'
 
@@ -26,9 +27,16 @@ export type Command = {
   duration_ms: number
 }
 
-const KINDS: Record<string, Command['kind']> = { shell: 'agent', setup_command: 'setup', check: 'check' }
+const KINDS: Record<string, Command['kind']> = {
+  [actionTool.shell]: 'agent',
+  [actionTool.setup_command]: 'setup',
+  [actionTool.check]: 'check',
+}
 /** Tools that work on files, or only produce text: their results are no failures of a sandbox. */
-const OTHERS = ['read', 'write', 'edit', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run', 'egress_blocked', 'log_analysis']
+const OTHERS: string[] = [
+  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.search, actionTool.plan, actionTool.ask, actionTool.finish],
+  ...[actionTool.start_run, actionTool.get_run, actionTool.egress_blocked, actionTool.log_analysis],
+]
 
 /** Returns null when nothing has run. */
 export function commandOf(entry: Entry): Command | null {

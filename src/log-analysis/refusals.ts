@@ -1,3 +1,4 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import { textOf } from './commands.ts'
 import { type Entry, type Finding, finding } from './finding.ts'
 
@@ -11,7 +12,7 @@ const REMEDIES: Record<string, string> = {
 /** Returns what the sandbox's proxy refused. `during`: the running command, if known. Null: another kind of entry, or only a count. */
 export function refusal(entry: Entry): { finding: Finding; during: string | null; setup: boolean } | null {
   const { tool_input: input, tool_output: output } = entry
-  if (entry.tool_name !== 'egress_blocked' || input === null || output === null || output.reason === 'again') return null
+  if (entry.tool_name !== actionTool.egress_blocked || input === null || output === null || output.reason === 'again') return null
   const reason = textOf(output.reason) ?? 'not_allowed'
   const host = textOf(input.host)
   const port = typeof input.port === 'number' ? `:${input.port}` : ''

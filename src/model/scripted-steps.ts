@@ -1,3 +1,4 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import type { Playbook, PlaybookStep } from '../core/runs/playbook.ts'
 import type { SeenCall } from './conversation.ts'
 import { ModelError } from './port.ts'
@@ -30,15 +31,18 @@ export function moveOf(unit: Unit, playbook: Playbook): Move {
   const call = (name: string, input: Record<string, unknown>): Move => ({ reasoning, text: '', calls: [{ name, input }] })
   switch (step?.kind) {
     case 'plan':
-      return call('plan', { items: step.items.map(text => ({ text, state: 'pending' })) })
+      return call(actionTool.plan, { items: step.items.map(text => ({ text, state: 'pending' })) })
     case 'run':
-      return call('shell', { command: step.command, ...(step.timeout_seconds === null ? {} : { timeout_seconds: step.timeout_seconds }) })
+      return call(actionTool.shell, {
+        command: step.command,
+        ...(step.timeout_seconds === null ? {} : { timeout_seconds: step.timeout_seconds }),
+      })
     case 'write':
-      return call('write', { path: step.path, content: step.content })
+      return call(actionTool.write, { path: step.path, content: step.content })
     case 'edit':
-      return call('edit', { path: step.path, old: step.old, new: step.new })
+      return call(actionTool.edit, { path: step.path, old: step.old, new: step.new })
     case 'ask':
-      return call('ask', { question: step.question })
+      return call(actionTool.ask, { question: step.question })
     case 'answer':
       return { reasoning, text: step.text, calls: [] }
     default:
@@ -50,7 +54,7 @@ export function moveOf(unit: Unit, playbook: Playbook): Move {
 export function inspectionOf({ step }: Unit): Move {
   const path = step?.kind === 'edit' ? step.path : ''
   const reasoning = 'The edit was interrupted: check whether it took effect.'
-  return { reasoning, text: '', calls: [{ name: 'read', input: { path } }] }
+  return { reasoning, text: '', calls: [{ name: actionTool.read, input: { path } }] }
 }
 
 function summary(playbook: Playbook): string {
@@ -105,4 +109,10 @@ export function failed(unit: Unit, what: string, output: string): ModelError {
 }
 
 /** The tool that a step of this kind calls. */
-const toolOf: Partial<Record<PlaybookStep['kind'], string>> = { plan: 'plan', run: 'shell', write: 'write', edit: 'edit', ask: 'ask' }
+const toolOf: Partial<Record<PlaybookStep['kind'], string>> = {
+  plan: actionTool.plan,
+  run: actionTool.shell,
+  write: actionTool.write,
+  edit: actionTool.edit,
+  ask: actionTool.ask,
+}

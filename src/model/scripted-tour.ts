@@ -1,3 +1,4 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import { callsOf, type SeenCall } from './conversation.ts'
 import type { ModelMessage } from './port.ts'
 import type { Move } from './scripted-steps.ts'
@@ -34,7 +35,7 @@ export function tourMove(since: ModelMessage[]): Move | null {
   const answers = since.filter(message => message.role === 'assistant')
   const calls = answers.flatMap(answer => callsOf(answer, since))
   if (answers.length === 0) {
-    const shell = (command: string) => ({ name: 'shell', input: { command } })
+    const shell = (command: string) => ({ name: actionTool.shell, input: { command } })
     return {
       reasoning: 'A scripted tour without a language model: list the repository first.',
       text: '',
@@ -46,7 +47,7 @@ export function tourMove(since: ModelMessage[]): Move | null {
   const listing = outputOf(calls, LIST_FILES)
   const readme = listing.slice(1).find(name => /^readme(\.(md|markdown|rst|txt|adoc))?$/i.test(name))
   if (readme && answers.length === 1) {
-    return { reasoning: 'The README says what this is.', text: '', calls: [{ name: 'read', input: { path: readme, limit: 80 } }] }
+    return { reasoning: 'The README says what this is.', text: '', calls: [{ name: actionTool.read, input: { path: readme, limit: 80 } }] }
   }
   return { reasoning: null, text: whatWasSeen(calls, listing, readme), calls: [] }
 }
@@ -59,7 +60,7 @@ function whatWasSeen(calls: SeenCall[], listing: string[], readme: string | unde
   if (shown.length > 0)
     seen.push(`- At the top: ${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ''}.`)
   if (log[0]) seen.push(`- Last commit: \`${log[0].slice(0, 200)}\`.`)
-  const content = calls.find(call => call.name === 'read')?.result?.value.content
+  const content = calls.find(call => call.name === actionTool.read)?.result?.value.content
   const intro = typeof content === 'string' ? readmeIntro(content) : null
   seen.push(intro ? `- \`${readme}\` begins: ${intro}` : `- ${readme ? `\`${readme}\` could not be read.` : 'No README.'}`)
   return `This was a scripted tour without a language model: nothing was changed, and your request was not attempted.\n\nWhat it saw:\n\n${seen.join('\n')}\n\n${HOW_TO_GO_ON}`

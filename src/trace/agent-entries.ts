@@ -1,4 +1,5 @@
 import type { ToolResult } from '../agent/tool.ts'
+import { type ActionTool, actionTool } from '../contract/runs/action-tools.ts'
 import { truncateStrings } from '../core/text/truncate.ts'
 import type { ToolCall } from '../model/port.ts'
 import type { NewEntry } from '../store/runs/append.ts'
@@ -14,8 +15,8 @@ type Plan = { plan: { id: number; text: string; state: string }[] }
  * An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
  */
 export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
-  if (call.name === 'finish' && result.status === 'ok') return []
-  if (call.name === 'plan' && result.status === 'ok') {
+  if (call.name === actionTool.finish && result.status === 'ok') return []
+  if (call.name === actionTool.plan && result.status === 'ok') {
     const observation = result.observation as Plan
     return [
       entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText(observation), observation, duration_ms: result.duration_ms }),
@@ -48,7 +49,7 @@ const planText = ({ plan }: Plan) => plan.map(item => `[${marks[item.state] ?? '
 
 /** Something the service itself did for the run, shown like a tool: clone, instructions, push. */
 export function serviceAction(
-  name: string,
+  name: ActionTool,
   input: Record<string, unknown>,
   output: Record<string, unknown>,
   duration_ms: number,

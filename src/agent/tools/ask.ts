@@ -1,8 +1,9 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { storedText } from '../../core/text/stored-text.ts'
 import type { Tool } from '../tool.ts'
 
 export const ask: Tool<'ask'> = {
-  name: 'ask',
+  name: actionTool.ask,
   async run(_context, input) {
     return {
       status: 'ok',

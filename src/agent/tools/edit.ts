@@ -1,8 +1,9 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { failed, type Tool } from '../tool.ts'
 import { placeholderWritten, readText, writeText } from './files.ts'
 
 export const edit: Tool<'edit'> = {
-  name: 'edit',
+  name: actionTool.edit,
   async run(context, input) {
     if (input.old === input.new) return refused(input.path, '`old` and `new` are the same')
     const hidden = placeholderWritten(context, input.path, input.new, input.old)

@@ -1,10 +1,11 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { truncateText } from '../../core/text/truncate.ts'
 import { failed, interrupted, type Tool } from '../tool.ts'
 
 const RESULT_CHARS = 8_000
 
 export const get_run: Tool<'get_run'> = {
-  name: 'get_run',
+  name: actionTool.get_run,
   async run({ runs, signal }, { agent_run_id = null, wait_seconds = 0 }) {
     const all = await runs.awaitRuns(agent_run_id, wait_seconds, signal)
     if (signal.aborted) return interrupted()

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { allOf, type Tool } from '../tool.ts'
 import { readText } from './files.ts'
 
@@ -5,7 +6,7 @@ const LINES = 2_000
 const LINE_CHARS = 2_000
 
 export const read: Tool<'read'> = {
-  name: 'read',
+  name: actionTool.read,
   async run(context, input) {
     const file = await readText(context, input.path)
     if ('outcome' in file) return file.outcome

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import { shellQuote } from '../../core/text/shell-quote.ts'
 import { type Tool, WHOLE_BYTES } from '../tool.ts'
@@ -14,7 +15,7 @@ const LINE_READ = 2_000
 const PIPE_CLOSED = 141
 
 export const search: Tool<'search'> = {
-  name: 'search',
+  name: actionTool.search,
   async run(context, input) {
     const sandbox = await context.sandbox()
     const path = shellQuote(input.path ?? '.')

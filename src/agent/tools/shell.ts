@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { BASE64_BYTES, outputText } from '../../core/text/output-text.ts'
 import { truncateBytes } from '../../core/text/truncate.ts'
 import type { ExecResult, Sandbox } from '../../sandbox/port.ts'
@@ -10,7 +11,7 @@ const OUTPUT_BYTES = 96 * 1024
 const mebibytes = (bytes: number) => Math.round(bytes / 1024 ** 2)
 
 export const shell: Tool<'shell'> = {
-  name: 'shell',
+  name: actionTool.shell,
   async run(context, input): Promise<ToolOutcome> {
     const sandbox = await context.sandbox()
     const seconds = Math.min(input.timeout_seconds ?? DEFAULT_SECONDS, context.max_seconds)

@@ -1,8 +1,9 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Tool } from '../tool.ts'
 import { placeholderWritten, writeText } from './files.ts'
 
 export const write: Tool<'write'> = {
-  name: 'write',
+  name: actionTool.write,
   async run(context, input) {
     const refused = placeholderWritten(context, input.path, input.content)
     if (refused !== null) return refused

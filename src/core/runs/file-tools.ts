@@ -1,7 +1,15 @@
-/** Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including tools added later. */
-export const tools_without_effect = [
-  ...['read', 'search', 'plan', 'ask', 'finish', 'start_run', 'get_run'],
-  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'git_push'],
-] as const
+import { actionTool } from '../../contract/runs/action-tools.ts'
 
-export const mayChangeFiles = (tool_name: string): boolean => !(tools_without_effect as readonly string[]).includes(tool_name)
+/** Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including tools added later. */
+export const tools_without_effect: readonly string[] = [
+  ...[actionTool.read, actionTool.search, actionTool.plan, actionTool.ask, actionTool.finish, actionTool.start_run, actionTool.get_run],
+  ...[
+    actionTool.organization_rules,
+    actionTool.user_custom_prompt,
+    actionTool.repository_instructions,
+    actionTool.sandbox_secrets,
+    actionTool.git_push,
+  ],
+]
+
+export const mayChangeFiles = (tool_name: string): boolean => !tools_without_effect.includes(tool_name)

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { ExecuteToolInput, ToolExecution } from '../../contract/runs/tool-execution.ts'
 import { executableTools, toolSchema } from '../../contract/runs/tools.ts'
 import { deadline } from '../../core/deadline.ts'
@@ -66,7 +67,10 @@ async function acceptToolCall(ctx: Context, { tool_name, arguments: input_argume
   const max_seconds = Math.max(1, Math.floor(seconds * COMMAND_SHARE))
   const timeout_seconds = Math.min(Number(input_arguments.timeout_seconds ?? max_seconds), max_seconds)
   const input = {
-    prompt: JSON.stringify({ tool_name, arguments: tool_name === 'shell' ? { ...input_arguments, timeout_seconds } : input_arguments }),
+    prompt: JSON.stringify({
+      tool_name,
+      arguments: tool_name === actionTool.shell ? { ...input_arguments, timeout_seconds } : input_arguments,
+    }),
     title: `Tool call: ${tool_name}`,
     ...{ repo_id, model: SCRIPTED_MODEL_ID, auto_create_pr: false, budget: { max_wall_seconds: seconds + MARGIN_SECONDS } },
   }

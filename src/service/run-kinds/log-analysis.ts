@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { AnalyzeLogsInput, AnalyzeManyLogsInput, LogAnalysis } from '../../contract/runs/log-analysis.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
@@ -103,7 +104,7 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   const { message, findings, looked_at } = pass
   const found = {
     message_type: 'ACTION',
-    tool_name: 'log_analysis',
+    tool_name: actionTool.log_analysis,
     tool_input,
     tool_output: { status: 'ok', message, findings, looked_at },
   } as const

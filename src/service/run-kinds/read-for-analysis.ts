@@ -1,4 +1,5 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { entryUrl, traceUrl } from '../../core/runs/trace-url.ts'
 import { type AnalyzedRun, analyzeRun, type RunAnalysis } from '../../log-analysis/analyze-run.ts'
@@ -84,7 +85,7 @@ function shownFinding(one: Finding, sandboxes: readonly SandboxRow[], tool: stri
   const around = sandboxes.filter(
     row => row.run_id === agent_run_id && seq !== null && row.first_seq <= seq && seq <= (row.last_seq ?? Number.POSITIVE_INFINITY),
   )
-  const kind = tool === 'setup_command' ? 'setup' : tool === 'check' ? 'check' : 'agent'
+  const kind = tool === actionTool.setup_command ? 'setup' : tool === actionTool.check ? 'check' : 'agent'
   const sandbox = around.findLast(row => row.kind === kind) ?? around.at(-1)
   const url = seq === null ? traceUrl(base_url, agent_run_id) : entryUrl(base_url, agent_run_id, seq)
   return { ...one, sandbox_id: sandbox?.id ?? null, url }

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery-report.ts'
@@ -20,7 +21,7 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
   const active = ['queued', 'starting', 'running', 'cancelling'].includes(run.status)
   const steps = stepsOf(rows.map(stepRecord), active)
   const window = pageWindow(query)
-  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: ['workspace_restored'] }, ALL)).rows
+  const restored = (await findEntries(ctx.db, ctx.organization_id, run_id, { tool_name: [actionTool.workspace_restored] }, ALL)).rows
   return {
     agent_run_id: run_id,
     newest_kept_seq: (await newestFiles(ctx.db, run)) ?? null,

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Db } from '../database.ts'
 
 /**
@@ -50,7 +51,7 @@ export async function hasChangedFiles(
   const { rowCount } = await db.query({
     name: 'has_changed_files',
     text: `select 1 from log_entries where organization_id = $1 and run_id = $2 and seq <= $3 and message_type = 'ACTION'
-      and tool_name <> 'git_clone' and tool_name <> all ($4) limit 1`,
+      and tool_name <> '${actionTool.git_clone}' and tool_name <> all ($4) limit 1`,
     values: [organization_id, run_id, seq, tools_without_effect],
   })
   return rowCount === 1

@@ -1,13 +1,18 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Db } from '../database.ts'
 import { insideSandbox } from '../workspaces/sandboxes.ts'
+import { toolList } from '../workspaces/tool-list.ts'
 
 /** `body`: null where only the existence of the entry matters, or where it is too long to analyze. */
 export type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: string | null }
 
 const MAX_BODY_CHARACTERS = 1024 * 1024
 // File tools and messages reveal nothing about failures in a sandbox.
-const without_body = `('read', 'write', 'edit', 'search', 'plan', 'ask', 'finish')`
+const without_body = toolList(
+  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.search],
+  ...[actionTool.plan, actionTool.ask, actionTool.finish],
+)
 
 /** Returns at most `limit` entries before `before_seq` that may describe failures, newest first; of a sandbox, or of the whole run. */
 export async function listEntriesToAnalyze(

@@ -1,6 +1,8 @@
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { type Db, only } from '../database.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
+import { toolList } from './tool-list.ts'
 
 type Limits = { max_memory_bytes: number; cpus: number; max_processes: number; max_disk_bytes: number; max_files: number }
 
@@ -99,7 +101,7 @@ export async function loseSandboxes(db: Db): Promise<number> {
 }
 
 // The entry of a check is written when its sandbox is gone.
-const last_of_check = `(select min(e.seq) from log_entries e where e.run_id = s.run_id and e.seq >= s.first_seq and e.tool_name = 'check')`
+const last_of_check = `(select min(e.seq) from log_entries e where e.run_id = s.run_id and e.seq >= s.first_seq and e.tool_name = '${actionTool.check}')`
 const columns = `s.id, s.organization_id, s.run_id, r.repository_id, s.kind, s.driver, s.host, s.state, s.end_reason, s.limits,
   s.peak_memory_bytes, s.peak_disk_bytes, s.peak_processes, s.cpu_ms, s.memory_kills, s.first_seq,
   case when s.kind = 'check' and s.state = 'ended' then coalesce(${last_of_check}, s.last_seq) else s.last_seq end as last_seq,
@@ -168,9 +170,9 @@ export async function sandboxesOfRuns(db: Db, organization_id: number, run_ids: 
 
 /** SQL: which of the entries belong to a sandbox of that kind: setup and checks have sandboxes of their own beside the agent's. */
 export const insideSandbox: Record<SandboxKind, string> = {
-  agent: `(tool_name is null or tool_name not in ('setup_command', 'setup_changes', 'check'))`,
-  setup: `tool_name in ('setup_command', 'setup_changes', 'sandbox_secrets', 'egress_blocked')`,
-  check: `tool_name in ('check', 'egress_blocked')`,
+  agent: `(tool_name is null or tool_name not in ${toolList(actionTool.setup_command, actionTool.setup_changes, actionTool.check)})`,
+  setup: `tool_name in ${toolList(actionTool.setup_command, actionTool.setup_changes, actionTool.sandbox_secrets, actionTool.egress_blocked)}`,
+  check: `tool_name in ${toolList(actionTool.check, actionTool.egress_blocked)}`,
 }
 
 /** Returns the trace entries of a sandbox, oldest first, and how many there are in all. */

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { markSuspect } from '../../git/mirrors/mirror-refs.ts'
 import { onEnvironmentCommand, onTemplateCommand, TEMPLATE_DAMAGED } from '../../git/workspace/template-commands.ts'
 import { cloneCommand, switchCommand, type WorkspaceRepository } from '../../git/workspace/workspace-commands.ts'
@@ -49,7 +50,7 @@ export async function switchBranch(
 ): Promise<number> {
   const ran = await runInWorkspace(deps, sandbox, switchCommand({ branch, from_sha, to_sha }), signal)
   const { status, exit_code, output, duration_ms } = ran
-  const entry = serviceAction('git_checkout', { branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
+  const entry = serviceAction(actionTool.git_checkout, { branch, sha: to_sha }, { status, exit_code, output }, duration_ms)
   return (await writer.append({ entries: [entry] })).total_logs
 }
 
@@ -66,7 +67,7 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
   const command = commandOf({ ...workspaceRepository(deps, base, sha), base_sha: sha }, copy_of)
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
   const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
-  const entry = serviceAction('git_clone', input, { status, exit_code, output }, duration_ms)
+  const entry = serviceAction(actionTool.git_clone, input, { status, exit_code, output }, duration_ms)
   const recorded = copy_of?.recorded === true && made_at_sha === sha && status === 'ok'
   const { total_logs } = await writer.append({ entries: recorded ? [] : [entry] })
   if (template !== null && made_at_sha === null && output.includes(TEMPLATE_DAMAGED)) deps.templates.discard(template)

@@ -1,4 +1,5 @@
 import { INSTRUCTION_CHARS, INSTRUCTION_FILES, type InstructionFile } from '../../agent/phases/plan-agent.ts'
+import { actionTool, type ServiceTool } from '../../contract/runs/action-tools.ts'
 import { type LeftOut, leftOutBy, leftOutText } from '../../core/repositories/left-out.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { readFilesAt } from '../../git/read/read-files.ts'
@@ -26,8 +27,8 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
     getCustomPrompt(deps.db, writer.organization_id, run.user_id),
   ])
   const organization_rules = organization?.rules ?? null
-  await showText(writer, 'organization_rules', organization_rules)
-  await showText(writer, 'user_custom_prompt', user_custom_prompt)
+  await showText(writer, actionTool.organization_rules, organization_rules)
+  await showText(writer, actionTool.user_custom_prompt, user_custom_prompt)
   const started = performance.now()
   const notes = base === null ? { file: null, left_out: null } : await notesAt(deps.git, base.repository.id, base.sha)
   const instructions = organization?.enable_rules_detection === false ? null : notes.file
@@ -37,7 +38,7 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
 }
 
 /** Shows a text in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
-async function showText(writer: RunWriter, tool_name: string, content: string | null): Promise<void> {
+async function showText(writer: RunWriter, tool_name: ServiceTool, content: string | null): Promise<void> {
   if (content === null) return
   const last = await lastShown(writer, tool_name)
   const shown = last === undefined ? null : (JSON.parse(last.body) as { tool_output: { content?: string } | null }).tool_output
@@ -56,10 +57,10 @@ async function showRepository(writer: RunWriter, sha: string, { file, left_out }
   const entries = []
   if (file !== null) {
     const output = { status: 'ok', path: file.path, content: file.text, truncated: file.truncated }
-    entries.push(serviceAction('repository_instructions', { looked_for: [...INSTRUCTION_FILES], sha }, output, duration_ms))
+    entries.push(serviceAction(actionTool.repository_instructions, { looked_for: [...INSTRUCTION_FILES], sha }, output, duration_ms))
   }
   if (left_out !== null)
-    entries.push(serviceAction('git_left_out', { sha }, { status: 'ok', ...left_out, output: leftOutText(left_out) }, 0))
+    entries.push(serviceAction(actionTool.git_left_out, { sha }, { status: 'ok', ...left_out, output: leftOutText(left_out) }, 0))
   const [one] = entries
   if (one !== undefined && (await lastShown(writer, one.tool_name)) === undefined) await writer.append({ entries })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError, type NewRemotePullRequest, type RemotePullRequest } from '../../forge/port.ts'
@@ -53,7 +54,7 @@ export async function proposeOnForge(
       }
       const tool_input = { repository: repository.full_name, ...wanted, body: undefined }
       await writer.append({
-        entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: 'create_pull_request', tool_input, observation })],
+        entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: actionTool.create_pull_request, tool_input, observation })],
       })
       if (!retried) return { kind: 'failed' }
       await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))

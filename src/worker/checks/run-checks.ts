@@ -1,4 +1,5 @@
 import type { CheckConclusion } from '../../contract/pull-requests/checks.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { failingExcerpt } from '../../core/pull-requests/failing-excerpt.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
@@ -29,12 +30,12 @@ export async function runChecks(input: Input, checks: readonly CheckToRun[]): Pr
   for (const [i, check] of checks.entries()) {
     await report(input, check, { status: 'in_progress', conclusion: null, log_excerpt: null })
     const call = { name: check.name, command: check.command, head_sha: input.head_sha, n: i + 1, of: checks.length, attempt: check.attempt }
-    const visible = { call_id: `check-${check.attempt}-${i + 1}`, tool_name: 'check', input: call }
+    const visible = { call_id: `check-${check.attempt}-${i + 1}`, tool_name: actionTool.check, input: call }
     const { conclusion, output, details, duration_ms, truncated } = await runCheck(input, sandboxes, { ...visible, check })
     signal.throwIfAborted()
     const shown = { status: conclusion === 'success' ? 'ok' : 'error', conclusion, ...details, output, truncated }
     const log_excerpt = conclusion === 'success' ? null : failingExcerpt(output, EXCERPT_CHARS)
-    await report(input, check, { status: 'completed', conclusion, log_excerpt }, serviceAction('check', call, shown, duration_ms))
+    await report(input, check, { status: 'completed', conclusion, log_excerpt }, serviceAction(actionTool.check, call, shown, duration_ms))
   }
 }
 

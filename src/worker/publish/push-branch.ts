@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
@@ -56,7 +57,10 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
     const { message } = error
     const wait = waitBefore(attempt, error, found === 'none')
     if (wait === null || performance.now() + wait >= ends_at) return giveUp(committed, { error, failed, attempt, proposes })
-    const retried = errorEntry({ code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) }, 'git_push')
+    const retried = errorEntry(
+      { code, message, retryable: true, phase: 'push', attempt, retry_in_ms: Math.round(wait) },
+      actionTool.git_push,
+    )
     await writer.append({ entries: attempt === 1 ? [failed, retried] : [retried] })
     await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
     if (signal.aborted) return { kind: 'failed', reason: 'git_unavailable', code, message }
@@ -70,7 +74,8 @@ async function pushOnce(committed: Committed): Promise<{ error: GitError; action
   const { deps, writer, base, head, control } = committed
   const { env } = objectsOf(deps.git, objectsOfRun(committed.run, base))
   const started = performance.now()
-  const action = (output: Record<string, unknown>) => serviceAction('git_push', inputOf(committed), output, performance.now() - started)
+  const action = (output: Record<string, unknown>) =>
+    serviceAction(actionTool.git_push, inputOf(committed), output, performance.now() - started)
   const how = { signal: control.signal, timeout_ms: deps.git_limits.push_ms, ...(env && { env }) }
   try {
     const { status } = await pushBranch(deps.git, base.repository, head, base.branch, how)
@@ -100,9 +105,14 @@ async function giveUp(
   }
   const refused = error.code === 'rejected'
   const observation = { code: error.code, message, http_status: null, retryable: !refused, attempt }
-  const not_created = entry({ message_type: 'PR_CREATION_FAILED', observation, tool_name: 'git_push', tool_input: inputOf(committed) })
+  const not_created = entry({
+    message_type: 'PR_CREATION_FAILED',
+    observation,
+    tool_name: actionTool.git_push,
+    tool_input: inputOf(committed),
+  })
   // A failure that ends the run has its ERROR as the last entry of the turn.
-  const refusal = errorEntry({ code, message, retryable: false, phase: 'push' }, 'git_push')
+  const refusal = errorEntry({ code, message, retryable: false, phase: 'push' }, actionTool.git_push)
   await writer.append({ entries: [failed, ...(refused ? [refusal] : []), ...(proposes ? [not_created] : [])] })
   return refused ? { kind: 'refused', message } : { kind: 'failed', reason: 'git_unavailable', code, message }
 }

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Refusal } from '../../egress/policy.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { FencedError } from '../claim/fencing.ts'
@@ -65,7 +66,7 @@ export class BlockedLog {
   }
 
   #write(input: Record<string, unknown>, output: Record<string, unknown>): void {
-    const entry = serviceAction('egress_blocked', { ...this.#of, ...input }, { status: 'error', ...output }, 0)
+    const entry = serviceAction(actionTool.egress_blocked, { ...this.#of, ...input }, { status: 'error', ...output }, 0)
     this.#written = this.#written
       .then(() => this.#writer.append({ entries: [entry] }))
       .catch(error => {

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import type { KnownValue } from '../../core/redaction/redact.ts'
 import { agentVariables } from '../../core/sandbox-environment.ts'
@@ -52,7 +53,7 @@ export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Pro
 /** Lists the names of the secrets that a sandbox gets in the trace. */
 export async function showSecretNames(writer: RunWriter, { environment }: RunSecrets): Promise<void> {
   const names = Object.keys(environment)
-  if (names.length > 0) await writer.append({ entries: [serviceAction('sandbox_secrets', {}, { status: 'ok', names }, 0)] })
+  if (names.length > 0) await writer.append({ entries: [serviceAction(actionTool.sandbox_secrets, {}, { status: 'ok', names }, 0)] })
 }
 
 /** Reports a canary that was seen: once per `where`, in trace, audit log, log and metrics. The run continues. */

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { orAborted } from '../../core/abort.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
@@ -187,7 +188,7 @@ export class Environments implements AsyncDisposable {
     log('error', 'files of an environment were changed', { template, environment_id: row.id })
     templates.discard(template)
     const output = { status: 'error', error: 'Its files have changed since it was created. It is no longer used.' }
-    const entry = serviceAction('environment', { id: row.id, key }, output, performance.now() - began)
+    const entry = serviceAction(actionTool.environment, { id: row.id, key }, output, performance.now() - began)
     await writer.append({ entries: [entry] })
     return null
   }

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { setupVariables, withProxyEnv } from '../../core/sandbox-environment.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -82,7 +83,8 @@ async function variablesOf({ deps, writer, setup, files_of, secrets, purpose }: 
   const given = trusted ? setupVariables(secrets.secrets) : secrets.environment
   const names = Object.keys(given)
   const input = { for: purpose === 'checks' ? 'setup of checks' : 'setup' }
-  if (trusted && names.length > 0) await writer.append({ entries: [serviceAction('sandbox_secrets', input, { status: 'ok', names }, 0)] })
+  if (trusted && names.length > 0)
+    await writer.append({ entries: [serviceAction(actionTool.sandbox_secrets, input, { status: 'ok', names }, 0)] })
   // All package managers pass this name on; npm warns about it every time, so agents do not get it.
   const { node_folder } = deps.driver
   return { ...(node_folder !== null && { npm_config_nodedir: node_folder }), ...setup.variables, ...given }
@@ -116,13 +118,13 @@ async function runOne(
   { command, n, timeout_ms }: { command: string; n: number; timeout_ms: number },
 ): Promise<{ why: string | null; output: string }> {
   const { writer, setup, files_of, purpose, ended } = to
-  const call = { call_id: `setup-${n}`, tool_name: 'setup_command', input: { command } }
+  const call = { call_id: `setup-${n}`, tool_name: actionTool.setup_command, input: { command } }
   const { result, output } = await runVisibleCommand(to, { ...call, command, timeout_ms }, use => use(sandbox))
   const why = failureOf(result, setup)
   const input = { command, n, of: setup.commands.length, ...(files_of === 'agent' && { as: 'agent' }), ...(purpose && { for: purpose }) }
   const status = why === null ? { status: 'ok' } : { status: 'error', error: why }
   const shown = { ...status, exit_code: result.exit_code, output, truncated: result.truncated }
-  const { total_logs } = await writer.append({ entries: [serviceAction('setup_command', input, shown, result.duration_ms)] })
+  const { total_logs } = await writer.append({ entries: [serviceAction(actionTool.setup_command, input, shown, result.duration_ms)] })
   ended?.({ n, why, output, result, seq: total_logs })
   return { why, output }
 }

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -50,7 +51,7 @@ export async function setUp(to: SetupInput): Promise<SetupResult> {
   await leaveOut(deps, sandbox, created, signal)
   const left_out = [...new Set([...known, ...created])]
   const shown = { status: exit_code === 0 ? 'ok' : 'error', changed: changed.slice(0, MAX_SHOWN), left_out: created.slice(0, MAX_SHOWN) }
-  const entry = serviceAction('setup_changes', {}, shown, duration_ms)
+  const entry = serviceAction(actionTool.setup_changes, {}, shown, duration_ms)
   await writer.append({
     records: [{ kind: 'set_up', key: null, body: JSON.stringify({ left_out }) }],
     entries: exit_code !== 0 || changed.length + created.length > 0 ? [entry] : [],

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { ageOf, type Environment } from './environments.ts'
 import { leaveOut, type SetupInput, type SetupResult, setUp } from './setup.ts'
@@ -32,5 +33,5 @@ function entryOf(environment: Environment, maintained: boolean) {
     ...{ status: 'ok', ...origin, made, kept: row !== null },
     ...{ age_seconds: ageOf(environment), at_commit: made_at_sha, maintained },
   }
-  return serviceAction('environment', { id: row?.id ?? null, key: row?.key ?? null }, output, 0)
+  return serviceAction(actionTool.environment, { id: row?.id ?? null, key: row?.key ?? null }, output, 0)
 }

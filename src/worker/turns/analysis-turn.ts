@@ -1,5 +1,6 @@
 import { rebuildConversation } from '../../agent/conversation.ts'
 import { explainQuestion, explanationOf } from '../../agent/phases/explain-logs.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { linked, namedEntries } from '../../log-analysis/explanation.ts'
 import { resultText } from '../../log-analysis/result.ts'
@@ -42,7 +43,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
 
 /** Reads the newest findings of the run. */
 async function latestFindings(writer: RunWriter): Promise<Found | null> {
-  const filter = { message_type: ['ACTION'], tool_name: ['log_analysis'] }
+  const filter = { message_type: ['ACTION'], tool_name: [actionTool.log_analysis] }
   const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, filter, { skip: 0, limit: 1, reverse: true })
   return rows[0] ? (JSON.parse(rows[0].body) as Found) : null
 }

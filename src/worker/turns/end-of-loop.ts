@@ -1,6 +1,7 @@
 import type { Conversation } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
 import type { Ask } from '../../agent/side-question.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
@@ -55,7 +56,7 @@ function endOfPublished(published: Exclude<Published, { kind: 'pushed' }>, compl
   if (published.kind === 'approval') return { kind: 'waiting', approval_of: published.head }
   if (published.kind === 'refused') return withNote(completed, published.message)
   if (published.kind === 'nothing') return completed
-  return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? 'git_push' : null }
+  return { ...published, phase: 'push', tool_name: published.reason === 'git_unavailable' ? actionTool.git_push : null }
 }
 
 const withNote = (completed: Completed, note: string): Completed => ({ ...completed, text: `${completed.text}\n\n${note}` })

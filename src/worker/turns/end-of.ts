@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
@@ -50,6 +51,6 @@ export function endOf(error: unknown, control: Control): EndReason {
 
 /** The name of the ACTION in which the start failed. */
 function toolOf({ reason, code }: StartError): string | null {
-  if (reason === 'git_unavailable' || code === 'clone_failed') return 'git_clone'
-  return code.startsWith('setup_') ? 'setup_command' : null
+  if (reason === 'git_unavailable' || code === 'clone_failed') return actionTool.git_clone
+  return code.startsWith('setup_') ? actionTool.setup_command : null
 }

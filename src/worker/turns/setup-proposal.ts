@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { provedSetupDigest } from '../../core/repositories/proved-setup.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { listTree, type TreeList } from '../../git/read/list-tree.ts'
@@ -53,7 +54,7 @@ export function proposalEntry(sha: string, { list, proposal, toolchain, missing 
     ...{ toolchain: wanted, missing: missing.map(({ binary, package: name }) => ({ binary, debian_package: name })) },
   }
   const input = { sha, files: list.files.size, ...(list.truncated && { files_truncated: true }) }
-  return serviceAction('setup_proposal', input, output, duration_ms)
+  return serviceAction(actionTool.setup_proposal, input, output, duration_ms)
 }
 
 export function digestOf(commands: string[], variables: Record<string, string>, { list, proposal, toolchain }: Proposed): string {

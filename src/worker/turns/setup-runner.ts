@@ -1,5 +1,6 @@
 import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases/setup-question.ts'
 import type { Ask } from '../../agent/side-question.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
@@ -50,7 +51,7 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       const commands = ('plan' in repair ? repair.plan.commands : repair.commands).map(({ command }) => command)
       const because = problem.kind === 'nothing' ? {} : { command: problem.command, line: problem.line }
       const output = { status: 'ok', by: repair.id === 'model' ? 'model' : 'rules', why: repair.why, commands }
-      const { total_logs } = await writer.append({ entries: [serviceAction('setup_repair', { attempt, ...because }, output, 0)] })
+      const { total_logs } = await writer.append({ entries: [serviceAction(actionTool.setup_repair, { attempt, ...because }, output, 0)] })
       return total_logs
     },
     async ask(plan: Plan, problem, question) {
@@ -76,13 +77,13 @@ function preparedBy(input: SetupRunnerInput, sandboxes: CheckSandboxes, left: (m
       const call = { command, kind, from, attempt }
       const { result, output } = await runVisibleCommand(
         input,
-        { call_id, tool_name: 'setup_proof', input: call, command, timeout_ms: left(MAX_MS.proof) },
+        { call_id, tool_name: actionTool.setup_proof, input: call, command, timeout_ms: left(MAX_MS.proof) },
         use => sandboxes.inClean(use),
       )
       signal.throwIfAborted()
       const ok = hasPassed(result)
       const shown = { status: ok ? 'ok' : 'error', exit_code: result.exit_code, ended: result.status, output, truncated: result.truncated }
-      const { total_logs: seq } = await writer.append({ entries: [serviceAction('setup_proof', call, shown, result.duration_ms)] })
+      const { total_logs: seq } = await writer.append({ entries: [serviceAction(actionTool.setup_proof, call, shown, result.duration_ms)] })
       const ms = Math.round(result.duration_ms)
       return { ok, output, exit_code: result.exit_code, timed_out: result.status === 'timeout', seq, ms }
     },

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import { type Kept, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
@@ -84,7 +85,7 @@ export async function recordRestored(
   more: Record<string, unknown> = {},
 ): Promise<number> {
   const output = { status: 'error' in more ? 'error' : 'ok', ...restored, ...more }
-  return (await writer.append({ entries: [serviceAction('workspace_restored', {}, output, duration_ms)] })).total_logs
+  return (await writer.append({ entries: [serviceAction(actionTool.workspace_restored, {}, output, duration_ms)] })).total_logs
 }
 
 /** Null: restored; otherwise why not. */

@@ -1,5 +1,6 @@
 import { SendHorizontal } from 'lucide-react'
 import { useState } from 'react'
+import { actionTool } from '../../../src/contract/runs/action-tools.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { visible } from '../text/visible.ts'
 import { textAt } from '../trace/fields.ts'
@@ -49,7 +50,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const forbidden = useReadOnlyReason()
   const [text, setText] = useState('')
   const [mode, setMode] = useState<Mode>('steer')
-  const asked = useLatestEntry(run, { message_type: 'ACTION', tool_name: 'ask' }, run.waiting_on === 'user_input')
+  const asked = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
   const at_work = working.has(run.status)
   const prompt = text.trim() === '' && send === 'Continue' ? 'Continue.' : text.trim()

@@ -1,3 +1,4 @@
+import { actionTool } from '../../../src/contract/runs/action-tools.ts'
 import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
 import { withoutAnsi } from '../text/ansi.ts'
 import { duration } from '../text/format.ts'
@@ -44,12 +45,12 @@ export function oneLine(text: string): string {
 export function toolLine(tool_name: string | null, input: unknown): string {
   switch (toolKind(tool_name)) {
     case 'shell':
-      return [tool_name === 'check' ? textAt(input, 'name') : null, textAt(input, 'command')].filter(Boolean).join(': ')
+      return [tool_name === actionTool.check ? textAt(input, 'name') : null, textAt(input, 'command')].filter(Boolean).join(': ')
     case 'search':
       return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
-      if (tool_name === 'environment') return ''
-      return textAt(input, tool_name === 'git_clone' ? 'repository' : 'branch') ?? ''
+      if (tool_name === actionTool.environment) return ''
+      return textAt(input, tool_name === actionTool.git_clone ? 'repository' : 'branch') ?? ''
     case 'instructions':
     case 'analysis':
       return ''
@@ -85,7 +86,7 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
     line:
       kind === 'egress'
         ? blockedLine(tool_input, tool_output)
-        : tool_name === 'environment'
+        : tool_name === actionTool.environment
           ? environmentLine(tool_output)
           : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
     tone: failed ? 'bad' : 'neutral',

@@ -1,3 +1,4 @@
+import { actionTool } from '../../../src/contract/runs/action-tools.ts'
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { isServiceTool } from './tool-kind.ts'
 
@@ -60,7 +61,7 @@ function limitsIn(value: unknown): LiveLimit[] {
 export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry): LiveWork {
   if (message_type === 'USER_MESSAGE' || (message_type === 'ACTION' && isServiceTool(tool_name))) return work
   if (message_type === 'FINAL_ANSWER') return nothing_live
-  const name = message_type === 'PLAN_EVALUATION' ? 'plan' : message_type === 'ACTION' ? tool_name : null
+  const name = message_type === 'PLAN_EVALUATION' ? actionTool.plan : message_type === 'ACTION' ? tool_name : null
   const ended = name === null ? -1 : work.tools.findIndex(tool => tool.tool_name === name || tool.tool_name === '')
   return { ...work, tools: work.tools.filter((_tool, index) => index !== ended), reasoning: '', text: '' }
 }

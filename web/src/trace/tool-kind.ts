@@ -1,9 +1,9 @@
-import type { ToolName } from '../../../src/contract/runs/tools.ts'
+import type { AgentTool, ServiceTool } from '../../../src/contract/runs/action-tools.ts'
 
 /** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
 export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'analysis' | 'tool'
 
-const agent_tools: Record<ToolName, ToolKind> = {
+const agent_tools: Record<AgentTool, ToolKind> = {
   shell: 'shell',
   read: 'read',
   write: 'write',
@@ -16,7 +16,7 @@ const agent_tools: Record<ToolName, ToolKind> = {
   finish: 'tool',
 }
 /** What the service itself does for a run. */
-const service_tools: Record<string, ToolKind> = {
+const service_tools: Record<ServiceTool, ToolKind> = {
   setup_command: 'shell',
   setup_proof: 'shell',
   setup_proposal: 'instructions',
@@ -29,6 +29,7 @@ const service_tools: Record<string, ToolKind> = {
   git_checkout: 'git',
   git_commit: 'git',
   git_push: 'git',
+  create_pull_request: 'git',
   workspace_restored: 'git',
   log_analysis: 'analysis',
   egress_blocked: 'egress',

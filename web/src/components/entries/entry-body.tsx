@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { actionTool } from '../../../../src/contract/runs/action-tools.ts'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
@@ -31,7 +32,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   switch (message_type) {
     case 'ACTION':
       if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
-      if (tool_name === 'log_analysis')
+      if (tool_name === actionTool.log_analysis)
         return (
           <>
             {prose(textAt(tool_output, 'message') ?? '')}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { actionTool, agentTools, serviceTools } from '../src/contract/runs/action-tools.ts'
+import { toolInputs } from '../src/contract/runs/tools.ts'
+import { sourceFiles } from './source-tree.ts'
+
+const code = [...sourceFiles('src', ['.ts']), ...sourceFiles('web/src', ['.ts', '.tsx'])].filter(
+  ({ path }) => !path.endsWith('.test.ts') && !path.startsWith('src/contract/'),
+)
+
+test('every tool of the model has an input in the contract, and no name stands for two tools', () => {
+  expect(Object.keys(toolInputs)).toEqual([...agentTools])
+  expect(Object.keys(actionTool)).toHaveLength(agentTools.length + serviceTools.length)
+})
+
+test('names of ACTION tools are written in the contract only', () => {
+  const names = Object.keys(actionTool).join('|')
+  const uses = new RegExp(`(?:tool_name\\b[^\\n]{0,40}|serviceAction\\(\\s*)['"](?:${names})['"]`, 'g')
+  // Words that mean something else as well (`check`, `log_analysis`) are found by where they are used.
+  const unmistakable = Object.keys(actionTool).filter(
+    name => name.includes('_') && !['log_analysis', 'get_run', 'start_run'].includes(name),
+  )
+  const anywhere = new RegExp(`['"](?:${unmistakable.join('|')})['"]`, 'g')
+  const literals = code.flatMap(({ path, text }) =>
+    [...text.matchAll(uses), ...text.matchAll(anywhere)].map(([match]) => `${path}: ${match}`),
+  )
+  expect(literals).toEqual([])
+})
