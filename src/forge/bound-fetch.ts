@@ -7,11 +7,11 @@ export type PlainFetch = (
 ) => Promise<Response>
 
 const REDIRECTS = [301, 302, 307, 308]
-const MOST_REDIRECTS = 3
+const MAX_REDIRECTS = 3
 
 /**
- * Keeps requests, and the credentials in them, at one API: nothing that an answer says leads to another origin. A repository that was moved
- * is followed there, by the same request again, as GitHub asks for and Gitea means it. `forge`: what it is called.
+ * Keeps requests, and the credentials in them, at one API: no response leads to another origin. Redirects, as of a repository that was moved,
+ * are followed there with the same method and body. `forge`: its name in messages.
  */
 export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): PlainFetch {
   const { origin } = new URL(api_url)
@@ -22,7 +22,7 @@ export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): P
       const answer = await fetch(at.href, init)
       if (!REDIRECTS.includes(answer.status)) return answer
       const next = URL.parse(answer.headers.get('location') ?? '', at.href)
-      if (next === null || hops === MOST_REDIRECTS)
+      if (next === null || hops === MAX_REDIRECTS)
         throw new ForgeError('answer', `${forge} redirects without end, or to nowhere.`, { http_status: answer.status })
       at = next
     }

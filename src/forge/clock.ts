@@ -1,4 +1,4 @@
-/** What a forge says in its `Date`; null: nothing that is a time. */
+/** The time of a `Date` header; null: none. */
 export function clockOf(date: string | null | undefined): Date | null {
   const ms = Date.parse(date ?? '')
   return Number.isFinite(ms) ? new Date(ms) : null

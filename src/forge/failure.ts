@@ -1,26 +1,26 @@
 import { ForgeError } from './port.ts'
 import { shown } from './texts.ts'
 
-/** Seconds that a forge asks to be left alone when it does not say how many. */
-const USUAL_WAIT = 60
+/** Seconds to wait after a rate limit without `Retry-After`. */
+const DEFAULT_WAIT = 60
 
 type Headers = Record<string, string | number | undefined>
-type Answered = { status: number; headers: Headers; said: string }
+type FailedResponse = { status: number; headers: Headers; text: string }
 
-/** What a forge answered that is no success, as the port has it. */
-export function answeredFailure(forge: string, { status, headers, said }: Answered, now_ms = Date.now()): ForgeError {
-  const message = `${forge} answered ${status}: ${shown(said)}`
+/** A response that is no success, as an error of the port. */
+export function responseFailure(forge: string, { status, headers, text }: FailedResponse, now_ms = Date.now()): ForgeError {
+  const message = `${forge} answered ${status}: ${shown(text)}`
   const wait = waitSeconds(headers, now_ms)
   const limited =
     status === 429 ||
     (status === 403 &&
       (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0' || /rate limit|abuse/i.test(message)))
-  if (limited) return new ForgeError('rate_limited', message, { http_status: status, retry_after_seconds: wait ?? USUAL_WAIT })
+  if (limited) return new ForgeError('rate_limited', message, { http_status: status, retry_after_seconds: wait ?? DEFAULT_WAIT })
   return new ForgeError(codeOf(status), message, { http_status: status, retry_after_seconds: status >= 500 ? wait : null })
 }
 
-/** Nobody answered, or more than anybody reads. No answer of a name server makes an address that is not allowed another one. */
-export function unreachedFailure(forge: string, { message }: Error): ForgeError {
+/** No response, or one that is too large. An address that is not allowed will not be allowed later either. */
+export function connectionFailure(forge: string, { message }: Error): ForgeError {
   if (message.startsWith('the answer is larger than')) return new ForgeError('answer', `${forge}: ${shown(message)}`)
   const code = message.startsWith('address not allowed') ? 'refused' : 'unreachable'
   return new ForgeError(code, `${forge} was not reached: ${shown(message)}`)
@@ -34,7 +34,7 @@ function codeOf(status: number) {
   return [405, 409, 412, 423].includes(status) ? 'conflict' : 'refused'
 }
 
-/** `Retry-After`, or until the limit is reset where nothing of it is left. */
+/** `Retry-After`, or until the rate limit is reset where nothing of it is left. */
 function waitSeconds(headers: Headers, now_ms: number): number | null {
   const after = Number(headers['retry-after'])
   if (headers['retry-after'] !== undefined && Number.isFinite(after)) return Math.max(1, after)

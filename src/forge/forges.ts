@@ -16,39 +16,39 @@ import { conditionalFetch, ResponseCache } from './response-cache.ts'
 export type OnForge = { connection_id: number; login: string | null; forge: RemoteForge; repository: ForgeRepository }
 type Repository = { organization_id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 
-/** Where a forge is, and what the service signs in with there. */
-export type ForgePlace = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
+/** The address of a forge and the credentials for it. */
+export type ForgeTarget = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
 
 /** The forges of all organizations, by their connections. */
 export type Forges = {
-  /** Where that repository is. Null: on no forge that is connected, so that its pull requests are rows of ours alone. */
+  /** The forge of that repository. Null: no connected one, so its pull requests exist here only. */
   of(repository: Repository): Promise<OnForge | null>
-  /** What git signs in with there; null: nothing. Never over another origin than the one that was connected. */
+  /** Credentials of git for the repository; null: none. Never for another origin than the connected one. */
   gitCredentials(repository: Repository): Promise<{ username: string; password: string } | null>
   /** A connection by its row. ForgeError `auth` when its credentials cannot be opened. */
   open(row: ForgeRow): RemoteForge
-  /** What the name servers say of the host of a forge's address; the forge itself is not asked. */
+  /** Resolves the host of a forge's address, without a request to the forge. */
   lookUp(organization_id: number, url: string): Promise<HostLookup>
-  /** As it would be with these credentials, for somebody who is about to connect it. */
-  tryOut(organization_id: number, place: ForgePlace): RemoteForge
-  /** The app that a forge has made of a manifest of ours. */
+  /** A forge with these credentials, before it is connected. */
+  tryOut(organization_id: number, target: ForgeTarget): RemoteForge
+  /** The app that a forge has created from a manifest of ours. */
   convertManifest(organization_id: number, origin: string, code: string): Promise<ConvertedApp>
 }
 
 type Deps = { db: Db; sealer: Sealer; fetch(organization_id: number): PlainFetch; lookUp: Forges['lookUp']; user_agent: string }
 
-/** More often nobody needs to know when a connection was used. */
+/** How exact `used_at` of a connection is. */
 const USED_MS = 60_000
-/** More connections than anybody works with at a time; their tokens are made anew when they are needed again. */
-const MOST_OPEN = 500
+/** More connections than are in use at a time; their tokens are created again when they are needed. */
+const MAX_OPEN = 500
 
 export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
   const responses = new ResponseCache()
-  const create = (organization_id: number, place: ForgePlace, identity: { login: string; app: string | null } | null) => {
-    const way = { fetch: conditionalFetch(fetch(organization_id), responses), user_agent, identity }
-    if (place.kind === 'gitea') return giteaForge({ ...way, url: place.url, token: place.token })
-    return githubForge({ ...way, origin: place.url, credentials: place.credentials })
+  const create = (organization_id: number, target: ForgeTarget, identity: { login: string; app: string | null } | null) => {
+    const common = { fetch: conditionalFetch(fetch(organization_id), responses), user_agent, identity }
+    if (target.kind === 'gitea') return giteaForge({ ...common, url: target.url, token: target.token })
+    return githubForge({ ...common, origin: target.url, credentials: target.credentials })
   }
 
   function open(row: ForgeRow): RemoteForge {
@@ -58,13 +58,13 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
     const secrets = openForgeSecrets(sealer, row)
     if (secrets === null) throw new ForgeError('auth', 'The credentials are sealed with another key of this service: connect it again.')
     const identity = row.login === null ? null : { login: row.login, app: row.app_slug }
-    const made = create(row.organization_id, placeOf(row, secrets), identity)
-    if (opened.size >= MOST_OPEN) opened.clear()
-    opened.set(key, made)
-    return made
+    const created = create(row.organization_id, targetOf(row, secrets), identity)
+    if (opened.size >= MAX_OPEN) opened.clear()
+    opened.set(key, created)
+    return created
   }
 
-  /** Whatever is wrong with a connection, a repository of another host does not notice it. */
+  // A broken connection does not affect repositories of another host.
   async function find(repository: Repository) {
     if (repository.kind === 'local') return null
     for (const row of await listForges(db, repository.organization_id)) {
@@ -79,24 +79,24 @@ export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): For
   return {
     open,
     lookUp,
-    tryOut: (organization_id, place) => create(organization_id, place, null),
+    tryOut: (organization_id, target) => create(organization_id, target, null),
     convertManifest: (organization_id, origin, code) => convertManifest(origin, code, fetch(organization_id), user_agent),
-    async of(asked) {
-      const found = await find(asked)
+    async of(wanted) {
+      const found = await find(wanted)
       if (found === null) return null
       const { row, repository } = found
       return { connection_id: row.id, login: row.login, forge: open(row), repository }
     },
-    async gitCredentials(asked) {
-      const found = await find(asked)
-      if (found === null || asked.kind === 'ssh') return null
+    async gitCredentials(wanted) {
+      const found = await find(wanted)
+      if (found === null || wanted.kind === 'ssh') return null
       const { username, password } = await open(found.row).gitCredentials(found.repository)
       return { username, password }
     },
   }
 }
 
-function placeOf({ kind, url, app_id, installation_id }: ForgeRow, secrets: ForgeSecrets): ForgePlace {
+function targetOf({ kind, url, app_id, installation_id }: ForgeRow, secrets: ForgeSecrets): ForgeTarget {
   if (kind === 'gitea') return { kind, url, token: 'token' in secrets ? secrets.token : '' }
   const credentials =
     'token' in secrets ? { token: secrets.token } : { app_id: app_id ?? 0, private_key: secrets.private_key, installation_id }

@@ -5,10 +5,10 @@ import type { ForgeRequest } from '../core/forges/forge-event.ts'
 import type { RunMark } from '../core/forges/run-mark.ts'
 
 /**
- * Why a forge did not do something.
- * - `unreachable` no answer: nobody knows whether it was done · `server_error` it failed itself (5xx) · `rate_limited` later, after `retry_after_seconds`
- * - `auth` it does not know our credentials · `forbidden` they do not suffice · `not_found` no such thing, or none that we may see
- * - `conflict` its state does not allow it · `refused` it does not take what was sent · `answer` nobody can read what it answered
+ * Why a request to a forge failed.
+ * - `unreachable` no response, so its outcome is unknown · `server_error` a failure of the forge (5xx) · `rate_limited` wait `retry_after_seconds`
+ * - `auth` unknown credentials · `forbidden` they do not suffice · `not_found` no such resource, or none that they may see
+ * - `conflict` the resource's state does not allow it · `refused` invalid input · `answer` the response cannot be read
  */
 export type ForgeErrorCode =
   | 'unreachable'
@@ -33,7 +33,7 @@ export class ForgeError extends Error {
     this.http_status = details.http_status ?? null
     this.retry_after_seconds = details.retry_after_seconds ?? null
   }
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without a change. */
   get retryable(): boolean {
     return this.code === 'unreachable' || this.code === 'server_error' || this.code === 'rate_limited'
   }
@@ -42,7 +42,7 @@ export class ForgeError extends Error {
 export type RemoteState = 'open' | 'draft' | 'closed' | 'merged'
 export type RemotePullRequest = {
   number: number
-  /** How GraphQL names it; null: the forge has none. */
+  /** Its id in GraphQL; null: the forge has none. */
   node_id: string | null
   url: string
   state: RemoteState
@@ -57,9 +57,11 @@ export type RemotePullRequest = {
   merged_at: Date | null
   mergeable: 'clean' | 'conflict' | 'unknown'
 }
+export type PullRequestChange = { title?: string; body?: string; base_branch?: string; state?: 'open' | 'closed' }
+export type MergeInput = { method: 'merge' | 'squash'; head_sha: string; message: string }
 export type NewRemotePullRequest = { title: string; body: string; head_branch: string; base_branch: string; draft: boolean }
 
-/** A check run or a commit status, in GitHub's words. `log_excerpt`: what it says of itself, which may be anything. */
+/** A check run or a commit status, in GitHub's terms. `log_excerpt`: its own output, which is untrusted. */
 export type RemoteCheck = {
   name: string
   app: string | null
@@ -71,11 +73,11 @@ export type RemoteCheck = {
   completed_at: Date | null
 }
 
-/** The checks that are readable, and what is not for lack of a permission, with the forge's message. */
+/** The readable checks, and what is not readable for lack of a permission, with the forge's message. */
 export type RemoteChecks = { checks: RemoteCheck[]; gaps: { resource: ForgeResource; detail: string }[] }
 
 /**
- * How a run stands. `external_id`: what its mark is known by; `url`: where to look for more. `before`: the key of the mark that is there now;
+ * The status of a run on a commit. `external_id` identifies the mark, `url` leads to the trace. `before`: the key of the mark that is shown now;
  * null: none is; absent: unknown, for instance after a lost response, so that it is read first.
  */
 export type CommitMark = RunMark & { external_id: string; url: string; summary: string; before?: string | null }
@@ -88,10 +90,10 @@ export type RemoteComment = {
   author_association: string
   body: string
   created_at: Date
-  /** It says something else than when it was written. */
+  /** Its text was changed after it was written. */
   edited: boolean
 }
-/** An issue or a pull request, which share their numbers, and what it says itself. */
+/** An issue or a pull request with its own text. They share their numbers. */
 export type RemoteSubject = {
   number: number
   is_pull_request: boolean
@@ -102,15 +104,15 @@ export type RemoteSubject = {
   is_bot: boolean
   author_association: string
   created_at: Date
-  /** When anything happened to it last: a comment, a review and a label too. */
+  /** The last change, including comments, reviews and labels. */
   changed_at: Date
   labels: string[]
   /** How many comments it has. */
   comments: number
 }
-/** `through`: those that changed later are not among them; null: all are. `clock`: what time it was at the forge, if it says that. */
+/** `through`: later changes are missing; null: none is. `clock`: the time of the forge, if it reports that. */
 export type RemoteChanges = { subjects: RemoteSubject[]; through: Date | null; clock: Date | null }
-/** What somebody asked of us on an issue or pull request. By `event` and `id` it is the same as what was told of it. */
+/** A request to the agent on an issue or pull request. `event` and `id` are those of its webhook delivery. */
 export type Mention = {
   by: ForgeRequest['by']
   event: 'issues' | 'pull_request' | 'issue_comment' | 'pull_request_review' | 'pull_request_review_comment' | 'labeled'
@@ -120,63 +122,56 @@ export type Mention = {
   author_association: string
   body: string
   at: Date
-  /** Of a label: it was taken off since. */
+  /** Of a label: it was removed since. */
   withdrawn: boolean
 }
-/** `name`: what we are called there; `withdrawn`: labels too that were taken off since. */
-export type AskedOf = { name: string; since: Date; withdrawn: boolean }
+/** `name`: of our account there; `withdrawn`: include labels that were removed since. */
+export type MentionQuery = { name: string; since: Date; withdrawn: boolean }
+export type RemotePermission = 'admin' | 'write' | 'read' | 'none'
 export type RemoteListing = { full_name: string; url: string; default_branch: string | null; private: boolean; archived: boolean }
 
 /**
- * A forge that an organization is connected to. Everything is by its API and with the connection's credentials; every method rejects with
- * ForgeError and nothing else, but for the reason of an abort. What it answers with texts of people is to be trusted as little as they are.
+ * A forge that an organization is connected to, by its API and with the connection's credentials. Every method rejects with ForgeError and
+ * nothing else, except for the reason of an abort. Texts of people in its results are untrusted.
  */
 export type RemoteForge = {
   readonly kind: ForgeKind
-  /** Who we are there: the login, and for an app its name too. */
+  /** The account of the credentials: its login, and for an app its name too. */
   identity(): Promise<{ login: string; app: string | null }>
-  /** What git signs in with over https; good for ten minutes at least. `expires_at` null: until somebody takes it back. */
+  /** Credentials for git over https, valid for at least ten minutes. `expires_at` null: until they are revoked. */
   gitCredentials(repo: ForgeRepository): Promise<{ username: string; password: string; expires_at: Date | null }>
-  /** The newest pull request of a branch of that repository, in whatever state; an open one before all others. */
+  /** The newest pull request of a branch of that repository, in any state; an open one before all others. */
   findPullRequest(repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null>
   getPullRequest(repo: ForgeRepository, number: number): Promise<RemotePullRequest>
-  /** Asking twice makes no second one while the first is open: `refused`, and `findPullRequest` has it. A forge without drafts makes an open one. */
+  /** `refused` while the branch has an open one, which `findPullRequest` returns. A forge without drafts creates an open one. */
   createPullRequest(repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest>
-  updatePullRequest(
-    repo: ForgeRepository,
-    number: number,
-    change: { title?: string; body?: string; base_branch?: string; state?: 'open' | 'closed' },
-  ): Promise<RemotePullRequest>
+  updatePullRequest(repo: ForgeRepository, number: number, change: PullRequestChange): Promise<RemotePullRequest>
   /** Of a pull request that was just read. */
   setDraft(repo: ForgeRepository, pr: RemotePullRequest, draft: boolean): Promise<void>
-  /** Merges it while its head is `head_sha`; `conflict` otherwise. Answers the commit on the base branch. */
-  mergePullRequest(
-    repo: ForgeRepository,
-    number: number,
-    input: { method: 'merge' | 'squash'; head_sha: string; message: string },
-  ): Promise<{ merge_sha: string }>
+  /** Merges it while its head is `head_sha`; `conflict` otherwise. Returns the commit on the base branch. */
+  mergePullRequest(repo: ForgeRepository, number: number, input: MergeInput): Promise<{ merge_sha: string }>
   /** On an issue or a pull request; they share their numbers. */
   createComment(repo: ForgeRepository, number: number, body: string): Promise<RemoteComment>
   /** `id` as in RemoteComment. */
   updateComment(repo: ForgeRepository, id: number, body: string): Promise<void>
-  /** One that is gone already is no failure. */
+  /** Succeeds also where it is deleted already. */
   deleteComment(repo: ForgeRepository, id: number): Promise<void>
   /** Oldest first. */
   listComments(repo: ForgeRepository, number: number): Promise<RemoteComment[]>
-  /** Issues and pull requests that have changed since then, the one that did so longest ago first. */
+  /** Issues and pull requests that have changed since then, the earliest change first. */
   listChanged(repo: ForgeRepository, since: Date): Promise<RemoteChanges>
   getSubject(repo: ForgeRepository, number: number): Promise<RemoteSubject>
   /**
-   * What was asked of us there since then, in its order: where it says our name itself, or a comment, a review or a remark in one does, and by a
-   * label of that name. Nothing of bots, nothing that was changed after it was said, and nothing of ours.
+   * Requests to the agent since then, oldest first: mentions in its own text, in a comment, a review or a review comment, and a label of that
+   * name. Nothing of bots, nothing that was edited after it was posted, and nothing of ours.
    */
-  listMentions(repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<Mention[]>
-  /** Check runs and statuses of a commit, the newest of each name; marks of ours are none. A missing permission is a gap and no error. */
+  listMentions(repo: ForgeRepository, subject: RemoteSubject, query: MentionQuery): Promise<Mention[]>
+  /** Check runs and statuses of a commit, the newest of each name, without our own marks. A missing permission is a gap and no error. */
   listChecks(repo: ForgeRepository, sha: string): Promise<RemoteChecks>
-  /** Shows by MARK_NAME, among the checks of a commit, how a run stands. Said again it is there once. */
+  /** Shows the status of a run among the checks of a commit, as MARK_NAME. Repeated, it changes nothing. */
   markCommit(repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void>
-  /** What somebody may do there. A stranger: `none`. */
-  permissionOf(repo: ForgeRepository, login: string): Promise<'admin' | 'write' | 'read' | 'none'>
-  /** All that the credentials show, `limit` at most. */
+  /** The permission of an account in the repository. Without one: `none`. */
+  permissionOf(repo: ForgeRepository, login: string): Promise<RemotePermission>
+  /** All that the credentials can see, at most `limit`. */
   listRepositories(limit: number): Promise<RemoteListing[]>
 }

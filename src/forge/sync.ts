@@ -13,8 +13,8 @@ import type { OnForge } from './forges.ts'
 import { ForgeError, type RemotePullRequest } from './port.ts'
 
 /**
- * Brings a pull request of ours and the one on its forge together: what became of it there is taken over, and whether it is a draft goes to
- * the side that does not know it yet. Returns the one on the forge as it is then; null: there is none, or it is merged here. Rejects with ForgeError while the forge does not answer; then nothing was changed.
+ * Syncs a pull request with the one on its forge: the state there is taken over, and draft or not goes to the side that does not have it yet.
+ * Returns the one on the forge as it is then; null: there is none, or it is merged here. Rejects with ForgeError, and then nothing was changed.
  */
 export async function syncPullRequest(
   db: Transactional,
@@ -34,10 +34,10 @@ export async function syncPullRequest(
   return { ...seen, state: pr.state }
 }
 
-/** What somebody did there, with all that belongs to it here. */
+/** Takes over the state on the forge, with the event and notification of it. */
 export async function takeOver(db: Transactional, pr: PullRequestRow, seen: RemotePullRequest): Promise<void> {
   await db.transaction(async tx => {
-    // The run comes first, as with its worker: otherwise the two could wait for each other.
+    // The run is locked first, as its worker does: otherwise the two could deadlock.
     const run = pr.run_id === null ? undefined : await lockRun(tx, pr.organization_id, pr.run_id)
     if (!(await mirrorRemote(tx, pr.organization_id, pr.id, seen)) || !run) return
     await insertEvent(tx, pr.organization_id, run.id, 'agent_run.pull_request', { pr_number: pr.number, state: seen.state })
@@ -75,7 +75,7 @@ export async function saveRemoteChecks(
   return checks.length
 }
 
-/** Does `work`, and records whether the credentials lack the permission for it. Rejects as `work` does. */
+/** Runs `work`, and records whether the credentials lack the permission for it. Rejects as `work` does. */
 export async function noticingGap<T>(
   db: Db,
   on: OnForge,

@@ -1,16 +1,16 @@
 const SHOWN_CHARS = 500
 const EXCERPT_CHARS = 8_000
 
-/** As much of a text as a forge takes. */
+/** A text of at most `chars` characters. */
 export const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
 
-/** What a forge said went wrong, on one line. */
+/** A message of a forge, on one line. */
 export const shown = (text: string) => {
   const line = text.replace(/\s+/g, ' ').trim()
   return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
 }
 
-/** What a check wrote of itself. */
+/** The output of a check. */
 export const excerpt = (parts: (string | null | undefined)[]) =>
   parts
     .filter(part => part)

@@ -5,15 +5,14 @@ import type { Status } from './shapes.ts'
 
 const conclusions: Record<string, string> = { error: 'failure', warning: 'neutral' }
 
-/** What we say of runs: by name and author. */
+/** A mark of ours, by name and author. */
 const isOwnMark = (status: Status, login: string) => status.context === MARK_NAME && status.creator?.login === login
 
 /** Every change of a status is another one, with a higher number. */
 const byAge = (statuses: readonly Status[]) => statuses.toSorted((one, other) => other.id - one.id)
 
 /**
- * What the statuses of a commit say, the newest of each context, but for what `login`, who is us, says of runs. Gitea's own actions tell by
- * statuses too.
+ * The statuses of a commit, the newest of each context, without marks of `login`, which is our account. Gitea Actions report by statuses too.
  */
 export function checksOf(statuses: readonly Status[], forge_url: string, login: string): RemoteCheck[] {
   const newest = new Map<string, Status>()
@@ -39,7 +38,7 @@ function webAddress(target: string, forge_url: string): string | null {
 
 const states = { success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' } as const
 
-/** The status that says how a run stands; null: what was said last says it already. */
+/** The status that shows the mark; null: the last one does already. */
 export function markStatus(statuses: readonly Status[], login: string, { conclusion, url, title }: CommitMark) {
   const state = conclusion === null ? 'pending' : states[conclusion]
   const last = byAge(statuses).find(status => isOwnMark(status, login))

@@ -1,26 +1,26 @@
 import { z } from 'zod'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
-import { answeredFailure, unreachedFailure } from '../failure.ts'
+import { connectionFailure, responseFailure } from '../failure.ts'
 import { ForgeError } from '../port.ts'
 
-/** `identity`: whose token it is, where the server said it before. */
+/** `identity`: the account of the token, where it is known. */
 export type GiteaSettings = { url: string; token: string; fetch: PlainFetch; user_agent: string; identity?: { login: string } | null }
 
 type Query = Record<string, string>
-type Answered = { headers: Headers; data: unknown }
+type Response = { headers: Headers; data: unknown }
 
-/** As many as a server gives at once unless it is told otherwise; it may give fewer. */
+/** The default limit of a server; it may return fewer. */
 const PER_PAGE = 50
-/** Nobody has so many that matter to a run. */
-export const MOST_PAGES = 50
+/** More than matter to a run. */
+export const MAX_PAGES = 50
 
-/** Requests to one Gitea or Forgejo as one account. Of what it answers nothing is believed that is not of the wanted shape. */
+/** Requests to one Gitea or Forgejo as one account. Responses are parsed by their schemas. */
 export class GiteaClient {
   readonly #settings: GiteaSettings
   readonly #api: string
   readonly #fetch: PlainFetch
-  /** What time it was there when it answered last, if it says that. */
+  /** The time of the server at its last response, if it reports that. */
   clock: Date | null = null
 
   constructor(settings: GiteaSettings) {
@@ -30,23 +30,23 @@ export class GiteaClient {
   }
 
   async get<S extends z.ZodType>(shape: S, path: string, query: Query = {}): Promise<z.output<S>> {
-    return read(shape, (await this.#ask('GET', path, query)).data)
+    return read(shape, (await this.#request('GET', path, query)).data)
   }
 
   async send<S extends z.ZodType>(shape: S, method: 'POST' | 'PATCH', path: string, body: object): Promise<z.output<S>> {
-    return read(shape, (await this.#ask(method, path, {}, body)).data)
+    return read(shape, (await this.#request(method, path, {}, body)).data)
   }
 
-  /** Where nothing is answered but that it was done. */
+  /** For requests whose response has no body. */
   async nothing(method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> {
-    await this.#ask(method, path, {}, body)
+    await this.#request(method, path, {}, body)
   }
 
-  /** Page after page of a list, `most` at most. A server may give shorter pages than it was asked for, and says itself whether there are more. */
-  async *pages<S extends z.ZodType>(shape: S, path: string, query: Query = {}, most = MOST_PAGES): AsyncGenerator<z.output<S>[]> {
+  /** The pages of a list. A server may return shorter pages than requested, and reports itself whether there are more. */
+  async *pages<S extends z.ZodType>(shape: S, path: string, query: Query = {}, max_pages = MAX_PAGES): AsyncGenerator<z.output<S>[]> {
     let seen = 0
-    for (let page = 1; page <= most; page++) {
-      const { data, headers } = await this.#ask('GET', path, { ...query, page: String(page), limit: String(PER_PAGE) })
+    for (let page = 1; page <= max_pages; page++) {
+      const { data, headers } = await this.#request('GET', path, { ...query, page: String(page), limit: String(PER_PAGE) })
       const rows = read(z.array(shape), data)
       if (rows.length > 0) yield rows
       seen += rows.length
@@ -54,10 +54,10 @@ export class GiteaClient {
     }
   }
 
-  async #ask(method: string, path: string, query: Query, body?: object): Promise<Answered> {
+  async #request(method: string, path: string, query: Query, body?: object): Promise<Response> {
     const search = new URLSearchParams(query).toString()
     const { token, user_agent } = this.#settings
-    const answer = await this.#fetch(`${this.#api}${path}${search === '' ? '' : `?${search}`}`, {
+    const response = await this.#fetch(`${this.#api}${path}${search === '' ? '' : `?${search}`}`, {
       method,
       headers: {
         ...{ accept: 'application/json', authorization: `token ${token}`, 'user-agent': user_agent },
@@ -67,22 +67,21 @@ export class GiteaClient {
     }).catch(error => {
       throw failureOf(error)
     })
-    const { status, headers } = answer
+    const { status, headers } = response
     this.clock = clockOf(headers.get('date'))
-    const said = await answer.text()
-    const data = json(said)
+    const data = json(await response.text())
     if (status >= 300)
-      throw answeredFailure('Gitea', { status, headers: Object.fromEntries(headers), said: messageIn(data) ?? 'no message' })
+      throw responseFailure('Gitea', { status, headers: Object.fromEntries(headers), text: messageIn(data) ?? 'no message' })
     return { headers, data }
   }
 }
 
 function failureOf(error: unknown): unknown {
   if (!(error instanceof TypeError)) return error
-  return unreachedFailure('Gitea', error.cause instanceof Error ? error.cause : error)
+  return connectionFailure('Gitea', error.cause instanceof Error ? error.cause : error)
 }
 
-/** By its `Link` where there is one, otherwise by its count of all; a list with neither goes on until a page is empty. */
+/** By its `Link` header, otherwise by its total count; a list with neither continues until a page is empty. */
 function hasMore(headers: Headers, seen: number): boolean {
   const link = headers.get('link')
   if (link !== null) return /<[^>]*>;\s*rel="next"/.test(link)

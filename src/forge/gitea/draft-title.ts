@@ -1,6 +1,6 @@
 /**
- * Gitea and Forgejo have no drafts: a pull request is one while its title begins with a word that the server is set to, `WIP:` or `[WIP]`
- * unless somebody changed it. Older versions do not even say so. Here a title has no such word, and the state says it.
+ * A pull request on Gitea and Forgejo is a draft while its title begins with a configured word, `WIP:` or `[WIP]` by default. Older versions
+ * do not report drafts. Here a title has no such word, and the state shows it.
  */
 const MARK = 'WIP: '
 const KNOWN = /^\s*(?:(?:\[(?:wip|draft)\]|(?:wip|draft):)\s*)+/i

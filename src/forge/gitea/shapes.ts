@@ -34,7 +34,7 @@ export type Issue = z.output<typeof Issue>
 /** The number of a pull request as such is not the one that it has as an issue. */
 export const Numbered = z.object({ id: z.int() })
 
-/** What happened to an issue or pull request: of a label that was given `body` is `1`. Nothing is null, and not an empty list. */
+/** Events of an issue or pull request. `body` of an added label is `1`. No events are null, not an empty list. */
 export const Timeline = z
   .array(
     z.object({
@@ -44,11 +44,11 @@ export const Timeline = z
   )
   .nullable()
   .transform(rows => rows ?? [])
-export type Happened = z.output<typeof Timeline>[number]
+export type TimelineEvent = z.output<typeof Timeline>[number]
 
 export const Review = z.object({ id: z.int(), state: word, comments_count: z.int().nullish() })
 
-export const Remarks = z
+export const ReviewComments = z
   .array(
     z.object({
       ...{ id: z.int(), html_url: word, user: Person.nullish(), body: word },

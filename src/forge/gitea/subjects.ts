@@ -1,5 +1,5 @@
 import type { RemoteChanges, RemoteSubject } from '../port.ts'
-import { type GiteaClient, MOST_PAGES } from './client.ts'
+import { type GiteaClient, MAX_PAGES } from './client.ts'
 import { Issue } from './shapes.ts'
 
 const remoteSubject = (row: Issue): RemoteSubject => ({
@@ -24,7 +24,7 @@ export async function listChanged(client: GiteaClient, at: string, since: Date, 
   }
   clock ??= client.clock
   const half = new Date((since.getTime() + (before ?? clock ?? new Date()).getTime()) / 2)
-  if (pages === MOST_PAGES && half.getTime() - since.getTime() > 1_000) return listChanged(client, at, since, half)
+  if (pages === MAX_PAGES && half.getTime() - since.getTime() > 1_000) return listChanged(client, at, since, half)
   return { subjects: subjects.sort((a, b) => a.changed_at.getTime() - b.changed_at.getTime()), through: before, clock }
 }
 

@@ -12,7 +12,7 @@ export async function convertManifest(origin: string, code: string, fetch: Plain
   const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: versionedFetch(fetch, baseUrl) } })
   try {
     const { data } = await octokit.request('POST /app-manifests/{code}/conversions', { code })
-    if (!data.slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')
+    if (!data.slug) throw new ForgeError('answer', 'The response of GitHub does not contain the name of the app.')
     const { id, slug, pem, webhook_secret } = data
     return { app_id: Number(id), slug, private_key: pem, webhook_secret, html_url: `${origin}/apps/${slug}` }
   } catch (error) {

@@ -8,7 +8,7 @@ import { WrittenMarks } from './written-marks.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have made. */
 export type GitHubCredentials = { token: string } | { app_id: number; private_key: string; installation_id: number | null }
-/** `identity`: who these credentials are, where GitHub said it before. */
+/** `identity`: the account of the credentials, where it is known. */
 export type GitHubSettings = {
   origin: string
   credentials: GitHubCredentials
@@ -17,14 +17,14 @@ export type GitHubSettings = {
   identity?: Identity | null
 }
 
-/** A token that git is given is good for so long at least: a large push takes its time. */
+/** How long a token for git is valid at least: a large push takes its time. */
 const GIT_MS = 10 * 60_000
 const API_VERSION = '2022-11-28'
 const REFUSAL_MS = 10 * 60_000
 const MAX_REFUSALS = 1_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** github.com has its API on a host of its own, a server of one's own below `/api/v3`. */
+/** github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
 export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
 
 export type Identity = { login: string; app: string | null }
@@ -38,7 +38,7 @@ export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
 
 type InstallationToken = { token: string; expiresAt: string }
 
-/** Requests to one GitHub as one identity. Tokens of installations are kept as long as they are good, and made anew when GitHub takes one back. */
+/** Requests to one GitHub as one identity. Tokens of installations are kept while they are valid, and requested again when GitHub revokes one. */
 export class GitHubClient {
   readonly #settings: GitHubSettings
   readonly #base: { baseUrl: string; userAgent: string; log: typeof silent; request: { fetch: PlainFetch } }
@@ -74,37 +74,37 @@ export class GitHubClient {
     return 'token' in credentials ? null : credentials.app_id
   }
 
-  /** Who we are there, as GitHub said it first: credentials are always of the same. */
+  /** The account of the credentials, from the first response: it never changes. */
   async identity(): Promise<Identity> {
-    this.#identity ??= await this.askIdentity()
+    this.#identity ??= await this.verifyIdentity()
     return this.#identity
   }
 
-  /** The same, asked now: whether GitHub knows the credentials. */
-  async askIdentity(): Promise<Identity> {
+  /** The same by a request, which also checks the credentials. */
+  async verifyIdentity(): Promise<Identity> {
     if (!this.isApp) {
       const { data } = await this.asSelf(octokit => octokit.request('GET /user'))
       return { login: data.login, app: null }
     }
     const { data } = await this.asSelf(octokit => octokit.request('GET /app'))
     const slug = data?.slug
-    if (!slug) throw new ForgeError('answer', 'GitHub does not say what the app is called.')
+    if (!slug) throw new ForgeError('answer', 'The response of GitHub does not contain the name of the app.')
     return { login: `${slug}[bot]`, app: slug }
   }
 
-  /** As the app itself, or as whoever the token is of. */
+  /** As the app itself, or as the owner of the token. */
   async asSelf<T>(work: (octokit: Octokit) => Promise<T>): Promise<T> {
     return this.#perform(this.#own, work)
   }
 
-  /** As whoever may work on that repository. */
+  /** As the installation of that repository, or the owner of the token. */
   async on<T>(repo: ForgeRepository, work: (octokit: Octokit) => Promise<T>): Promise<T> {
     const octokit = await this.#for(repo)
     try {
       return await this.#perform(octokit, work)
     } catch (error) {
       if (!this.isApp || !(error instanceof ForgeError) || error.code !== 'auth') throw error
-      // An installation's token ends before its time when somebody changes what the app may do.
+      // GitHub revokes the token of an installation when its permissions change.
       await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh: true }))
       return this.#perform(octokit, work)
     }
@@ -137,10 +137,10 @@ export class GitHubClient {
     const { credentials } = this.#settings
     if ('token' in credentials) return { token: credentials.token, expires_at: null }
     const octokit = await this.#for(repo)
-    const ask = (refresh: boolean) =>
+    const request = (refresh: boolean) =>
       this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh }) as Promise<InstallationToken>)
-    let found = await ask(false)
-    if (Date.parse(found.expiresAt) - Date.now() < GIT_MS) found = await ask(true)
+    let found = await request(false)
+    if (Date.parse(found.expiresAt) - Date.now() < GIT_MS) found = await request(true)
     return { token: found.token, expires_at: new Date(found.expiresAt) }
   }
 
@@ -164,9 +164,9 @@ export class GitHubClient {
     const { credentials } = this.#settings
     if ('token' in credentials) return this.#own
     const auth = { appId: credentials.app_id, privateKey: credentials.private_key, installationId }
-    const made = new Octokit({ ...this.#base, authStrategy: createAppAuth, auth })
-    this.#installed.set(installationId, made)
-    return made
+    const created = new Octokit({ ...this.#base, authStrategy: createAppAuth, auth })
+    this.#installed.set(installationId, created)
+    return created
   }
 
   async #perform<T>(octokit: Octokit, work: (octokit: Octokit) => Promise<T>): Promise<T> {

@@ -2,14 +2,14 @@ import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import type { GitHubClient } from './client.ts'
 import { graphqlData } from './failure.ts'
 
-const AT_ONCE = 100
+const BATCH = 100
 const QUERY = 'query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { publishedAt lastEditedAt } } }'
 
 type Node = { publishedAt: string | null; lastEditedAt: string | null } | null
 
 /**
- * Which of these texts are as they were when they were published, by the numbers that GraphQL has for them: it alone says so, since an issue
- * changes by whatever happens to it, and a remark when its review is sent. `at`: no later than that. What is gone is none.
+ * Returns the texts that were not edited after they were published, or after `at` if that is later. Only GraphQL reports edits: the REST API
+ * has the time of any change, which for a review comment includes the submission of its review. Deleted texts are left out.
  */
 export async function unedited<T extends { node_id: string; at: Date }>(
   client: GitHubClient,
@@ -17,8 +17,8 @@ export async function unedited<T extends { node_id: string; at: Date }>(
   texts: T[],
 ): Promise<T[]> {
   const found: T[] = []
-  for (let i = 0; i < texts.length; i += AT_ONCE) {
-    const some = texts.slice(i, i + AT_ONCE)
+  for (let i = 0; i < texts.length; i += BATCH) {
+    const some = texts.slice(i, i + BATCH)
     const ids = some.map(({ node_id }) => node_id)
     const { nodes } = await client.on(repo, octokit => graphqlData(octokit.graphql<{ nodes: Node[] }>(QUERY, { ids })))
     found.push(...some.filter((text, n) => isAsPublished(nodes[n] ?? null, text.at)))

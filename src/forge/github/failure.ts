@@ -1,16 +1,16 @@
 import { RequestError } from '@octokit/request-error'
-import { answeredFailure, unreachedFailure } from '../failure.ts'
+import { connectionFailure, responseFailure } from '../failure.ts'
 import { ForgeError, type ForgeErrorCode } from '../port.ts'
 import { shown } from '../texts.ts'
 
-/** What octokit threw, as the port has it. Whatever is no failure of a request goes on as it is. */
+/** An error of octokit as an error of the port. Errors that are no failed request are returned unchanged. */
 export function forgeErrorFrom(error: unknown): unknown {
   if (isGraphqlError(error)) return graphqlFailure(error)
   if (error instanceof ForgeError || !(error instanceof RequestError)) return error
   if (error.cause instanceof ForgeError) return error.cause
   const { response } = error
-  if (!response) return unreachedFailure('GitHub', error)
-  return answeredFailure('GitHub', { status: response.status, headers: response.headers, said: saidIn(response.data) })
+  if (!response) return connectionFailure('GitHub', error)
+  return responseFailure('GitHub', { status: response.status, headers: response.headers, text: messageIn(response.data) })
 }
 
 type GraphqlError = Error & { errors?: { type?: unknown }[]; data?: unknown }
@@ -22,7 +22,7 @@ const GRAPHQL_CODES: Record<string, ForgeErrorCode> = {
 }
 const LIMITED_SECONDS = 60
 
-/** GraphQL answers 200 and says what went wrong; where it does not know itself, it says no type. */
+/** GraphQL responds with 200 and a list of errors; an internal error has no type. */
 function graphqlFailure({ message, errors }: GraphqlError): ForgeError {
   const type = errors?.[0]?.type
   const code = typeof type === 'string' ? (GRAPHQL_CODES[type] ?? 'refused') : 'server_error'
@@ -30,10 +30,10 @@ function graphqlFailure({ message, errors }: GraphqlError): ForgeError {
   return new ForgeError(code, `GitHub answered: ${shown(message)}`, { http_status: 200, retry_after_seconds })
 }
 
-/** What was answered, also where some of what was asked for is not there any more. */
-export async function graphqlData<T extends object>(asked: Promise<T>): Promise<T> {
+/** The data of a response, also where some of the requested nodes do not exist any more. */
+export async function graphqlData<T extends object>(response: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await response
   } catch (error) {
     const { data, errors } = isGraphqlError(error) ? error : {}
     if (typeof data === 'object' && data !== null && errors?.every(({ type }) => type === 'NOT_FOUND')) return data as T
@@ -41,8 +41,8 @@ export async function graphqlData<T extends object>(asked: Promise<T>): Promise<
   }
 }
 
-/** `message` and what it says of each field. */
-function saidIn(data: unknown): string {
+/** `message` and the error of each field. */
+function messageIn(data: unknown): string {
   if (typeof data !== 'object' || data === null) return String(data ?? '')
   const { message, errors } = data as { message?: unknown; errors?: unknown }
   const details = Array.isArray(errors) ? errors.map(detailOf).filter(text => text !== '') : []
@@ -56,10 +56,10 @@ function detailOf(error: unknown): string {
   return typeof message === 'string' ? message : [resource, field, code].filter(part => typeof part === 'string').join(' ')
 }
 
-/** What is made of an answer. One that is not of its shape, which nothing else looks at, stops that somewhere. */
-export async function readable<T>(made: Promise<T>): Promise<T> {
+/** Turns the type error of reading a malformed response, which nothing else checks, into an error of the port. */
+export async function readable<T>(result: Promise<T>): Promise<T> {
   try {
-    return await made
+    return await result
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error
     throw new ForgeError('answer', `GitHub's answer cannot be read: ${shown(error.message)}`)

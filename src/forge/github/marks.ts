@@ -6,12 +6,12 @@ import { allPages } from './pages.ts'
 import { listStatuses } from './statuses.ts'
 import type { WrittenMark } from './written-marks.ts'
 
-/** A status of that name; whether it is ours goes by who made it. */
+/** A status of that name; whether it is ours depends on its creator. */
 export const isMark = ({ context }: { context: string }): boolean => context.toLowerCase() === MARK_NAME
 export const isOwnCheckRun = (client: GitHubClient, run: { name: string; app: { id: number | bigint } | null }): boolean =>
   run.name === MARK_NAME && run.app !== null && Number(run.app.id) === client.app_id
 
-/** As a check run, which apps alone may write; as a status for everybody else, and for an app whose owner does not let it write checks. */
+/** As a check run, which only apps may write; otherwise, and for an app without that permission, as a status. */
 export async function markCommit(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
   if (!client.isApp) return writeStatus(client, repo, sha, mark)
   try {
@@ -22,24 +22,24 @@ export async function markCommit(client: GitHubClient, repo: ForgeRepository, sh
   }
 }
 
-/** Where it is unknown what is there, that is read first, so that a lost response makes no second one. One that has ended stays so: a run that goes on has another. */
+/** An unknown current mark is read first, so that a lost response leads to no second one. A completed check run stays completed: a new turn gets another. */
 async function writeCheckRun(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
   const at = { owner: repo.owner, repo: repo.name }
-  const place = `${repo.owner}/${repo.name} ${sha} ${mark.external_id}`
-  const newest = mark.before === null ? undefined : (client.marks.get(place, mark.before) ?? (await findCheckRun(client, repo, sha, mark)))
+  const key = `${repo.owner}/${repo.name} ${sha} ${mark.external_id}`
+  const newest = mark.before === null ? undefined : (client.marks.get(key, mark.before) ?? (await findCheckRun(client, repo, sha, mark)))
   const { title, summary, external_id, url, conclusion } = mark
   if (newest?.key === markKey(mark)) return
-  const said = {
+  const content = {
     ...{ external_id, details_url: url, output: { title, summary } },
     ...(mark.status === 'completed' ? { status: mark.status, conclusion: conclusion ?? 'neutral' } : { status: mark.status }),
   }
-  const goes_on = newest !== undefined && (!newest.completed || mark.status === 'completed')
+  const updates = newest !== undefined && (!newest.completed || mark.status === 'completed')
   const { data } = await client.on(repo, async octokit =>
-    goes_on
-      ? octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...at, check_run_id: newest.id, ...said })
-      : octokit.request('POST /repos/{owner}/{repo}/check-runs', { ...at, name: MARK_NAME, head_sha: sha, ...said }),
+    updates
+      ? octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...at, check_run_id: newest.id, ...content })
+      : octokit.request('POST /repos/{owner}/{repo}/check-runs', { ...at, name: MARK_NAME, head_sha: sha, ...content }),
   )
-  client.marks.set(place, { id: Number(data.id), completed: mark.status === 'completed', key: markKey(mark) })
+  client.marks.set(key, { id: Number(data.id), completed: mark.status === 'completed', key: markKey(mark) })
 }
 
 async function findCheckRun(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<WrittenMark | undefined> {
@@ -62,7 +62,7 @@ async function findCheckRun(client: GitHubClient, repo: ForgeRepository, sha: st
 
 const states = { success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' } as const
 
-/** What was said last counts: where it is unknown it is read first, so that nothing is said twice. */
+/** The last status counts. An unknown one is read first, so that none is repeated. */
 async function writeStatus(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
   const state = mark.conclusion === null ? 'pending' : states[mark.conclusion]
   if (mark.before === undefined) {

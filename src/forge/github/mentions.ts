@@ -1,28 +1,39 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { activeLabel, isForUs, isLabelOf } from '../../core/forges/mention-rules.ts'
-import type { AskedOf, Mention, RemoteSubject } from '../port.ts'
+import type { Mention, MentionQuery, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'
 import { allPages } from './pages.ts'
 
 type Person = { login: string; type: string } | null
-/** Whoever said it: nothing of bots, nor of apps in the name of people, is heard. */
+/** Bots, and apps that act for people, are ignored. */
 const isPerson = (user: Person, app?: object | null): user is NonNullable<Person> =>
   user !== null && user.type === 'User' && !user.login.endsWith('[bot]') && app == null
 
-type Said = Omit<Mention, 'withdrawn'> & { node_id: string }
+type TextMention = Omit<Mention, 'withdrawn'> & { node_id: string }
 
-/** What was asked by words and by labels. Only of what is for us GitHub is asked whether it was edited. */
-export async function listMentions(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, of: AskedOf): Promise<Mention[]> {
-  const all = [...(await opening(client, repo, subject, of)), ...(await words(client, repo, subject, of))]
-  const ours = all.filter(({ body, at }) => at >= of.since && isForUs(body, of.name))
-  const asked = (await unedited(client, repo, ours)).map(({ node_id: _, ...ask }): Mention => ({ ...ask, withdrawn: false }))
-  const labels = of.withdrawn || subject.labels.some(label => isLabelOf(label, of.name)) ? await labelings(client, repo, subject, of) : []
-  return [...asked, ...labels].sort((a, b) => a.at.getTime() - b.at.getTime())
+/** Mentions in texts, and labels. Only texts that mention us are checked for edits. */
+export async function listMentions(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  subject: RemoteSubject,
+  query: MentionQuery,
+): Promise<Mention[]> {
+  const all = [...(await opening(client, repo, subject, query)), ...(await texts(client, repo, subject, query))]
+  const ours = all.filter(({ body, at }) => at >= query.since && isForUs(body, query.name))
+  const mentions = (await unedited(client, repo, ours)).map(({ node_id: _, ...mention }): Mention => ({ ...mention, withdrawn: false }))
+  const labels =
+    query.withdrawn || subject.labels.some(label => isLabelOf(label, query.name)) ? await labelings(client, repo, subject, query) : []
+  return [...mentions, ...labels].sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
-/** What it says itself. The number that a pull request is known by is not the one it has as an issue. */
-async function opening(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since }: AskedOf): Promise<Said[]> {
+/** Its own text. The id of a pull request is not its id as an issue. */
+async function opening(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  subject: RemoteSubject,
+  { name, since }: MentionQuery,
+): Promise<TextMention[]> {
   const { is_pull_request, url, body, author, author_association, created_at } = subject
   if (subject.is_bot || author.endsWith('[bot]') || created_at < since || !isForUs(body, name)) return []
   const { id, node_id } = await numbersOf(client, repo, subject)
@@ -40,8 +51,8 @@ async function numbersOf(client: GitHubClient, repo: ForgeRepository, { number, 
   return { id: Number(data.id), node_id: data.node_id }
 }
 
-/** Comments, and in a pull request reviews and their remarks, which there are none of without a review. */
-async function words(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { since }: AskedOf): Promise<Said[]> {
+/** Comments, and those of a pull request's reviews. */
+async function texts(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { since }: MentionQuery): Promise<TextMention[]> {
   const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number, since: since.toISOString() }
   const pull = { owner: repo.owner, repo: repo.name, pull_number: subject.number }
   const comments =
@@ -55,7 +66,7 @@ async function words(client: GitHubClient, repo: ForgeRepository, subject: Remot
         client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...pull, ...page })),
       )
     : []
-  const remarks =
+  const review_comments =
     reviews.length === 0
       ? []
       : await allPages(page =>
@@ -68,41 +79,46 @@ async function words(client: GitHubClient, repo: ForgeRepository, subject: Remot
   return [
     ...comments.flatMap(row =>
       isPerson(row.user, row.performed_via_github_app)
-        ? [said('comment', 'issue_comment', row, row.user, row.author_association, row.created_at)]
+        ? [textMention({ by: 'comment', event: 'issue_comment', at: row.created_at }, row, row.user)]
         : [],
     ),
-    // One that nobody has sent yet has no time.
+    // A pending review has no time.
     ...reviews.flatMap(row =>
       isPerson(row.user) && row.submitted_at
-        ? [said('review', 'pull_request_review', row, row.user, row.author_association, row.submitted_at)]
+        ? [textMention({ by: 'review', event: 'pull_request_review', at: row.submitted_at }, row, row.user)]
         : [],
     ),
-    // Written before its review was sent, and said with it.
-    ...remarks.flatMap(row => {
+    // Published with its review.
+    ...review_comments.flatMap(row => {
       if (!isPerson(row.user)) return []
       const sent = reviews.find(({ id }) => id === row.pull_request_review_id)?.submitted_at ?? row.created_at
-      return [said('comment', 'pull_request_review_comment', row, row.user, row.author_association, sent)]
+      return [textMention({ by: 'comment', event: 'pull_request_review_comment', at: sent }, row, row.user)]
     }),
   ]
 }
 
-const said = (
-  by: Said['by'],
-  event: Said['event'],
-  row: { id: number | bigint; node_id: string; html_url: string; body?: string | null | undefined },
+type TextRow = {
+  id: number | bigint
+  node_id: string
+  html_url: string
+  body?: string | null | undefined
+  author_association?: string | undefined
+}
+
+const textMention = (
+  { by, event, at }: Pick<TextMention, 'by' | 'event'> & { at: string },
+  row: TextRow,
   user: NonNullable<Person>,
-  author_association: string | undefined,
-  at: string,
-): Said => ({
+): TextMention => ({
   ...{ by, event, id: Number(row.id), node_id: row.node_id, url: row.html_url, author: user.login },
-  ...{ author_association: author_association ?? '', body: row.body ?? '', at: new Date(at) },
+  ...{ author_association: row.author_association ?? '', body: row.body ?? '', at: new Date(at) },
 })
 
-/** Times of GitHub are of whole seconds: what was edited in the second of a label may have been edited after it. */
+/** Times are in whole seconds: an edit in the second of a label may be later than it. */
 const SECOND_MS = 1_000
 
-/** Who gave the label of our name, each time; it stands for the words that were there then, so none that is older than they are. */
-async function labelings(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since, withdrawn }: AskedOf) {
+/** The labels of our name. A label requests work on the text of its time, so none that is older than the last edit counts. */
+async function labelings(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since, withdrawn }: MentionQuery) {
   const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number }
   const rows = await allPages(page =>
     client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/events', { ...issue, ...page })),
@@ -110,18 +126,18 @@ async function labelings(client: GitHubClient, repo: ForgeRepository, subject: R
   const renamed = rows.findLast(({ event }) => event === 'renamed')
   const titled_at = renamed ? new Date(renamed.created_at) : new Date(0)
   const ours = rows.filter(row => 'label' in row && isLabelOf(row.label?.name ?? '', name))
-  const standing = activeLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
+  const active = activeLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
   const given = ours.flatMap((row): Mention[] => {
     const at = new Date(row.created_at)
     const { actor } = row
     if (row.event !== 'labeled' || at < since || at <= titled_at || !isPerson(actor, row.performed_via_github_app)) return []
     const id = Number(row.id)
-    if (standing !== id && !withdrawn) return []
+    if (active !== id && !withdrawn) return []
     const label = { by: 'label', event: 'labeled', id, url: subject.url, author: actor.login, author_association: '' } as const
-    return [{ ...label, body: subject.body, at, withdrawn: standing !== id }]
+    return [{ ...label, body: subject.body, at, withdrawn: active !== id }]
   })
   if (given.length === 0) return []
   const { node_id } = await numbersOf(client, repo, subject)
-  const said = given.map(ask => ({ ask, node_id, at: new Date(ask.at.getTime() - SECOND_MS) }))
-  return (await unedited(client, repo, said)).map(({ ask }) => ask)
+  const labeled = given.map(mention => ({ mention, node_id, at: new Date(mention.at.getTime() - SECOND_MS) }))
+  return (await unedited(client, repo, labeled)).map(({ mention }) => mention)
 }

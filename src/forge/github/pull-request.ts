@@ -1,6 +1,6 @@
 import type { RemotePullRequest, RemoteState } from '../port.ts'
 
-/** What GitHub says of a pull request, in a list or alone. */
+/** A pull request in a list or alone. */
 type Described = {
   number: number
   node_id: string
@@ -36,7 +36,7 @@ export function remotePullRequest(pr: Described): RemotePullRequest {
 }
 
 function stateOf({ merged_at, merge_commit_sha, state, draft }: Described): RemoteState {
-  // Which commit merged it is known a moment later; until then it is closed, and asked again.
+  // The merge commit is known a moment after the merge; until then it counts as closed and is polled again.
   if (merged_at !== null && merge_commit_sha !== null) return 'merged'
   if (state !== 'open') return 'closed'
   return draft === true ? 'draft' : 'open'

@@ -2,7 +2,7 @@ import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 
-/** All that was ever said of a commit by statuses, the newest first: the list that has the newest alone does not say who said it. */
+/** All statuses of a commit, newest first. The combined status, which has only the newest of each, does not name their creators. */
 export const listStatuses = (client: GitHubClient, repo: ForgeRepository, sha: string) =>
   allPages(page =>
     client.on(repo, octokit =>
@@ -10,7 +10,7 @@ export const listStatuses = (client: GitHubClient, repo: ForgeRepository, sha: s
     ),
   )
 
-/** GitHub tells contexts apart without regard to case. */
+/** Contexts are case-insensitive. */
 export function newestOfEach<T extends { context: string }>(statuses: readonly T[]): T[] {
   const newest = new Map<string, T>()
   for (const status of statuses) {

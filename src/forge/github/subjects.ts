@@ -4,7 +4,7 @@ import type { RemoteChanges, RemoteSubject } from '../port.ts'
 import type { GitHubClient } from './client.ts'
 import { hasNext, PER_PAGE } from './pages.ts'
 
-/** What GitHub says of an issue, which a pull request is too. */
+/** An issue, or a pull request as one. */
 type Described = {
   number: number
   html_url: string
@@ -29,8 +29,8 @@ const remoteSubject = (row: Described): RemoteSubject => ({
 })
 
 /**
- * One page, and as many more as are of the same second as `since`. What changes meanwhile goes to the end of the list, so that a page that is
- * asked for by its number would leave something out; who goes on asks from the last one on instead.
+ * Returns one page, and more while they are of the same second as `since`. Changes during the listing move items to the end, so that further
+ * pages would skip some: the caller continues with `through` as the next `since` instead.
  */
 export async function listChanged(client: GitHubClient, { owner, name }: ForgeRepository, since: Date): Promise<RemoteChanges> {
   const subjects: RemoteSubject[] = []

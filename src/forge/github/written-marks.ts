@@ -1,4 +1,4 @@
-/** A check run of ours as it was written last. */
+/** The last version of a check run of ours. */
 export type WrittenMark = { id: number; completed: boolean; key: string }
 const MAX_WRITTEN = 1_000
 
@@ -7,13 +7,13 @@ export class WrittenMarks {
   readonly #written = new Map<string, WrittenMark>()
 
   /** Undefined where `before` shows that another process wrote since. */
-  get(place: string, before: string | undefined): WrittenMark | undefined {
-    const written = this.#written.get(place)
+  get(key: string, before: string | undefined): WrittenMark | undefined {
+    const written = this.#written.get(key)
     return written?.key === before ? written : undefined
   }
 
-  set(place: string, written: WrittenMark): void {
+  set(key: string, written: WrittenMark): void {
     if (this.#written.size >= MAX_WRITTEN) this.#written.clear()
-    this.#written.set(place, written)
+    this.#written.set(key, written)
   }
 }

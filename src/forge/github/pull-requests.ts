@@ -1,0 +1,91 @@
+import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { ForgeError, type MergeInput, type NewRemotePullRequest, type PullRequestChange, type RemotePullRequest } from '../port.ts'
+import { cut } from '../texts.ts'
+import type { GitHubClient } from './client.ts'
+import { remotePullRequest } from './pull-request.ts'
+
+const TITLE_CHARS = 256
+const BODY_CHARS = 65_536
+
+const at = ({ owner, name }: ForgeRepository) => ({ owner, repo: name })
+
+export async function getPullRequest(client: GitHubClient, repo: ForgeRepository, number: number): Promise<RemotePullRequest> {
+  const { data } = await client.on(repo, octokit =>
+    octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
+  )
+  return remotePullRequest(data)
+}
+
+export async function findPullRequest(client: GitHubClient, repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null> {
+  const head = `${repo.owner}:${head_branch}`
+  const { data } = await client.on(repo, octokit =>
+    octokit.request('GET /repos/{owner}/{repo}/pulls', { ...at(repo), head, state: 'all', sort: 'created', direction: 'desc' }),
+  )
+  // After an account was renamed, `head` finds nothing, or everything.
+  const own = data.filter(pr => pr.head.ref === head_branch && pr.head.repo?.id === pr.base.repo.id)
+  const found = own.find(pr => pr.state === 'open') ?? own[0]
+  return found === undefined ? null : remotePullRequest(found)
+}
+
+export async function createPullRequest(client: GitHubClient, repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest> {
+  const input = { title: cut(pr.title, TITLE_CHARS), body: cut(pr.body, BODY_CHARS), head: pr.head_branch, base: pr.base_branch }
+  const create = (draft: boolean) =>
+    client.on(repo, octokit => octokit.request('POST /repos/{owner}/{repo}/pulls', { ...at(repo), ...input, draft }))
+  try {
+    return remotePullRequest((await create(pr.draft)).data)
+  } catch (error) {
+    // Private repositories of some plans have no drafts.
+    const drafts = pr.draft && error instanceof ForgeError && error.code === 'refused' && /draft/i.test(error.message)
+    if (!drafts) throw error
+    return remotePullRequest((await create(false)).data)
+  }
+}
+
+export async function updatePullRequest(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  number: number,
+  { title, body, base_branch, state }: PullRequestChange,
+): Promise<RemotePullRequest> {
+  const change = {
+    ...(title !== undefined && { title: cut(title, TITLE_CHARS) }),
+    ...(body !== undefined && { body: cut(body, BODY_CHARS) }),
+    ...(base_branch !== undefined && { base: base_branch }),
+    ...(state !== undefined && { state }),
+  }
+  const { data } = await client.on(repo, octokit =>
+    octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number, ...change }),
+  )
+  return remotePullRequest(data)
+}
+
+/** By GraphQL, which alone can change it. */
+export async function setDraft(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  { node_id }: Pick<RemotePullRequest, 'node_id'>,
+  draft: boolean,
+): Promise<void> {
+  const mutation = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview'
+  const query = `mutation($id: ID!) { ${mutation}(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
+  const result = await client.on(repo, octokit => octokit.graphql<Record<string, unknown>>(query, { id: node_id }))
+  if (typeof result[mutation] !== 'object') throw new ForgeError('answer', 'The response of GitHub does not contain the pull request.')
+}
+
+export async function mergePullRequest(
+  client: GitHubClient,
+  repo: ForgeRepository,
+  number: number,
+  { method, head_sha, message }: MergeInput,
+): Promise<{ merge_sha: string }> {
+  const [title = '', ...rest] = message.split('\n')
+  const texts = { commit_title: title, commit_message: rest.join('\n').trim() }
+  const { data } = await client.on(repo, octokit =>
+    octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', {
+      ...{ ...at(repo), pull_number: number, ...texts },
+      ...{ merge_method: method, sha: head_sha },
+    }),
+  )
+  if (!data.merged) throw new ForgeError('conflict', `GitHub did not merge it: ${data.message}`)
+  return { merge_sha: data.sha }
+}
