@@ -12,10 +12,10 @@ import type { GitRepository } from '../git/refs/repository-url.ts'
 import { QueueConsumer } from '../queue/consumer.ts'
 import type { Services } from '../service/context.ts'
 import { commentMirrorQueue } from '../service/forges/comment-mirrors.ts'
-import { tryFailingForges } from '../service/forges/forge-health.ts'
-import { pollForges } from '../service/forges/forge-poll.ts'
+import { retryFailingForges } from '../service/forges/forge-health.ts'
 import { forgeTaskQueue } from '../service/forges/forge-tasks.ts'
 import { pollMentions } from '../service/forges/poll-mentions.ts'
+import { pollPullRequests } from '../service/forges/poll-pull-requests.ts'
 import { runMarkQueue } from '../service/forges/run-marks.ts'
 import type { Database } from '../store/database.ts'
 import { deleteOldForgeDeliveries } from '../store/forges/forge-deliveries.ts'
@@ -45,8 +45,8 @@ export function startForges(services: Services, log: Log): AsyncDisposable {
   stack.use(new QueueConsumer(runMarkQueue(services, log), log))
   stack.use(new QueueConsumer(commentMirrorQueue(services, log), log))
   const warn = (message: string, fields: Record<string, unknown>) => log('warn', message, fields)
-  stack.use(startPolling(HEALTH_INTERVAL_MS, 'retry of failing forges', () => tryFailingForges(services), log, 'at once'))
-  stack.use(startPolling(POLL_INTERVAL_MS, 'sync of pull requests', () => pollForges(services, warn), log))
+  stack.use(startPolling(HEALTH_INTERVAL_MS, 'retry of failing forges', () => retryFailingForges(services), log, 'at once'))
+  stack.use(startPolling(POLL_INTERVAL_MS, 'sync of pull requests', () => pollPullRequests(services, warn), log))
   stack.use(startPolling(POLL_INTERVAL_MS, 'search for mentions', () => pollMentions(services, warn), log))
   const cleanUp = async () => {
     while ((await deleteOldForgeDeliveries(services.db, DELIVERY_DAYS, BATCH)) === BATCH);

@@ -5,15 +5,15 @@ import type { Outgoing } from '../egress/connect-checked.ts'
 import type { Transactional } from '../store/database.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
-/** What deliveries are made with. Made once, by main. */
+/** Dependencies of deliveries. */
 export type WebhookDeps = {
   db: Transactional
   sealer: Sealer
-  /** Credentials of this process, which nothing that goes out may hold. */
+  /** Credentials of this process, which are redacted from every message. */
   known_values: readonly KnownValue[]
-  /** How far the attempts of one organization go; each has name servers asked for itself. */
+  /** The network access of one organization's attempts, each with its own resolver. */
   outgoing(organization_id: number): Outgoing
-  /** Asked when a message is made: the API of the same process has its address late. */
+  /** Read when a message is built: the API of the same process knows its address late. */
   base_url(): string
   log: Log
   telemetry: Telemetry

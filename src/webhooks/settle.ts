@@ -22,13 +22,13 @@ import {
 } from '../store/webhooks/webhook-outcomes.ts'
 import type { WebhookDeps } from './settings.ts'
 
-/** `says_nothing`: of the receiver, because we ended it, or did not begin. */
-export type AttemptEnd = { url: string; outcome: AttemptOutcome; verdict: Verdict; says_nothing: boolean }
+/** `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it. */
+export type AttemptEnd = { url: string; outcome: AttemptOutcome; verdict: Verdict; inconclusive: boolean }
 
 const gone = 'the receiver answered 410: nobody is there any more'
 const dead = `nothing could be delivered for ${GIVE_UP_SECONDS / 3_600} hours`
 
-/** Writes down what came of an attempt with everything that follows from it, all or nothing. */
+/** Records the outcome of an attempt and its consequences in one transaction. */
 export async function settle(deps: WebhookDeps, delivery: ClaimedDelivery, end: AttemptEnd): Promise<void> {
   const { organization_id, run_id, url } = delivery
   const disabled = await deps.db.transaction(async tx => {
@@ -36,21 +36,21 @@ export async function settle(deps: WebhookDeps, delivery: ClaimedDelivery, end: 
     const state = await settleDelivery(tx, delivery, settlementOf(delivery, end))
     if (state === undefined) return null
     if (state !== 'pending') await scheduleNext(tx, organization_id, run_id, url)
-    return url === null && !end.says_nothing ? judge(tx, delivery, end, state === 'failed') : null
+    return url === null && !end.inconclusive ? judge(tx, delivery, end, state === 'failed') : null
   })
   if (disabled === null) return
   deps.log('warn', 'a webhook was switched off', { organization_id, reason: disabled.reason, host: disabled.host })
   deps.telemetry.webhookDisabled()
 }
 
-function settlementOf(delivery: ClaimedDelivery, { url, outcome, verdict, says_nothing }: AttemptEnd): Settlement {
+function settlementOf(delivery: ClaimedDelivery, { url, outcome, verdict, inconclusive }: AttemptEnd): Settlement {
   const { status, error, latency_ms, answer } = outcome
   const to = verdict === 'delivered' ? 'delivered' : verdict === 'failed' ? 'again' : 'failed'
-  const seconds = says_nothing ? 0 : retrySeconds(delivery.tries, outcome.retry_after, Math.random())
+  const seconds = inconclusive ? 0 : retrySeconds(delivery.tries, outcome.retry_after, Math.random())
   return { to, seconds, url, status, error, latency_ms, answer }
 }
 
-/** What an attempt says of the organization's webhook as a whole. Answers why it was switched off; null: it was not. */
+/** Updates the state of the organization's webhook after an attempt. Returns why it was disabled; null: it was not. */
 async function judge(
   tx: Db,
   { organization_id, created_at }: ClaimedDelivery,

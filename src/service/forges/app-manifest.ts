@@ -8,12 +8,12 @@ import { deleteGaps } from '../../store/forges/forge-gaps.ts'
 import { listForges, nextForgeId, saveForge } from '../../store/forges/forges.ts'
 import { audit } from '../access/audit.ts'
 import type { Context, Services } from '../context.ts'
-import { givenBy, MOST_CONNECTIONS, requireForgeUrl, tooManyConnections } from './forges.ts'
+import { MAX_CONNECTIONS, requireForgeUrl, requireResult, tooManyConnections } from './forges.ts'
 
-/** As long as GitHub keeps the code that it answers with. */
+/** As long as GitHub's code is valid. */
 const STATE_MS = 3_600_000
 
-/** What was begun, sealed: whoever brings it back was given it by us. Short, because it goes in an address. */
+/** The state of a started registration, sealed, so that only one of ours is accepted. Short, because it is part of a URL. */
 type State = { user_id: number; token_id: number; url: string; connection_id: number; owner: string | null; name: string; at: number }
 const packed = ({ user_id, token_id, url, connection_id, owner, name, at }: State) => [
   user_id,
@@ -36,9 +36,9 @@ function unpacked(text: string): State {
   ]
   return { user_id, token_id, url, connection_id, owner, name, at }
 }
-const place = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })
+const sealPlace = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })
 
-/** Begins to make a GitHub App: answers the page of ours from which a person goes on to GitHub, and is back with the app. */
+/** Starts the registration of a GitHub App. Returns the page of ours that sends the person to GitHub, which sends them back with the app. */
 export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   const url = requireForgeUrl(ctx, 'github', input.url, 'body')
   const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
@@ -46,7 +46,7 @@ export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   const { user_id, token_id } = ctx.actor
   const state: State = { user_id, token_id, url, connection_id, owner: input.owner ?? null, name: input.name, at: Date.now() }
   await audit(ctx.db, ctx, 'forge.app_begun', { type: 'forge', id: state.connection_id }, { url, owner: state.owner, name: state.name })
-  const { key_id, sealed } = ctx.sealer.seal(place(ctx.organization_id), JSON.stringify(packed(state)))
+  const { key_id, sealed } = ctx.sealer.seal(sealPlace(ctx.organization_id), JSON.stringify(packed(state)))
   const text = `${ctx.organization_id}.${key_id}.${sealed.toString('base64url')}`
   return {
     open_url: `${ctx.base_url}/hooks/github-app/manifest?state=${encodeURIComponent(text)}`,
@@ -54,7 +54,7 @@ export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   }
 }
 
-/** What the page of ours sends to GitHub, and where to. 401 for a state that is not ours, or too old. */
+/** The form that the page sends to GitHub. 401 for a state that is not ours, or too old. */
 export function manifestForm(services: Pick<Services, 'sealer' | 'base_url'>, text: string) {
   const { url, owner, name, connection_id } = readState(services, text).state
   const manifest = appManifest({ name, base_url: services.base_url, connection_id })
@@ -62,8 +62,8 @@ export function manifestForm(services: Pick<Services, 'sealer' | 'base_url'>, te
 }
 
 /**
- * The app that GitHub has made, by the code that it gave the person: connected with what is secret of it, which nobody has seen. 401 for a state
- * that is not ours, too old or used; 409 and 503 in GitHub's words.
+ * Connects the app that GitHub created, by the code that it gave the person: its secrets come from GitHub directly. 401 for a state that is not
+ * ours, too old or used; 409 and 503 with GitHub's message.
  */
 export async function finishAppManifest(services: Services, text: string, code: string) {
   const { organization_id, state } = readState(services, text)
@@ -72,7 +72,7 @@ export async function finishAppManifest(services: Services, text: string, code: 
   if (member?.role !== 'ADMIN') throw stale()
   const before = (await listForges(db, organization_id)).find(row => row.url === state.url)
   if (before && before.updated_at.getTime() >= state.at) throw stale()
-  const app = await givenBy(services.forges.convertManifest(organization_id, state.url, code))
+  const app = await requireResult(services.forges.convertManifest(organization_id, state.url, code))
   const secrets: ForgeSecrets = { private_key: app.private_key, webhook: app.webhook_secret ?? newWebhookSecret() }
   await db.transaction(async tx => {
     await lockSecrets(tx, organization_id)
@@ -91,7 +91,7 @@ export async function finishAppManifest(services: Services, text: string, code: 
         ...{ installation_id: null, login: `${app.slug}[bot]`, problem: null, user_id: state.user_id },
         secrets: sealForgeSecrets(sealer, organization_id, state.url, secrets),
       },
-      MOST_CONNECTIONS,
+      MAX_CONNECTIONS,
     )
     if (!row) throw tooManyConnections()
     await deleteGaps(tx, organization_id, row.id)
@@ -106,7 +106,7 @@ const stale = () => new ServiceError('unauthorized', 'This link is not ours, too
 function readState({ sealer }: Pick<Services, 'sealer'>, text: string): { organization_id: number; state: State } {
   const [, id, key_id = '', sealed = ''] = /^(\d{1,15})\.([0-9a-f]{1,64})\.([\w-]{1,480})$/.exec(text) ?? []
   const organization_id = Number(id)
-  const state = opened(() => unpacked(sealer.open(place(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') })))
+  const state = opened(() => unpacked(sealer.open(sealPlace(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') })))
   if (state === null || Date.now() > state.at + STATE_MS) throw stale()
   return { organization_id, state }
 }

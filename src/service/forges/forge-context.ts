@@ -5,22 +5,22 @@ import { memberContext } from '../access/member-context.ts'
 import type { Context, Services } from '../context.ts'
 
 /** More than any organization has registered. */
-const MOST_REPOSITORIES = 10_000
+const MAX_REPOSITORIES = 10_000
 
-/** In whose name something is done that the forge told of: who connected it. Null: they are no member any more. */
+/** The context of the member who connected the forge, in whose name its deliveries are handled. Null: not a member any more. */
 export const forgeContext = (services: Services, forge: ForgeRow, request_id: string): Promise<Context | null> =>
   memberContext(services, { organization_id: forge.organization_id, user_id: forge.updated_by }, request_id)
 
-/** What the repository is registered as; undefined: it is not. */
+/** The registered repository; undefined: it is not registered. */
 export async function registeredRepository(
   { db }: Pick<Services, 'db'>,
   forge: ForgeRow,
   wanted: ForgeRepository,
 ): Promise<RepositoryRow | undefined> {
-  const { rows } = await listRepositories(db, forge.organization_id, 0, MOST_REPOSITORIES, { archived: false })
-  const name = (place: ForgeRepository) => `${place.owner}/${place.name}`.toLowerCase()
+  const { rows } = await listRepositories(db, forge.organization_id, 0, MAX_REPOSITORIES, { archived: false })
+  const nameOf = ({ owner, name }: ForgeRepository) => `${owner}/${name}`.toLowerCase()
   return rows.find(row => {
-    const place = repositoryOn(forge.url, row)
-    return place !== null && name(place) === name(wanted)
+    const on_forge = repositoryOn(forge.url, row)
+    return on_forge !== null && nameOf(on_forge) === nameOf(wanted)
   })
 }

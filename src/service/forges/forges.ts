@@ -19,9 +19,9 @@ import { deleteForge, type ForgeRow, listForges, saveForge } from '../../store/f
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-export const MOST_CONNECTIONS = 10
-/** Repositories that are asked for at once, and of ours those that they are compared with. */
-const MOST_LISTED = 1_000
+export const MAX_CONNECTIONS = 10
+/** Repositories that are listed, there and here. */
+const MAX_LISTED = 1_000
 
 const reasons = {
   url: 'must be the address of a forge, with https:// and without a user name',
@@ -32,21 +32,21 @@ const reasons = {
   forbidden: 'address not allowed: the host has an address that is private or reserved',
 }
 
-/** What became of asking a forge: its answer, or why there is none. */
-export async function answerOf<T>(asked: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
+/** The result of a request to a forge, or its error. */
+export async function resultOf<T>(request: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
   try {
-    return { ok: true, value: await asked }
+    return { ok: true, value: await request }
   } catch (error) {
     if (error instanceof ForgeError) return { ok: false, error }
     throw error
   }
 }
 
-/** The value, or 503 when it may work later by itself and 409 when somebody must do something, in the forge's words. */
-export async function givenBy<T>(asked: Promise<T>): Promise<T> {
-  const answer = await answerOf(asked)
-  if (answer.ok) return answer.value
-  const { message, retryable, retry_after_seconds } = answer.error
+/** The result of a request to a forge. 503 when it may succeed later and 409 when it needs a change, with the forge's message. */
+export async function requireResult<T>(request: Promise<T>): Promise<T> {
+  const result = await resultOf(request)
+  if (result.ok) return result.value
+  const { message, retryable, retry_after_seconds } = result.error
   throw retryable
     ? new ServiceError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(retry_after_seconds ?? 5)) } })
     : new ServiceError('conflict', message)
@@ -80,9 +80,9 @@ function missingPermissions(row: ForgeRow, gaps: readonly ForgeGapRow[]): Missin
 }
 
 /**
- * Sets the connection to the forge of that address. The forge is asked whether it knows the credentials; what it says is kept, and is no
- * failure. 400 for an address that may not be, a new one whose host has no address, and a key that is none; 409 when it would be one too many;
- * 503 when a new host could not be looked up.
+ * Creates or replaces the connection to the forge of that address. The credentials are checked with the forge; their failure is stored and is
+ * no error. 400 for an address that is not allowed, a new one whose host has no address, and an invalid key; 409 for one connection too many;
+ * 503 when a new host could not be resolved.
  */
 export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeConnectionInput): Promise<ForgeConnection> {
   const url = requireForgeUrl(ctx, kind, input.url, 'body')
@@ -91,12 +91,12 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
   const before = (await listForges(ctx.db, ctx.organization_id)).find(row => row.url === url)
   if (before === undefined) await requireKnownHost(ctx, url)
   const kept = before === undefined ? null : openForgeSecrets(ctx.sealer, before)
-  const made = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
-  const webhook = input.webhook_secret ?? kept?.webhook ?? made ?? ''
+  const generated = input.webhook_secret == null && kept === null ? newWebhookSecret() : null
+  const webhook = input.webhook_secret ?? kept?.webhook ?? generated ?? ''
   const installation_id = app?.installation_id ?? null
   const credentials = app ? { app_id: app.app_id, private_key: app.private_key, installation_id } : { token: token ?? '' }
-  const place = kind === 'gitea' ? { kind, url, token: token ?? '' } : { kind, url, credentials }
-  const identity = await answerOf(ctx.forges.tryOut(ctx.organization_id, place).identity())
+  const target = kind === 'gitea' ? { kind, url, token: token ?? '' } : { kind, url, credentials }
+  const identity = await resultOf(ctx.forges.tryOut(ctx.organization_id, target).identity())
   const secrets: ForgeSecrets = app ? { private_key: app.private_key, webhook } : { token: token ?? '', webhook }
   return ctx.db.transaction(async tx => {
     await lockSecrets(tx, ctx.organization_id)
@@ -110,7 +110,7 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
           : { login: null, app_slug: null, problem: identity.error.message }),
         secrets: sealForgeSecrets(ctx.sealer, ctx.organization_id, url, secrets),
       },
-      MOST_CONNECTIONS,
+      MAX_CONNECTIONS,
     )
     if (!row) throw tooManyConnections()
     await deleteGaps(tx, ctx.organization_id, row.id)
@@ -121,21 +121,21 @@ export async function connectForge(ctx: Context, kind: ForgeKind, input: ForgeCo
       { type: 'forge', id: row.id },
       { kind, url, auth: row.auth, login: row.login, app_id: row.app_id },
     )
-    return forgeConnection(ctx, row, { webhook_secret: made })
+    return forgeConnection(ctx, row, { webhook_secret: generated })
   })
 }
 
-/** A wrong name is found at once, and not by the first run that needs it. Other failures of a name server are its own, so they refuse nothing for good. */
+/** Finds a wrong name now, not in the first run that needs it. Other failures of a name server may pass. */
 async function requireKnownHost(ctx: Context, url: string): Promise<void> {
   const found = await ctx.forges.lookUp(ctx.organization_id, url)
   if (found === 'unknown' || found === 'forbidden') throw invalid(['body', 'url'], reasons[found])
   if (found === 'unavailable')
-    throw new ServiceError('unavailable', `${new URL(url).host} could not be looked up now: try again.`, {
+    throw new ServiceError('unavailable', `${new URL(url).host} could not be resolved now: try again.`, {
       headers: { 'retry-after': '5' },
     })
 }
 
-/** Returns it as it was, also when the operator no longer allows such an address. 404 when there is none. */
+/** Returns the deleted connection, also when the operator no longer allows such an address. 404 when there is none. */
 export async function disconnectForge(ctx: Context, kind: ForgeKind, address: string): Promise<ForgeConnection> {
   const url = requireForgeUrl({ allow_private_forges: true }, kind, address, 'query')
   return ctx.db.transaction(async tx => {
@@ -146,12 +146,12 @@ export async function disconnectForge(ctx: Context, kind: ForgeKind, address: st
   })
 }
 
-/** One page of what the forge shows us. Nothing while it is not connected; 409 when it does not know us any more, 503 while it is away. */
+/** One page of the repositories that the credentials can see. Empty while the forge is not connected; 409 when it rejects the credentials, 503 while it is unavailable. */
 export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query: ListForgeRepositoriesQuery) {
   const url = requireForgeUrl(ctx, kind, query.url, 'query')
   const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
-  const found = row === undefined ? [] : await givenBy(opened(ctx, row).then(forge => forge.listRepositories(MOST_LISTED)))
-  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MOST_LISTED, { own: ctx.actor.repository_ids })
+  const found = row === undefined ? [] : await requireResult(opened(ctx, row).then(forge => forge.listRepositories(MAX_LISTED)))
+  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MAX_LISTED, { own: ctx.actor.repository_ids })
   const registered = new Map(rows.map(row => [nameOf(url, row), row.id]))
   const all = found.map(item => ({ ...item, repo_id: registered.get(item.full_name.toLowerCase()) ?? null }))
   const window = pageWindow(query)
@@ -159,23 +159,23 @@ export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query
 }
 
 const nameOf = (forge_url: string, repository: Parameters<typeof repositoryOn>[1]) => {
-  const place = repositoryOn(forge_url, repository)
-  return place === null ? null : `${place.owner}/${place.name}`.toLowerCase()
+  const on_forge = repositoryOn(forge_url, repository)
+  return on_forge === null ? null : `${on_forge.owner}/${on_forge.name}`.toLowerCase()
 }
 
 const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.forges.open(row)
 
-export const tooManyConnections = () => new ServiceError('conflict', `There are ${MOST_CONNECTIONS} connections already: end one first.`)
+export const tooManyConnections = () => new ServiceError('conflict', `There are ${MAX_CONNECTIONS} connections already: end one first.`)
 
-/** The address as it is kept: GitHub has no path, others may. */
+/** The normalized address: GitHub has no path, others may. */
 export function requireForgeUrl(
   ctx: Pick<Context, 'allow_private_forges'>,
   kind: ForgeKind,
   address: string,
-  place: 'body' | 'query',
+  location: 'body' | 'query',
 ): string {
   const read = forgeUrl(address, { allow_private: ctx.allow_private_forges, path: kind !== 'github' })
-  if (!read.ok) throw invalid([place, 'url'], reasons[read.reason])
+  if (!read.ok) throw invalid([location, 'url'], reasons[read.reason])
   return read.url
 }
 
@@ -183,7 +183,7 @@ function requirePrivateKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
   } catch {
-    // Said below: a text that is no key, and a key of another kind.
+    // Reported below: a text that is no key, and a key of another kind.
   }
   throw invalid(['body', 'app', 'private_key'], 'must be an RSA private key, PEM')
 }

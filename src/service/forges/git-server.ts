@@ -8,7 +8,7 @@ import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 import type { GitProtocol, MovedRef } from './git-server-port.ts'
 
-/** What git is told first. 404, 403 for a push that is not taken here, 503 while the repository cannot be fetched for the first time. */
+/** The first response to git. 404, 403 for a push that is not accepted here, 503 while the repository cannot be fetched for the first time. */
 export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   if (what === 'fetch') return requireValue(await ctx.git_server.offerFetch(repository, protocol))
@@ -20,7 +20,7 @@ export async function fetchGit(ctx: Context, repo_id: number, request: Buffer, o
   return requireValue(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
 }
 
-/** Passes a push on to the repository, and brings the pull requests of its branches up to date. Answers the report for git. */
+/** Passes a push on to the repository, and updates the pull requests of its branches. Returns the report for git. */
 export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   requirePush(repository)
@@ -31,13 +31,13 @@ export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable
   return report(await movePullRequests(ctx, repository, moved))
 }
 
-/** What the service may write by itself. A server has its own people, rules and names of who pushed: they push there. */
+/** Only local repositories accept a push here. A server has its own users and rules: push to it directly. */
 function requirePush({ kind, url, archived }: RepositoryRow): void {
   if (kind !== 'local') throw new ServiceError('forbidden', `This address is for fetching. Push to the repository itself: ${url}`)
   if (archived) throw new ServiceError('forbidden', 'This repository is archived: it takes no pushes.')
 }
 
-/** Those that are open, of branches that have moved, and into branches that have. What fails here is found when somebody reads the pull request. */
+/** Open ones from or into branches that have moved. What fails here is repeated when the pull request is read. */
 async function movePullRequests(ctx: Context, repository: RepositoryRow, moved: MovedRef[]): Promise<string[]> {
   const branches = moved.flatMap(({ ref }) => (ref.startsWith('refs/heads/') ? [ref.slice(11)] : []))
   const rows = await pullRequestsOfBranches(ctx.db, ctx.organization_id, repository.id, branches)

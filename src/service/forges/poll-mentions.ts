@@ -10,102 +10,99 @@ import { failureFields, noteFailure } from './forge-health.ts'
 import { mentionName } from './receive-delivery.ts'
 import { type MentionSource, mentionsSince, recordMentions } from './record-mentions.ts'
 
-/** Of each repository it is asked so often what has changed. */
-const LOOK_SECONDS = 300
-const AT_ONCE = 100
-/** So many connections are asked side by side, each for one repository after the other. */
-const CONNECTIONS_AT_ONCE = 4
-/** So many issues and pull requests are looked into at a time; the next look goes on from there. */
-const MOST = 50
-/** What changed in the last minutes before a look is looked into once more by the next: a forge may say it late. */
+/** How often the changes of a repository are listed. */
+const POLL_INTERVAL_SECONDS = 300
+const BATCH = 100
+/** Connections that are polled at a time, each for one repository after the other. */
+const CONCURRENT_CONNECTIONS = 4
+/** Issues and pull requests that one poll reads; the next poll continues there. */
+const MAX_SUBJECTS = 50
+/** Changes of the last minutes before a poll are read again by the next one: a forge may list them late. */
 const OVERLAP_MS = 300_000
-/** A connection that takes no more is left alone for so long, or for as long as it says, but not for longer than that. */
-const REST_SECONDS = 60
-const LONGEST_REST_SECONDS = 3_600
+/** A rate-limited connection is not polled for so long, or as long as it requests, up to a maximum. */
+const DEFAULT_PAUSE_SECONDS = 60
+const MAX_PAUSE_SECONDS = 3_600
 
-type Say = (message: string, fields: Record<string, unknown>) => void
-type Failed = (error: unknown) => void
+type Warn = (message: string, fields: Record<string, unknown>) => void
+type OnFailure = (error: unknown) => void
 
-/** Until when connections are left alone, in this process. */
-const resting = new WeakMap<Forges, Map<number, number>>()
+/** Until when connections are not polled, in this process. */
+const paused = new WeakMap<Forges, Map<number, number>>()
 
-/** Looks for what people asked for in repositories on forges, in case nobody told us. */
-export async function pollMentions(services: Services, log: Say): Promise<void> {
-  const failed: Failed = error => log('what people ask for on a forge could not be looked at', failureFields(error))
-  const rests = resting.get(services.forges) ?? new Map<number, number>()
-  resting.set(services.forges, rests)
+/** Polls repositories on forges for mentions whose delivery was lost. */
+export async function pollMentions(services: Services, warn: Warn): Promise<void> {
+  const onFailure: OnFailure = error => warn('a forge could not be polled for mentions', failureFields(error))
+  const pauses = paused.get(services.forges) ?? new Map<number, number>()
+  paused.set(services.forges, pauses)
   let due: RepositoryRow[]
   do {
-    due = await takeDueRepositories(services.db, LOOK_SECONDS, AT_ONCE)
-    const places = []
-    for (const repository of due) places.push(await placeOf(services, repository, failed))
+    due = await takeDueRepositories(services.db, POLL_INTERVAL_SECONDS, BATCH)
+    const sources = []
+    for (const repository of due) sources.push(await sourceOf(services, repository, onFailure))
     const connections = [
       ...Map.groupBy(
-        places.filter(place => place !== null),
+        sources.filter(source => source !== null),
         ({ forge }) => forge.id,
       ),
     ]
-    const oneAfterTheOther = async () => {
-      for (let next = connections.shift(); next; next = connections.shift()) await lookAtAll(services, next, rests, failed)
+    const pollInTurn = async () => {
+      for (let next = connections.shift(); next; next = connections.shift()) await pollConnection(services, next, pauses, onFailure)
     }
-    await Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, oneAfterTheOther))
-  } while (due.length === AT_ONCE)
+    await Promise.all(Array.from({ length: CONCURRENT_CONNECTIONS }, pollInTurn))
+  } while (due.length === BATCH)
 }
 
-/** Null: there is nothing to ask, or nobody who could be asked for anything, since it is not known yet what we are called there. */
-async function placeOf(services: Services, repository: RepositoryRow, failed: Failed): Promise<MentionSource | null> {
+/** Null: the repository is on no connected forge, or the name of our account there is not known yet. */
+async function sourceOf(services: Services, repository: RepositoryRow, onFailure: OnFailure): Promise<MentionSource | null> {
   try {
     const on = await services.forges.of(repository)
     const forge = on && (await findForge(services.db, on.connection_id))
     return on && forge && mentionName(forge) !== '' ? { forge, on, repository } : null
   } catch (error) {
-    failed(error)
+    onFailure(error)
     return null
   }
 }
 
-async function lookAtAll(
+async function pollConnection(
   services: Services,
-  [connection_id, places]: [number, MentionSource[]],
-  rests: Map<number, number>,
-  failed: Failed,
+  [connection_id, sources]: [number, MentionSource[]],
+  pauses: Map<number, number>,
+  onFailure: OnFailure,
 ): Promise<void> {
-  for (const place of places) {
-    if ((rests.get(connection_id) ?? 0) > Date.now()) return
-    // Whatever it is: those after it are taken already, and nobody else looks at them.
+  for (const source of sources) {
+    if ((pauses.get(connection_id) ?? 0) > Date.now()) return
+    // Any error: the repositories after this one are taken already, so no other process polls them.
     try {
-      await lookThrough(services, place, failed)
+      await pollRepository(services, source, onFailure)
     } catch (error) {
-      failed(error)
-      if (endsLooks(error)) {
-        const seconds = Math.min(error.retry_after_seconds ?? REST_SECONDS, LONGEST_REST_SECONDS)
-        rests.set(connection_id, Date.now() + seconds * 1_000)
+      onFailure(error)
+      if (endsPoll(error)) {
+        const seconds = Math.min(error.retry_after_seconds ?? DEFAULT_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
+        pauses.set(connection_id, Date.now() + seconds * 1_000)
       }
-      await noteFailure(services, place.forge, error)
+      await noteFailure(services, source.forge, error)
     }
   }
 }
 
-/**
- * From where the last look came to, which is as far as everything was written down, by the clock of the forge: whatever ends a look, the next
- * finds the rest.
- */
-async function lookThrough(services: Services, place: MentionSource, failed: Failed): Promise<void> {
+/** Continues where the last poll ended, by the clock of the forge: as far as everything was recorded, so whatever ends a poll, the next finds the rest. */
+async function pollRepository(services: Services, source: MentionSource, onFailure: OnFailure): Promise<void> {
   const { db } = services
-  const { organization_id, id, forge_seen_until: from } = place.repository
-  const since = new Date(Math.max(mentionsSince(place).getTime(), from?.getTime() ?? 0))
+  const { organization_id, id, forge_seen_until: from } = source.repository
+  const since = new Date(Math.max(mentionsSince(source).getTime(), from?.getTime() ?? 0))
   let until = since
   let held = false
   try {
-    const { subjects, through, clock } = await noticingGap(db, place.on, place.repository, 'issues', () =>
-      place.on.forge.listChanged(place.on.repository, since),
+    const { subjects, through, clock } = await noticingGap(db, source.on, source.repository, 'issues', () =>
+      source.on.forge.listChanged(source.on.repository, since),
     )
-    const some = firstChanged(subjects, since, MOST)
+    const some = firstChanged(subjects, since, MAX_SUBJECTS)
     for (const subject of some) {
-      await recordMentions(services, place, subject).catch(error => {
-        if (endsLooks(error)) throw error
-        failed(error)
-        held ||= !isGone(error)
+      await recordMentions(services, source, subject).catch(error => {
+        if (endsPoll(error)) throw error
+        onFailure(error)
+        held ||= !isPermanent(error)
       })
       if (!held) until = subject.changed_at
     }
@@ -118,9 +115,9 @@ async function lookThrough(services: Services, place: MentionSource, failed: Fai
   }
 }
 
-/** The forge takes nothing more of that connection, whatever it is asked. */
-const endsLooks = (error: unknown): error is ForgeError =>
+/** No other request of that connection would succeed now. */
+const endsPoll = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && (error.code === 'rate_limited' || error.code === 'auth')
 
-/** It is not there any more, or nobody may or can read it: it is not tried again. */
-const isGone = (error: unknown): boolean => error instanceof ForgeError && !error.retryable
+/** The subject is deleted, or cannot be read: it is not retried. */
+const isPermanent = (error: unknown): boolean => error instanceof ForgeError && !error.retryable

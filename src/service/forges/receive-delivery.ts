@@ -14,13 +14,13 @@ type Delivery = {
   connection_id: number
   /** A header of it, by its name. */
   header(name: string): string | undefined
-  /** As it came, and what it says. */
+  /** The raw body, and the parsed one. */
   bytes: Buffer
   payload: unknown
 }
 
-/** How a forge tells: in which headers, the first that is there, and how it is read. */
-type Way = {
+/** The format of a kind's deliveries: the names of its headers, of which the first that is present counts, and the parser of its body. */
+type DeliveryFormat = {
   signature: string[]
   prefix: '' | 'sha256='
   event: string[]
@@ -28,14 +28,14 @@ type Way = {
   read(event: string, payload: unknown, name: string): ReadEvent
 }
 
-const ways: Record<ForgeKind, Way> = {
+const formats: Record<ForgeKind, DeliveryFormat> = {
   github: {
     ...{ signature: ['X-Hub-Signature-256'], prefix: 'sha256=', read: readGitHubEvent },
     ...{ event: ['X-GitHub-Event'], delivery: ['X-GitHub-Delivery'] },
   },
   gitea: {
     ...{ signature: ['X-Gitea-Signature', 'X-Forgejo-Signature'], prefix: '', read: readGiteaEvent },
-    // Some versions leave the event of a status empty, and say it as its type alone.
+    // Some versions leave the event of a status empty, and send its type only.
     ...{ event: ['X-Gitea-Event', 'X-Forgejo-Event', 'X-Gitea-Event-Type'], delivery: ['X-Gitea-Delivery', 'X-Forgejo-Delivery'] },
   },
 }
@@ -43,37 +43,41 @@ const ways: Record<ForgeKind, Way> = {
 const ID = /^[A-Za-z0-9-]{1,100}$/
 const EVENT = /^[a-z0-9_]{1,50}$/
 
-/** What we are called there, without `@`. */
+/** The name of our account there, without `@`. */
 export const mentionName = ({ app_slug, login }: Pick<ForgeRow, 'app_slug' | 'login'>): string => app_slug ?? login ?? ''
 
-/** The issue or pull request that a request is about: requests about one are done in their order. */
+/** The issue or pull request of a request: requests about one are handled in order. */
 export const subjectOf = (task: ForgeTask): string | null =>
   task.kind === 'request' ? `${task.repository.owner}/${task.repository.name}#${task.number}`.toLowerCase() : null
 
 /**
- * Takes what a forge tells: signed, written down once, and done later. 404 for a connection that there is not, or of another kind, 401 for a
- * signature that is not of these bytes, 400 for what is no delivery of such a forge.
+ * Records a signed delivery once; its task is handled later. 404 for an unknown connection or one of another kind, 401 for a wrong signature,
+ * 400 for a request that is no delivery of such a forge.
  */
-export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>, kind: ForgeKind, told: Delivery): Promise<ForgeReceipt> {
-  const forge = await findForge(services.db, told.connection_id)
+export async function receiveDelivery(
+  services: Pick<Services, 'db' | 'sealer'>,
+  kind: ForgeKind,
+  received: Delivery,
+): Promise<ForgeReceipt> {
+  const forge = await findForge(services.db, received.connection_id)
   if (!forge || forge.kind !== kind) throw new ServiceError('not_found', 'There is no such connection.')
   const secrets = openForgeSecrets(services.sealer, forge)
   if (secrets === null) throw new ServiceError('conflict', 'The secret of this connection cannot be opened: connect it again.')
-  const way = ways[kind]
-  const first = (names: string[]) => names.map(name => told.header(name.toLowerCase())).find(value => value) ?? ''
-  if (!isSignedByForge(secrets.webhook, told.bytes, first(way.signature), way.prefix))
-    throw new ServiceError('unauthorized', `${way.signature[0]} is not that of this body by the secret of this connection.`)
-  const [delivery, event] = [first(way.delivery), first(way.event)]
-  if (!ID.test(delivery)) throw invalid(['header', way.delivery[0] ?? ''], 'must be the id of a delivery')
-  if (!EVENT.test(event)) throw invalid(['header', way.event[0] ?? ''], 'must be the name of an event')
-  const read = unlessOver(way.read(event, told.payload, mentionName(forge)))
+  const format = formats[kind]
+  const first = (names: string[]) => names.map(name => received.header(name.toLowerCase())).find(value => value) ?? ''
+  if (!isSignedByForge(secrets.webhook, received.bytes, first(format.signature), format.prefix))
+    throw new ServiceError('unauthorized', `${format.signature[0]} is not that of this body by the secret of this connection.`)
+  const [delivery, event] = [first(format.delivery), first(format.event)]
+  if (!ID.test(delivery)) throw invalid(['header', format.delivery[0] ?? ''], 'must be the id of a delivery')
+  if (!EVENT.test(event)) throw invalid(['header', format.event[0] ?? ''], 'must be the name of an event')
+  const read = unlessTooOld(format.read(event, received.payload, mentionName(forge)))
   const task = 'task' in read ? read.task : null
   const fresh = await insertForgeDelivery(services.db, {
     ...{ organization_id: forge.organization_id, forge_id: forge.id, delivery, event },
-    // Its id is not signed: whoever has seen it could have it done again under another one.
+    // Its id is not signed: an observer could repeat it under another one.
     once:
       'task' in read
-        ? (read.once ?? (read.task.kind === 'asked' ? `body ${createHash('sha256').update(told.bytes).digest('hex')}` : null))
+        ? (read.once ?? (read.task.kind === 'asked' ? `body ${createHash('sha256').update(received.bytes).digest('hex')}` : null))
         : null,
     subject: task && subjectOf(task),
     task: task && JSON.stringify(task),
@@ -82,8 +86,8 @@ export async function receiveDelivery(services: Pick<Services, 'db' | 'sealer'>,
   return { received: true, duplicate: !fresh, queued: fresh && task !== null, reason: 'ignored' in read ? read.ignored : null }
 }
 
-/** What was told is forgotten some day: what comes again after that is too old to be done again. */
-const unlessOver = (read: ReadEvent): ReadEvent =>
+/** Deliveries are forgotten after a while: one that is repeated after that is too old to be handled again. */
+const unlessTooOld = (read: ReadEvent): ReadEvent =>
   'task' in read && read.written_at && read.written_at.getTime() < Date.now() - MAX_MENTION_AGE_MS
     ? { ignored: 'it was said more than a day ago' }
     : read

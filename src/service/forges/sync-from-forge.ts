@@ -10,33 +10,33 @@ import { changePullRequest } from '../pull-requests/change-pull-request.ts'
 import { requireValue } from '../pull-requests/forge.ts'
 import { resumeForChecks } from '../pull-requests/late-checks.ts'
 
-type Look = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
-type Place = { on: OnForge; repository: RepositoryRow }
+type SyncTask = Exclude<ForgeTask, { kind: 'request' | 'asked' }>
+export type RepositoryOnForge = { on: OnForge; repository: RepositoryRow }
 
-/** Looks at what a forge says has happened, and takes over how it is now: so neither order nor doubles matter. Answers what it was. */
-export async function syncFromForge(ctx: Context, task: Look, place: Place): Promise<string> {
-  if (task.kind === 'checks') return takeChecks(ctx, place, task.sha)
-  if (task.kind === 'branch') return followBranch(ctx, place.repository, task.branch)
-  const pr = await findRemote(ctx.db, ctx.organization_id, place.repository.id, task.number)
+/** Takes over the current state of what a delivery reports, so neither the order nor the number of deliveries matters. Returns the outcome. */
+export async function syncFromForge(ctx: Context, task: SyncTask, source: RepositoryOnForge): Promise<string> {
+  if (task.kind === 'checks') return saveChecks(ctx, source, task.sha)
+  if (task.kind === 'branch') return followBranch(ctx, source.repository, task.branch)
+  const pr = await findRemote(ctx.db, ctx.organization_id, source.repository.id, task.number)
   if (!pr) return 'no pull request of ours'
-  await syncPullRequest(ctx.db, place.on, pr)
+  await syncPullRequest(ctx.db, source.on, pr)
   return 'looked at'
 }
 
-/** What the forge's checks say of a commit that a pull request of ours is at. */
-export async function takeChecks(
+/** Saves the checks of a commit that is the head of a pull request of ours. */
+export async function saveChecks(
   ctx: Pick<Context, 'db' | 'organization_id' | 'queue_seconds'>,
-  { on, repository }: Place,
+  { on, repository }: RepositoryOnForge,
   sha: string,
 ): Promise<string> {
   if (!(await isHead(ctx.db, ctx.organization_id, repository.id, sha))) return 'no pull request of ours is at that commit'
-  // What they wrote is left to the worker that goes on with the run: it knows which values must not be kept.
+  // Their output is left to the worker that continues the run: it knows which values must be redacted.
   const count = await saveRemoteChecks(ctx.db, on, repository, sha, async () => '')
   await resumeForChecks(ctx, repository.id, sha)
   return `${count} checks`
 }
 
-/** Somebody pushed to a branch: its pull request is of that commit now. */
+/** A branch was pushed to: its pull request has a new head. */
 async function followBranch(ctx: Context, repository: RepositoryRow, branch: string): Promise<string> {
   const pr = await findByBranch(ctx.db, ctx.organization_id, repository.id, branch)
   if (!pr || pr.remote_number === null || (pr.state !== 'open' && pr.state !== 'draft')) return 'no open pull request of ours'

@@ -6,7 +6,7 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import type { PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
-import { answerOf, givenBy } from '../forges/forges.ts'
+import { requireResult, resultOf } from '../forges/forges.ts'
 import { requireExpectedHead } from './expected-head.ts'
 
 const NOT_CONNECTED = 'The forge of this pull request is no longer connected.'
@@ -23,19 +23,19 @@ export async function mergeRemotely(
   input: MergePullRequestInput,
   message: string,
 ): Promise<{ merge_sha: string; head_sha: string } | null> {
-  const on = await givenBy(opened(ctx, repository))
+  const on = await requireResult(opened(ctx, repository))
   if (on === null) throw new ServiceError('conflict', NOT_CONNECTED)
   const number = pr.remote_number ?? 0
-  const synced = await givenBy(syncPullRequest(ctx.db, on, pr))
-  const { state, head_sha } = synced ?? (await givenBy(on.forge.getPullRequest(on.repository, number)))
+  const synced = await requireResult(syncPullRequest(ctx.db, on, pr))
+  const { state, head_sha } = synced ?? (await requireResult(on.forge.getPullRequest(on.repository, number)))
   if (state === 'merged') return null
   if (state !== 'open') throw new ServiceError('conflict', `The pull request is ${state} on its forge; open it first.`)
   requireExpectedHead(pr, input, head_sha)
-  const merged = await answerOf(on.forge.mergePullRequest(on.repository, number, { method: input.method, head_sha, message }))
+  const merged = await resultOf(on.forge.mergePullRequest(on.repository, number, { method: input.method, head_sha, message }))
   if (merged.ok) return { merge_sha: merged.value.merge_sha, head_sha }
   // The response may have been lost.
-  const seen = merged.error.code === 'unreachable' ? await givenBy(on.forge.getPullRequest(on.repository, number)) : null
-  if (seen?.state !== 'merged') return givenBy(Promise.reject(merged.error))
+  const seen = merged.error.code === 'unreachable' ? await requireResult(on.forge.getPullRequest(on.repository, number)) : null
+  if (seen?.state !== 'merged') return requireResult(Promise.reject(merged.error))
   await takeOver(ctx.db, pr, seen)
   return null
 }
@@ -59,15 +59,15 @@ export async function editRemotely(
     ...(state && { state }),
   }
   if (Object.keys(change).length === 0) return null
-  const on = await answerOf(opened(ctx, repository))
+  const on = await resultOf(opened(ctx, repository))
   if (!on.ok) return on.error.message
   if (on.value === null) return NOT_CONNECTED
-  const changed = await answerOf(on.value.forge.updatePullRequest(on.value.repository, pr.remote_number ?? 0, change))
+  const changed = await resultOf(on.value.forge.updatePullRequest(on.value.repository, pr.remote_number ?? 0, change))
   return changed.ok ? null : changed.error.message
 }
 
 /** Makes it a draft on its forge, or ready, as it is here by now. An unavailable forge is updated by the next sync. */
 export async function syncDraft(ctx: Context, pr: PullRequestRow, repository: RepositoryRow): Promise<void> {
-  const on = await answerOf(opened(ctx, repository))
-  if (on.ok && on.value !== null) await answerOf(syncPullRequest(ctx.db, on.value, pr))
+  const on = await resultOf(opened(ctx, repository))
+  if (on.ok && on.value !== null) await resultOf(syncPullRequest(ctx.db, on.value, pr))
 }
