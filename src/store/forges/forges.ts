@@ -15,9 +15,9 @@ export type ForgeRow = {
   key_id: string
   sealed: Buffer
   problem: string | null
-  /** Within a minute; null: never. */
+  /** To the minute; null: never. */
   used_at: Date | null
-  /** When there was none of that address before. */
+  /** When the address was connected first. */
   connected_at: Date
   updated_at: Date
   updated_by: number
@@ -35,13 +35,13 @@ export async function listForges(db: Db, organization_id: number): Promise<Forge
   return rows
 }
 
-/** The one that a signed delivery names, of whichever organization. */
+/** The connection that a signed delivery names, of any organization. */
 export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({ name: 'find_forge', text: `select ${columns} from forges where id = $1`, values: [id] })
   return rows[0]
 }
 
-/** The number of a connection that is about to be made. */
+/** The id of a connection that is about to be created. */
 export async function nextForgeId(db: Db): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'next_forge_id',
@@ -51,15 +51,15 @@ export async function nextForgeId(db: Db): Promise<number> {
   return only(rows).id
 }
 
-/** `id`: a number that was given to it before; absent: the next one. */
+/** `id`: one that was reserved before; absent: the next one. */
 export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
   id?: number
   secrets: Sealed
   user_id: number
 }
 
-/** Sets all of it, as a new one only while there are fewer than `most`. Undefined: there are so many already. */
-export async function saveForge(db: Db, forge: NewForge, most: number): Promise<ForgeRow | undefined> {
+/** Creates or replaces a connection. Undefined: it would be a new one, and there are `max` already. */
+export async function saveForge(db: Db, forge: NewForge, max: number): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'save_forge',
     text: `insert into forges (id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, problem, key_id, sealed, updated_by)
@@ -72,13 +72,13 @@ export async function saveForge(db: Db, forge: NewForge, most: number): Promise<
       returning ${columns}`,
     values: [
       ...[forge.organization_id, forge.kind, forge.url, forge.auth, forge.login, forge.app_slug, forge.app_id, forge.installation_id],
-      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, most, forge.id ?? null],
+      ...[forge.problem, forge.secrets.key_id, forge.secrets.sealed, forge.user_id, max, forge.id ?? null],
     ],
   })
   return rows[0]
 }
 
-/** Those that did not work when they were last tried, of all organizations. */
+/** Connections of all organizations whose last request failed. */
 export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow[]> {
   const { rows } = await db.query<ForgeRow>({
     name: 'list_failing_forges',
@@ -88,7 +88,7 @@ export async function listFailingForges(db: Db, limit: number): Promise<ForgeRow
   return rows
 }
 
-/** Why it does not work any more. */
+/** Records why it does not work any more. */
 export async function recordForgeProblem(db: Db, organization_id: number, id: number, problem: string): Promise<void> {
   await db.query({
     name: 'record_forge_problem',
@@ -97,7 +97,7 @@ export async function recordForgeProblem(db: Db, organization_id: number, id: nu
   })
 }
 
-/** Something is asked of it, by whichever process. */
+/** A process sends it a request. */
 export async function recordForgeUse(db: Db, organization_id: number, id: number): Promise<void> {
   await db.query({
     name: 'record_forge_use',
@@ -106,7 +106,7 @@ export async function recordForgeUse(db: Db, organization_id: number, id: number
   })
 }
 
-/** It works, and has said who we are there. */
+/** It works; `identity` is our account there. */
 export async function recordForgeIdentity(
   db: Db,
   organization_id: number,
@@ -120,7 +120,7 @@ export async function recordForgeIdentity(
   })
 }
 
-/** Answers it as it was; undefined when there is none. */
+/** Returns the deleted row; undefined when there is none. */
 export async function deleteForge(db: Db, organization_id: number, kind: ForgeKind, url: string): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({
     name: 'delete_forge',
