@@ -57,7 +57,7 @@ async function firstBytes(inner: Socket, head: Buffer, to: Allowed, wait_ms: num
       needs = hello.needs
       return
     }
-    if (hello.kind === 'other') return resolve('a tunnel holds TLS and nothing else')
+    if (hello.kind === 'other') return resolve('a tunnel carries TLS and nothing else')
     if (hello.hidden) return resolve('the greeting hides a name (ECH) behind the one that it shows')
     const wanted = to.address ? null : to.host
     resolve(hello.server_name === wanted ? null : `the greeting is to ${hello.server_name ?? 'no name'}, not to ${to.host}`)

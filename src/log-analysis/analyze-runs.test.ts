@@ -119,7 +119,7 @@ test('the answer in words names the root, its place and what was left out', asyn
   const analyzed = { runs: 1, entries: 3, commands: 1, left_out: ['entries after #3'] }
   const { findings } = await run(12, shell('node a.js', 1, "Error: Cannot find module 'x'"))
   expect(summarize(findings, analyzed)).toMatch(
-    /^A module is not found: x\. .* \(run 12, #1\) Looked at 1 command in 3 entries\. Left out: entries after #3\.$/,
+    /^A module is not found: x\. .* \(run 12, #1\) Analyzed 1 command in 3 entries\. Left out: entries after #3\.$/,
   )
-  expect(summarize([], { ...analyzed, left_out: [] })).toBe('No failure was found. Looked at 1 command in 3 entries.')
+  expect(summarize([], { ...analyzed, left_out: [] })).toBe('No failure was found. Analyzed 1 command in 3 entries.')
 })

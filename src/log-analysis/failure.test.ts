@@ -7,7 +7,7 @@ describe('a command that failed', () => {
     expect(first('./run', 126, '')?.message).toContain('cannot be executed')
     expect(first('frobnicate --all', 3, 'all good\nwhatever: invalid frob\nbye')).toMatchObject({
       code: 'command_failed',
-      cause: 'It says: whatever: invalid frob',
+      cause: 'Its output: whatever: invalid frob',
       exit_code: 3,
     })
   })

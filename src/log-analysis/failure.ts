@@ -67,7 +67,7 @@ function limits(command: Command): Finding[] {
   if (/workspace (?:holds|beyond)|filled the workspace/i.test(command.error ?? ''))
     add(
       'disk_limit',
-      'The workspace holds more than it may',
+      'The workspace exceeds its limit',
       'What ran was killed because the workspace was full.',
       'Remove what is not needed (caches, build output), or raise the limits of the sandbox.',
     )
@@ -92,7 +92,7 @@ function failing(command: Command, severity: Severity): Finding[] {
   const at = first?.location ? ` (${first.location})` : ''
   const message = `${found.tests.length === 1 ? 'A test' : `${found.tests.length} tests`} failed: ${first?.name}${at}${more}`
   const cause = `${found.runner} ran, and these do not pass.`
-  const mend = 'Look at the first one: what it expected and what came stands in the output. The place is as the runner printed it.'
+  const mend = 'Start with the first one: its expected and actual values are in the output. The location is as the runner printed it.'
   const named = command.lines.findIndex(line => first !== undefined && line.includes(first.name.split(/ > | › /).at(-1) ?? first.name))
   return [
     finding({
@@ -141,7 +141,7 @@ function exitFinding(command: Command, severity: Severity): Finding {
 function likelyReason(lines: readonly string[]): string | null {
   const words = lines.filter(line => line.trim() !== '')
   const line = words.find(one => SOUNDS_WRONG.test(one)) ?? words.at(-1)
-  return line === undefined ? null : `It says: ${line.trim().slice(0, 300)}`
+  return line === undefined ? null : `Its output: ${line.trim().slice(0, 300)}`
 }
 
 const short = (command: string) => {

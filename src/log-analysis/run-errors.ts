@@ -8,13 +8,13 @@ const KEY_REFUSED: Explanation = ['The provider of the model refuses its key', '
 
 /** The service's own explanations, by the code of an ERROR entry. */
 const KNOWN: Record<string, Explanation> = {
-  setup_command_failed: ['The setup failed', 'Mend the setup commands of the repository: the failing one stands above.'],
-  script_failed: ['A step of the script went otherwise than it says', 'Mend what the step does, or what it expects.'],
+  setup_command_failed: ['The setup failed', 'Fix the setup commands of the repository: the failing one is in the entries before.'],
+  script_failed: ['A step of the script had an unexpected result', 'Fix the command of the step, or its expectation.'],
   setup_timeout: ['The setup took too long', 'Have it do less, or raise its time-out.'],
-  clone_failed: ['The files could not be laid out', 'Look at the clone in the entries before.'],
+  clone_failed: ['The files could not be laid out', 'Check the clone in the entries before.'],
   repository_removed: ['The repository is gone', 'Register it again, or make a run in another one.'],
   empty_repository: ['The repository is empty', 'Push a first commit.'],
-  base_commit_gone: ['The base commit is gone', 'Make a new run: its branch was written anew.'],
+  base_commit_gone: ['The base commit is gone', 'Create a new run: the branch was rewritten.'],
   auth: ['The remote of the repository refuses the service', 'Give the service credentials for it that work.'],
   unreachable: ['The remote of the repository is out of reach', 'Check its address and the network of the service.'],
   not_found: ['The remote has no such repository', 'Check its address, and the rights of the credentials.'],
@@ -24,25 +24,25 @@ const KNOWN: Record<string, Explanation> = {
   auth_failed: KEY_REFUSED,
   rate_limit: ['The provider of the model wants fewer requests', 'Wait, or raise the limit with the provider.'],
   overloaded: ['The provider of the model is overloaded', 'Resume the run later, or choose another model.'],
-  deadline_exceeded: ['The run reached its deadline', 'Raise its budget of time, or ask for less at once.'],
+  deadline_exceeded: ['The run reached its deadline', 'Raise its time budget, or request less at once.'],
   queue_timeout: ['No worker took the run', 'Start more workers, or let them do more at once.'],
   answer_timeout: ['Nobody answered the question', 'Resume the run with the answer.'],
-  lost: ['The workers of the run died', 'Look at the log of the service for why; resume the run to go on.'],
+  lost: ['The workers of the run died', 'Check the log of the service for the reason; resume the run to continue.'],
   sandbox_failed: [
     'The sandbox could not be started, or ended by itself',
-    'Look at the health of the service: its self-test names the reason.',
+    'Check the health of the service: its self-test names the reason.',
   ],
   sandbox_lost: [
     'The sandbox was lost',
-    'The run continues by itself up to three times in a turn; then resume it, and look at the memory of the machine if it comes again.',
+    'The run continues automatically up to three times in a turn; then resume it, and check the memory of the machine if it happens again.',
   ],
   disk_full: ['The disk of the workspaces is full', 'Make space on the machine, or raise what runs may not fill.'],
-  disk_quota: ['The workspace holds more than it may', 'Remove what is not needed in it, or raise the limit.'],
-  commit_failed: ['The commit failed', 'Look at what git says: a hook may refuse it.'],
-  secret_in_commit: ['A secret stands in a commit', 'Take it out of the files and of the commits, and replace it where it is used.'],
+  disk_quota: ['The workspace exceeds its limit', 'Remove what is not needed in it, or raise the limit.'],
+  commit_failed: ['The commit failed', 'Check the output of git: a hook may reject it.'],
+  secret_in_commit: ['A commit contains a secret', 'Take it out of the files and of the commits, and replace it where it is used.'],
   change_too_large: ['The change is too large', 'Leave generated files out of it, or split it.'],
   repeated_call: ['The agent went round in a circle', 'Say in a follow-up what it is to do instead.'],
-  canary_seen: ['A value that must not be seen was met', 'Look at where it was met; replace the secrets that the run had.'],
+  canary_seen: ['A value that must not be seen was met', 'Check where it was found; replace the secrets of the run.'],
 }
 
 const MESSAGE_CHARACTERS = 1_000
@@ -62,7 +62,7 @@ export function runError(entry: Entry): Finding | null {
   return finding({
     code: `run_${code}`,
     severity: again ? 'warning' : 'error',
-    message: known?.[0] ?? `The run says ${code}`,
+    message: known?.[0] ?? `The run reports ${code}`,
     cause: match ? worded(match.signature.cause, match.caught) : excerpt,
     mend: known?.[1] ?? (match && worded(match.signature.mend, match.caught)),
     excerpt,

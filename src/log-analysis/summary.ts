@@ -11,13 +11,13 @@ export function summarize(findings: readonly Finding[], analyzed: AnalyzedAmount
   if (root) {
     const errors = findings.filter(({ severity }) => severity === 'error').length - 1
     const others = errors === 0 ? '' : ` ${errors} more ${errors === 1 ? 'error follows' : 'errors follow'}.`
-    return `${sentence(root.message)}${root.cause ? ` ${sentence(root.cause)}` : ''}${reference(root)}${others} Looked at ${at}.${left}`
+    return `${sentence(root.message)}${root.cause ? ` ${sentence(root.cause)}` : ''}${reference(root)}${others} Analyzed ${at}.${left}`
   }
   const warning = findings.find(({ severity }) => severity === 'warning')
-  if (warning) return `Nothing stands in the way any more, but: ${sentence(warning.message)}${reference(warning)} Looked at ${at}.${left}`
+  if (warning) return `The failures are resolved, but: ${sentence(warning.message)}${reference(warning)} Analyzed ${at}.${left}`
   const info = findings.find(({ severity, code }) => severity === 'info' && code !== 'slowest_steps')
-  if (info) return `No failure that is left. To be known: ${sentence(info.message)}${reference(info)} Looked at ${at}.${left}`
-  return `No failure was found. Looked at ${at}.${left}`
+  if (info) return `No failure is left. For information: ${sentence(info.message)}${reference(info)} Analyzed ${at}.${left}`
+  return `No failure was found. Analyzed ${at}.${left}`
 }
 
 const sentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)

@@ -107,7 +107,7 @@ function combine(parts: Part[], hints: readonly CommandHint[]): Pick<Proposal, '
     if (kind === 'test' || (kind !== 'build' && !setup) || (kind === 'install' && ecosystem !== null && known.has(ecosystem))) continue
     // A build that the setup runs already, or that does not belong to the root.
     if (kind === 'build' && (ecosystem === 'c' || !setup) && !(ecosystem === 'node' && from.startsWith('.github/'))) continue
-    const step = { command, from, why: setup ? 'the repository says so of its setup' : 'its CI does so before the tests', optional: true }
+    const step = { command, from, why: setup ? 'the repository describes it as setup' : 'its CI does so before the tests', optional: true }
     if (kind === 'other' && /^(?:cp|mkdir|touch|export|mv|ln)\b/.test(command)) before.push(step)
     else extra.push(step)
   }
@@ -124,7 +124,7 @@ function combine(parts: Part[], hints: readonly CommandHint[]): Pick<Proposal, '
 /** Without a known ecosystem, only the documents describe the setup. */
 function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_prove: ToProve[] } {
   const of = (...kinds: CommandHint['kind'][]) => hints.filter(({ kind }) => kinds.includes(kind))
-  const why = 'the repository says so'
+  const why = 'the repository names it'
   const proofs: Proof[] = [
     ...of('test').map(({ command, from }) => ({ command, from, why, kind: 'test' as const })),
     ...of('build').map(({ command, from }) => ({ command, from, why, kind: 'build' as const })),
@@ -135,7 +135,7 @@ function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_pr
 
 function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
   const said = (kind: CommandHint['kind']) =>
-    hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository says so' }))
+    hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository names it' }))
   const of = (kind: ProofKind, own: Suggestion[], said: Suggestion[], max: number) => {
     const by_rules = own.map(one => inFolder(part, one))
     // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.

@@ -67,5 +67,5 @@ test('what runs what it downloads, or deletes more than what it has made, is lef
   ])
     expect([command, why(command)]).toEqual([command, 'runs what it downloads'])
   for (const command of ['rm -rf /', 'rm -rf ~/', 'rm -r -f "$HOME"', 'true; rm -rf *', 'rm -rf .', 'rm -rf ../'])
-    expect([command, why(command)]).toEqual([command, 'deletes more than what it has made'])
+    expect([command, why(command)]).toEqual([command, 'deletes more than it created'])
 })

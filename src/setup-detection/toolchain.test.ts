@@ -8,7 +8,9 @@ const said = (binary: string, wanted: string | null, version: string) => {
 }
 
 test('a program that is older than is asked for is named with both versions', () => {
-  expect(said('python3', '>=3.13', 'Python 3.11.2')).toBe('pyproject.toml asks for python3 >=3.13, and the one here is Python 3.11.2.')
+  expect(said('python3', '>=3.13', 'Python 3.11.2')).toBe(
+    'pyproject.toml requires python3 >=3.13, and the installed version is Python 3.11.2.',
+  )
   for (const [binary, wanted, version] of [
     ['go', '1.23.1', 'go version go1.19.8 linux/amd64'],
     ['cargo', '1.85', 'cargo 1.65.0'],
@@ -17,7 +19,7 @@ test('a program that is older than is asked for is named with both versions', ()
     ['java', '21', 'openjdk version "17.0.15" 2025-04-15'],
     ['perl', '5.36.1', 'Perl 5.36.0'],
   ] as const)
-    expect(said(binary, wanted, version)).toContain(`asks for ${binary} ${wanted}`)
+    expect(said(binary, wanted, version)).toContain(`requires ${binary} ${wanted}`)
 })
 
 test('one that is new enough, or whose version cannot be told, is not', () => {

@@ -88,7 +88,7 @@ export function tooOldText(tools: readonly Tool[], toolchain: Toolchain): string
     const found = toolchain.get(binary) ?? ''
     const version = /\d{1,4}(?:\.\d{1,4}){1,2}/.exec(found)?.[0]
     if (least === undefined || version === undefined || !isOlder(version, least)) return []
-    return [`${from} asks for ${binary} ${wanted}, and the one here is ${found.trim()}`]
+    return [`${from} requires ${binary} ${wanted}, and the installed version is ${found.trim()}`]
   })
   return old.length === 0 ? null : `${old.join('; ')}.`
 }

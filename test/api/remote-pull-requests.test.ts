@@ -99,7 +99,7 @@ test('what people say of it here is said there, once, in their order, also when 
   const second = (await app.call('POST', path, { body: `And @agent-bot why there? ${forged}` })).body
   await settled('posted', 'posted')
   expect(there().slice(1)).toEqual([
-    expect.stringContaining(`said about \`a.txt:3\` in [agentrun](${app.base_url}/agent/trace/${pr.run_id}):\n\nWhy **so**?`),
+    expect.stringContaining(`commented about \`a.txt:3\` in [agentrun](${app.base_url}/agent/trace/${pr.run_id}):\n\nWhy **so**?`),
     expect.stringContaining('And @agent-bot why there?'),
   ])
   expect(github.count(create)).toBe(3)

@@ -119,7 +119,7 @@ it('E90: a tunnel whose greeting is to another host is closed, and so is one tha
     expect(await egress.run(way)).toMatch(/alert access denied|tlsv1 alert|Received HTTP\/0.9|Empty reply|wrong version|reset/i)
   expect(egress.refusals).toMatchObject([
     { host: 'a.example', port: server.port, reason: 'sni', why: 'the greeting is to evil.example, not to a.example' },
-    { host: 'a.example', reason: 'sni', why: 'a tunnel holds TLS and nothing else' },
+    { host: 'a.example', reason: 'sni', why: 'a tunnel carries TLS and nothing else' },
   ])
   expect(heard).toEqual([])
 })

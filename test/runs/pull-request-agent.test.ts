@@ -33,7 +33,7 @@ test('a pull request follows the repository’s template at the commit that the 
       findings: [
         {
           ...{ path: null, line: null, severity: 'warning', code: 'template_unanswered' },
-          body: 'Nothing is said under “Tests” of the template.',
+          body: 'The section “Tests” of the template is empty.',
         },
       ],
     },

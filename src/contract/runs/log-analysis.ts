@@ -65,7 +65,7 @@ export const LogAnalysis = z
     examples: [
       {
         ...{ agent_run_id: 13, status: 'queued', url: 'http://127.0.0.1:4600/agent/trace/13' },
-        message: 'A module is not found: express. (run 12, #9) Looked at 4 commands in 17 entries.',
+        message: 'A module is not found: express. (run 12, #9) Analyzed 4 commands in 17 entries.',
         findings: [{ ...example, entries: [], agent_run_ids: [], tests: [] }],
         looked_at: { runs: 1, entries: 17, commands: 4, left_out: [] },
       },

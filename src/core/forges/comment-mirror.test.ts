@@ -5,13 +5,13 @@ import { readGitHubEvent } from './github-event.ts'
 const comment = { id: 31, author_name: 'Ada', body: 'Why?', path: null, line: null }
 
 test('it says who says what about which place, and begins with what it is found by', () => {
-  expect(mirrorBody(comment, 'https://x/1')).toBe('<!-- agentrun: comment 31 -->\n**Ada** said in [agentrun](https://x/1):\n\nWhy?')
-  expect(mirrorBody({ ...comment, path: 'a`b.txt', line: 3 }, 'u')).toContain("said about `a'b.txt:3` in")
+  expect(mirrorBody(comment, 'https://x/1')).toBe('<!-- agentrun: comment 31 -->\n**Ada** commented in [agentrun](https://x/1):\n\nWhy?')
+  expect(mirrorBody({ ...comment, path: 'a`b.txt', line: 3 }, 'u')).toContain("commented about `a'b.txt:3` in")
 })
 
 test('a name calls nobody and is no markup; a text that is too long is cut at its end', () => {
-  expect(mirrorBody({ ...comment, author_name: '**@eve** [x](y)' }, 'u')).toContain('**eve xy** said')
-  expect(mirrorBody({ ...comment, author_name: '@@' }, 'u')).toContain('**Somebody** said')
+  expect(mirrorBody({ ...comment, author_name: '**@eve** [x](y)' }, 'u')).toContain('**eve xy** commented')
+  expect(mirrorBody({ ...comment, author_name: '@@' }, 'u')).toContain('**Somebody** commented')
   const long = mirrorBody({ ...comment, body: 'x'.repeat(65_536) }, 'u')
   expect([long.length < 65_536, long.startsWith(mirrorMark(31)), long.endsWith('x…')]).toEqual([true, true, true])
 })

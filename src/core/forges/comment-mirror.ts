@@ -15,7 +15,7 @@ type Comment = { id: number; author_name: string; body: string; path: string | n
 export function mirrorBody({ id, author_name, body, path, line }: Comment, url: string): string {
   const location = path === null ? '' : ` about ${code(line === null ? path : `${path}:${line}`)}`
   const cut_body = body.length > MAX_CHARS ? `${body.slice(0, MAX_CHARS).toWellFormed()}…` : body
-  return `${mirrorMark(id)}\n**${plain(author_name)}** said${location} in [agentrun](${url}):\n\n${cut_body}`
+  return `${mirrorMark(id)}\n**${plain(author_name)}** commented${location} in [agentrun](${url}):\n\n${cut_body}`
 }
 
 /** Returns a name without markup and without mentions. */

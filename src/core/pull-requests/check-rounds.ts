@@ -15,8 +15,8 @@ export const stopReasons = {
   attempts_used: 'they were worked on as often as the settings of the repository allow for one commit',
   not_converging: 'as many attempts as the settings of the repository allow did not leave fewer of them',
   same_diff: 'the files are what they were in an earlier attempt',
-  findings_grew: 'the last attempt left more to mend than there was before',
-  needs_person: 'no change of the code helps where a check was cancelled or waits for somebody',
+  findings_grew: 'the last attempt left more problems than there were before',
+  needs_person: 'no code change helps when a check was cancelled or waits for a person',
   pull_request_ended: 'its pull request was closed or merged',
   time_over: 'checks were waited for as long as the service does',
 } as const

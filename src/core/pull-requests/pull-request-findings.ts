@@ -45,16 +45,16 @@ const of = (severity: Finding['severity'], code: PullRequestFindingCode, body: s
 })
 
 const errors = ({ commits, mergeable, base_branch }: Proposed) => [
-  ...(commits === 'fail' ? [of('error', 'commits_failed', 'What was found in its commits was not mended.')] : []),
+  ...(commits === 'fail' ? [of('error', 'commits_failed', 'The findings in its commits were not fixed.')] : []),
   ...(mergeable === 'conflict' ? [of('error', 'conflict_with_base', `It does not go together with ${base_branch} as that is now.`)] : []),
 ]
 
 function textFindings({ title, description, unanswered }: Proposed): PullRequestFinding[] {
   return [
-    ...(UNCLEAR_MESSAGE.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not say what was done.')] : []),
+    ...(UNCLEAR_MESSAGE.test(title.trim()) ? [of('warning', 'title_unclear', 'The title does not describe the change.')] : []),
     ...(title.length > TITLE_CHARS ? [of('info', 'title_too_long', `The title has ${title.length} characters.`)] : []),
-    ...(description.trim().length < SHORT_CHARS ? [of('info', 'description_missing', 'The description says next to nothing.')] : []),
-    ...unanswered.map(heading => of('warning', 'template_unanswered', `Nothing is said under “${heading}” of the template.`)),
+    ...(description.trim().length < SHORT_CHARS ? [of('info', 'description_missing', 'The description is too short.')] : []),
+    ...unanswered.map(heading => of('warning', 'template_unanswered', `The section “${heading}” of the template is empty.`)),
   ]
 }
 

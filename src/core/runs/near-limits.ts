@@ -43,7 +43,7 @@ export const noticeKey = ({ limit, level, allowed }: NearLimit) => `${limit} ${a
 export function noticeText(limits: NearLimit[]): string {
   const list = limits.map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`).join('\n')
   const end = limits.some(({ level }) => level === 'last')
-    ? 'There is hardly anything left. Leave the workspace in a working state and give your final answer now: say what is done and what is not.'
+    ? 'Almost nothing is left. Leave the workspace in a working state and give your final answer now: what is done and what is not.'
     : 'Wrap up: finish what matters most, leave the workspace in a working state, and give your final answer before the limit ends the turn.'
   return `Notice of the service, not of a person: this run comes near its limits.\n${list}\n${end}`
 }

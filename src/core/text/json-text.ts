@@ -19,7 +19,7 @@ export function jsonMistake(text: string, max_depth: number): string | null {
       const keys = open.at(-1)
       if (key_comes && keys) {
         const key = text.slice(i, end + 1)
-        if (keys.size === keys.add(spelled(key)).size) return `holds the key ${key.slice(0, 100)} twice`
+        if (keys.size === keys.add(spelled(key)).size) return `contains the key ${key.slice(0, 100)} twice`
       }
       key_comes = false
       i = end

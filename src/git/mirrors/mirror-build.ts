@@ -92,7 +92,7 @@ export async function buildMirror(
   const fresh = join(host.mirrors, `${repo.id}.building-${randomUUID()}`)
   const mirror_path = mirrorPath(host, repo.id)
   try {
-    await git(host, 'a mirror cannot be made', { args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', fresh] })
+    await git(host, 'a mirror cannot be created', { args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', fresh] })
     await fetchInto(host, repo, fresh, default_branch, timeout_ms)
     const old = await stat(mirror_path).catch(() => null)
     if (old) {

@@ -7,7 +7,7 @@ export type FirstCommit = { files: Record<string, string>; message: string; auth
 /** Creates a bare repository with one commit on `main` at `path`, unless the path exists. Rejects with GitError. */
 export async function createRepository(host: GitHost, path: string, commit: FirstCommit): Promise<void> {
   if (existsSync(path)) return
-  await git(host, 'the sample repository cannot be made', {
+  await git(host, 'the sample repository cannot be created', {
     args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path],
   })
   await git(host, 'the sample repository cannot be filled', { git_dir: path, args: ['fast-import', '--quiet'], stdin: fastImport(commit) })

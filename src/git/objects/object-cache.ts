@@ -144,7 +144,7 @@ export async function importPack(host: GitHost, kept: Kept, { pack, objects, max
 /** Returns those of `objects` that are neither in the cache nor in the mirror. */
 export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []
-  const answer = await git(host, 'objects cannot be looked for', {
+  const answer = await git(host, 'the objects cannot be listed', {
     ...inObjectCache(host, kept),
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
     stdin: objects.map(sha => `${isSha(sha) ? sha : '0'.repeat(40)}\n`).join(''),

@@ -80,7 +80,7 @@ async function readTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: stri
 }
 
 function problemOf(tree: string, { paths, longest }: TreeShape, max_paths: number): string | null {
-  if (paths > max_paths) return `the tree ${tree} stands for more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
+  if (paths > max_paths) return `the tree ${tree} expands to more than ${max_paths} files (AGENTRUN_GIT_MAX_PATHS)`
   if (longest > MAX_PATH_BYTES) return `the tree ${tree} has a path of more than ${MAX_PATH_BYTES} bytes`
   return null
 }

@@ -38,8 +38,7 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
     if (size > 0) await importObjects(host, objects, bundle_file, head_sha, max_bytes)
   })
   const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
-  if (type.stdout.toString().trim() !== 'commit')
-    throw new GitError('corrupt', 'the workspace did not hand out the commit that it stands at')
+  if (type.stdout.toString().trim() !== 'commit') throw new GitError('corrupt', 'the workspace did not export its HEAD commit')
 }
 
 /**
@@ -74,7 +73,7 @@ async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, 
 
 async function importObjects(host: GitHost, objects: RunObjects, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
   await using file = await open(bundle_file)
-  if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle is not of the commit that the workspace stands at')
+  if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle does not contain the HEAD commit of the workspace')
   const into = objectCachePath(host, objects.run_id)
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
     const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })

@@ -89,7 +89,7 @@ export async function pushCommands(
   const { lines, stderr } = await push(host, repo, extra, refspecs, options)
   const refused = commands.map(({ ref }) => {
     const line = lines.get(ref)
-    const reason_text = line?.split('\t')[2] ?? 'the remote did not say what became of it'
+    const reason_text = line?.split('\t')[2] ?? 'the remote did not report a result'
     return [ref, line === undefined || line.startsWith('!') ? (/\((.+)\)$/.exec(reason_text)?.[1] ?? reason_text) : null] as const
   })
   return { refused: new Map(refused), hook_output: remoteOutput(stderr) }

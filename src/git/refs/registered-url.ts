@@ -9,7 +9,7 @@ export async function readRepositoryUrl(text: string, policy: RepositoryUrlPolic
   const parsed = parseRepositoryUrl(text, policy)
   if (!parsed.ok || parsed.kind !== 'local') return parsed
   const real = await realName(parsed.url)
-  if (real === null) return { ok: false, reason: 'nothing is at this local path, or the service may not look there' }
+  if (real === null) return { ok: false, reason: 'this local path does not exist, or the service may not read it' }
   const tops = await Promise.all(policy.local_paths.map(realName))
   return parseRepositoryUrl(real, { ...policy, local_paths: tops.filter(path => path !== null) })
 }

@@ -44,7 +44,7 @@ function populateWorkspace(kept: string, mirror: string, tree: string, beside: r
     `GIT_DIR="$out" GIT_WORK_TREE="$PWD" git read-tree ${quote(tree)}`,
     `printf '%s' ${quote(excludePatterns(beside))} > "$out/beside"`,
     `clash=$(GIT_DIR="$out" GIT_WORK_TREE="$PWD" git ls-files --cached --ignored --exclude-from="$out/beside" | head -n 5)`,
-    'if [ -n "$clash" ]; then echo "The setup commands have made what was kept:"; echo "$clash"; exit 1; fi',
+    'if [ -n "$clash" ]; then echo "The setup commands have created files of the checkpoint:"; echo "$clash"; exit 1; fi',
     'GIT_DIR="$out" GIT_WORK_TREE="$PWD" git checkout-index --all --quiet --force --index',
   ]
 }

@@ -15,7 +15,7 @@ export const compiledSignatures: readonly Signature[] = [
     pattern:
       /go: go\.mod file not found|go: cannot find main module|directory prefix \S{1,200} does not contain main module|no Go files in (\S{1,200})/,
     title: 'This is no Go module',
-    cause: 'The command ran in a folder that belongs to no module, or that holds no Go files.',
+    cause: 'The command ran in a folder without a module, or without Go files.',
     mend: 'Change to the folder with go.mod first, or `go mod init`.',
   },
   {
@@ -23,7 +23,7 @@ export const compiledSignatures: readonly Signature[] = [
     pattern:
       /go: (?:errors parsing|download) \S{0,200}(?:invalid go version|toolchain)|go\.mod requires go >= ([\d.]{1,20})|note: module requires Go ([\d.]{1,20})|invalid go version '([^']{1,40})'/,
     title: 'It wants another Go',
-    cause: 'go.mod asks for Go $1$2$3, and this sandbox has an older one.',
+    cause: 'go.mod requires Go $1$2$3, and this sandbox has an older one.',
     mend: 'Use that version, or lower the `go` line of go.mod if the code allows it.',
   },
   {
@@ -38,14 +38,14 @@ export const compiledSignatures: readonly Signature[] = [
     pattern: /^(?:vet: )?(\.{0,2}[\w./-]{1,200}\.go:\d{1,7}(?::\d{1,5})?): (.{1,300})/,
     title: 'Go does not compile',
     cause: '$2',
-    mend: 'Correct the place that the compiler names: $1',
+    mend: 'Fix the location that the compiler names: $1',
   },
   {
     code: 'go_panic',
     pattern: /^panic: (.{1,300})|^fatal error: (all goroutines are asleep - deadlock!|concurrent map .{1,60})/,
     title: 'A Go program panicked',
     cause: '$1$2',
-    mend: 'Go to the first place of the goroutine below it that is a file of the repository.',
+    mend: 'Go to the first location of the goroutine below it that is a file of the repository.',
   },
   {
     code: 'rust_no_project',
@@ -145,7 +145,7 @@ export const compiledSignatures: readonly Signature[] = [
       /^(?:\[ERROR\] )?(\S{1,300}\.(?:java|kt|scala|groovy)(?::\[?\d{1,7}(?:,\d{1,5}\])?(?::\d{1,5})?)):? (?:error: )?(.{1,300})|^e: (?:file:\/\/)?(\S{1,300}\.kt:\d{1,7}:\d{1,5}) (.{1,300})/,
     title: 'Java does not compile',
     cause: '$2$4',
-    mend: 'Correct the place that the compiler names: $1$3',
+    mend: 'Fix the location that the compiler names: $1$3',
   },
   {
     code: 'java_class_not_found',
@@ -195,7 +195,7 @@ export const compiledSignatures: readonly Signature[] = [
     pattern: /^(\S{1,300}\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm|f90|cu):\d{1,7}(?::\d{1,5})?): (?:fatal )?error: (.{1,300})/,
     title: 'C or C++ does not compile',
     cause: '$2',
-    mend: 'Correct the place that the compiler names: $1',
+    mend: 'Fix the location that the compiler names: $1',
   },
   {
     code: 'no_rule_to_make',
@@ -250,22 +250,22 @@ export const compiledSignatures: readonly Signature[] = [
       /^(\S{1,300}\.(?:cs|fs|vb)\(\d{1,7},\d{1,5}\)): error ((?:CS|FS|BC)\d{1,5}): (.{1,300})|error (NETSDK\d{4}|NU\d{4}|MSB\d{4}): (.{1,300})/,
     title: '.NET does not build',
     cause: '$2$4: $3$5',
-    mend: 'Correct the place that the compiler names: $1',
+    mend: 'Fix the location that the compiler names: $1',
   },
   {
     code: 'assertion_failed',
     pattern: /Assertion [`'‘"](.{1,200})['’"] failed|: assertion failed: (.{1,200})|AddressSanitizer: (\S{1,60})|runtime error: (.{1,200})/,
     title: 'A program failed an assertion of its own',
     cause: '$1$2$3$4',
-    mend: 'Go to the place that is printed with it.',
+    mend: 'Go to the location that is printed with it.',
   },
   {
     code: 'build_failed',
     pattern:
       /^(?:g?make(?:\[\d{1,3}\])?: \*\*\* \[(.{1,200})\] Error (\d{1,3})|\[ERROR\] Failed to execute goal (\S{1,200})|FAILURE: Build failed with an exception|error: could not compile `([^`]{1,100})`|ninja: build stopped)/,
     title: 'The build failed',
-    cause: 'A step of it ended with an error, and what is printed before says why: $1$3$4',
-    mend: 'Mend what is printed before it.',
+    cause: 'One of its steps failed, and the output before explains why: $1$3$4',
+    mend: 'Fix the error that is printed before it.',
     general: true,
   },
 ]

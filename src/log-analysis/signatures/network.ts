@@ -42,7 +42,7 @@ export const networkSignatures: readonly Signature[] = [
     pattern:
       /connection to server at "([^"]{1,200})".{0,100}(?:refused|failed)|could not connect to server: Connection refused|Can't connect to (?:local )?(?:MySQL|MariaDB) server|Could not connect to Redis at (\S{1,100})|Redis connection to (\S{1,100}) failed|MongoNetworkError|MongoServerSelectionError|ServerSelectionTimeoutError|ECONNREFUSED \S{1,60}:(?:5432|3306|6379|27017|9200|5672|9092|1433)\b|SQLSTATE\[(?:HY000|08006)\]|PG::ConnectionBad|psycopg2?\.OperationalError|Error 61 connecting to|Error 111 connecting to (\S{1,100})/,
     title: 'A database is not there',
-    cause: 'Nothing answers where the program looks for its database: $1$2$3$4',
+    cause: 'The database of the program does not respond: $1$2$3$4',
     mend: 'Start it in the sandbox before, or have the tests use one that needs no server. Other machines are out of reach.',
     in_tests: true,
   },
@@ -94,7 +94,7 @@ export const networkSignatures: readonly Signature[] = [
       /\bECONNRESET\b|[Cc]onnection reset by peer|socket hang up|RemoteDisconnected|unexpected EOF|Empty reply from server|The remote end hung up unexpectedly/,
     title: 'A connection broke off',
     cause: 'The other side, or something on the way, ended the connection.',
-    mend: 'Try again; if it stays, look at what the other side says.',
+    mend: 'Try again; if it persists, check the other side.',
     in_tests: true,
   },
   {

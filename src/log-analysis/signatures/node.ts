@@ -58,9 +58,9 @@ export const nodeSignatures: readonly Signature[] = [
     pattern: new RegExp(
       `${npm}(?:code )?EINTEGRITY\\b|${npm}sha512-\\S{1,200} integrity checksum failed|ERR_PNPM_TARBALL_INTEGRITY|Integrity check failed for`,
     ),
-    title: 'A package is not what the lockfile says',
+    title: 'A package does not match the lockfile',
     cause: 'What was downloaded has another checksum than the one in the lockfile.',
-    mend: 'Clear the cache (`npm cache clean --force`). If it stays: the registry serves something else than when the lockfile was written; find out why before the lockfile is made anew.',
+    mend: 'Clear the cache (`npm cache clean --force`). If it persists: the registry serves other content than when the lockfile was written; find the reason before you recreate the lockfile.',
   },
   {
     code: 'npm_auth',
@@ -75,7 +75,7 @@ export const nodeSignatures: readonly Signature[] = [
       /^(?:npm (?:ERR!|error) )?Missing script: "?([^"\s]{1,100})"?|ERR_PNPM_NO_SCRIPT|^error Command "([^"]{1,100})" not found\.|^Usage Error: Couldn't find a script named "([^"]{1,100})"|error: Script not found "([^"]{1,100})"/,
     title: 'There is no such script',
     cause: 'package.json has no script `$1$2$3`.',
-    mend: 'Look at its `scripts` with `npm run`, and run one that is there. In a workspace: in the right package.',
+    mend: 'List its `scripts` with `npm run`, and run an existing one. In a workspace: in the right package.',
   },
   {
     code: 'npm_no_package_json',
@@ -97,7 +97,7 @@ export const nodeSignatures: readonly Signature[] = [
     code: 'node_native_abi',
     pattern: /was compiled against a different Node\.js version|ERR_DLOPEN_FAILED/,
     title: 'A native module was built for another Node.js',
-    cause: 'node_modules was made with another version of Node.js, or on another system.',
+    cause: 'node_modules was created with another version of Node.js, or on another system.',
     mend: 'Install again here: `rm -rf node_modules && npm ci`, or `npm rebuild`.',
   },
   {
@@ -106,7 +106,7 @@ export const nodeSignatures: readonly Signature[] = [
       /FATAL ERROR: (?:Reached heap limit|Ineffective mark-compacts|CALL_AND_RETRY_LAST|invalid array length).{0,100}|JavaScript heap out of memory/,
     title: 'Node.js ran out of heap memory',
     cause: 'The process needed more memory than its heap may have.',
-    mend: 'Have it do less at once, or raise the bound within what the sandbox may take: `NODE_OPTIONS=--max-old-space-size=2048`.',
+    mend: 'Reduce the work in parallel, or raise the limit up to the memory of the sandbox: `NODE_OPTIONS=--max-old-space-size=2048`.',
   },
   {
     code: 'node_esm_cjs',
@@ -121,7 +121,7 @@ export const nodeSignatures: readonly Signature[] = [
     pattern: /ERR_UNKNOWN_FILE_EXTENSION|Unknown file extension "([^"]{1,20})"/,
     title: 'Node.js does not know how to load this kind of file',
     cause: 'Files `$1` are no JavaScript to this Node.js.',
-    mend: 'Compile them first, or start it with a loader, say `tsx`.',
+    mend: 'Compile them first, or start it with a loader, for example `tsx`.',
   },
   {
     code: 'node_module_not_found',
@@ -136,7 +136,7 @@ export const nodeSignatures: readonly Signature[] = [
     pattern: /^✖ (\d{1,7} problems? \(\d{1,7} errors?.{0,60}\))|^Found (\d{1,7}) errors?\.$|ESLint couldn't find (?:the|an eslint\.config)/,
     title: 'The linter found errors',
     cause: 'The code breaks rules of the linter: $1$2',
-    mend: 'The lines above name file, line and rule. Many are mended by the linter itself (`--fix`, `--write`).',
+    mend: 'The lines above name file, line and rule. The linter can fix many of them itself (`--fix`, `--write`).',
     general: true,
   },
   {
@@ -151,14 +151,14 @@ export const nodeSignatures: readonly Signature[] = [
     pattern: /^(\S{1,300}?(?:\(\d+,\d+\)|:\d+:\d+)):? (?:- )?error (TS\d{4,5}): (.{1,300})|^error (TS\d{4,5}): (.{1,300})/,
     title: 'TypeScript found an error',
     cause: 'The types do not fit, or a file is not what the compiler expects: $2$4 $3$5',
-    mend: 'Correct the place that the compiler names: $1',
+    mend: 'Fix the location that the compiler names: $1',
   },
   {
     code: 'javascript_syntax',
     pattern: /^(?:Uncaught )?SyntaxError: (.{1,300})|ERROR in .{0,200}SyntaxError|✘ \[ERROR\] (Unexpected .{1,200}|Expected .{1,200})/,
     title: 'A file is not valid',
     cause: 'The parser stumbled: $1$2',
-    mend: 'Correct the syntax at the place that is printed with it. A JSON file and a newer syntax than this version knows are said the same way.',
+    mend: 'Fix the syntax at the location that is printed with it. A JSON file, or a newer syntax than this version supports, gives the same message.',
   },
   {
     code: 'npm_enoent_binary',
@@ -183,8 +183,8 @@ export const nodeSignatures: readonly Signature[] = [
       `${npm}(?:code ELIFECYCLE|Lifecycle script \`([^\`]{1,100})\` failed|command failed)|ELIFECYCLE|^error Command failed with exit code (\\d{1,3})`,
     ),
     title: 'A script of package.json failed',
-    cause: 'What the script runs has ended with an error; what is printed before says why.',
-    mend: 'Mend what is printed before it.',
+    cause: 'The command of the script failed; the output before explains why.',
+    mend: 'Fix the error that is printed before it.',
     general: true,
   },
 ]

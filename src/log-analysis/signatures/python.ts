@@ -5,7 +5,7 @@ export const pythonSignatures: readonly Signature[] = [
     code: 'python_externally_managed',
     pattern: /externally-managed-environment/,
     title: 'pip may not install into the system',
-    cause: 'This Python belongs to the distribution, and pip is told to leave it alone (PEP 668).',
+    cause: 'This Python belongs to the distribution, and pip must not change it (PEP 668).',
     mend: 'Make an environment first: `python3 -m venv .venv && . .venv/bin/activate`, then install.',
   },
   {
@@ -44,7 +44,7 @@ export const pythonSignatures: readonly Signature[] = [
       /ERROR: No matching distribution found for (.{1,200})|ERROR: Could not find a version that satisfies the requirement (.{1,200}?) \(from|Because (\S{1,100}) was not found in the package registry/,
     title: 'pip finds no version of a package',
     cause: 'No version that the index offers fits `$1$2$3`: the name is wrong, it wants another Python, or the index could not be reached.',
-    mend: 'Look for refusals of the network before it; otherwise correct name or version in the requirements.',
+    mend: 'Check for refusals of the network before it; otherwise fix name or version in the requirements.',
   },
   {
     code: 'python_resolution',
@@ -65,9 +65,9 @@ export const pythonSignatures: readonly Signature[] = [
   {
     code: 'python_hash_mismatch',
     pattern: /THESE PACKAGES DO NOT MATCH THE HASHES|Hash mismatch for/,
-    title: 'A package is not what the requirements say',
+    title: 'A package does not match the requirements',
     cause: 'What was downloaded has another hash than the one that is written down.',
-    mend: 'Find out whether the package was changed or the file of hashes is old; then write it anew.',
+    mend: 'Find out whether the package was changed or the file of hashes is outdated; then recreate the file.',
   },
   {
     code: 'python_build_failed',
@@ -84,14 +84,14 @@ export const pythonSignatures: readonly Signature[] = [
     pattern: /^(?:E {1,6})?(SyntaxError|IndentationError|TabError): (.{1,300})/,
     title: 'A Python file is not valid',
     cause: '$1: $2',
-    mend: 'Correct the line that is printed above it. Syntax of a newer Python, and `print` of Python 2, are said the same way.',
+    mend: 'Fix the line that is printed above it. Syntax of a newer Python, and `print` of Python 2, give the same message.',
   },
   {
     code: 'python_fixture',
     pattern: /fixture '([^']{1,100})' not found/,
     title: 'A fixture is not found',
-    cause: 'The test asks for `$1`, which neither a conftest.py nor an installed plugin gives.',
-    mend: 'Install the plugin that gives it (say pytest-mock for `mocker`), or define it.',
+    cause: 'The test needs `$1`, which neither a conftest.py nor an installed plugin provides.',
+    mend: 'Install the plugin that provides it (for example pytest-mock for `mocker`), or define it.',
   },
   {
     code: 'pytest_options',
@@ -104,7 +104,7 @@ export const pythonSignatures: readonly Signature[] = [
     code: 'pytest_nothing_collected',
     pattern: /^(?:=+ )?no tests (?:ran|collected)\b|^collected 0 items$/,
     title: 'pytest found no tests',
-    cause: 'No test was found where it looked, or a selection left none (exit code 5).',
+    cause: 'No test was found in its folders, or a selection left none (exit code 5).',
     mend: 'Name the folder of the tests, and check `testpaths` and the selection by `-k` or `-m`.',
     general: true,
   },

@@ -14,7 +14,7 @@ export const systemSignatures: readonly Signature[] = [
     pattern:
       /\bENOSPC\b|No space left on device|Disk quota exceeded|\bEDQUOT\b|There is not enough space on the disk|database or disk is full/,
     title: 'The disk is full',
-    cause: 'The workspace, the home folder or /tmp holds as much as it may.',
+    cause: 'The workspace, the home folder or /tmp is full.',
     mend: 'Remove what is not needed (caches, build output, old node_modules), or raise the limits of the sandbox.',
   },
   {
@@ -30,14 +30,14 @@ export const systemSignatures: readonly Signature[] = [
     pattern: /\bEMFILE\b|\bENFILE\b|[Tt]oo many open files/,
     title: 'Too many files are open',
     cause: 'A process opened more files at once than it may.',
-    mend: 'Open fewer at once, and close them; `ulimit -n` says how many it may.',
+    mend: 'Open fewer at once, and close them; `ulimit -n` prints the limit.',
   },
   {
     code: 'too_many_processes',
     pattern:
       /fork: (?:retry: )?Resource temporarily unavailable|Cannot fork|pthread_create failed|failed to create (?:new OS )?thread|unable to create native thread|\bspawn \S{0,100} ?EAGAIN\b/,
     title: 'There are too many processes',
-    cause: 'The sandbox holds as many processes and threads as it may.',
+    cause: 'The sandbox has reached its limit of processes and threads.',
     mend: 'Run fewer at once, and end what was left in the background.',
   },
   {
@@ -130,7 +130,7 @@ export const systemSignatures: readonly Signature[] = [
     pattern:
       /\bENOENT\b: no such file or directory, \w{1,20} '([^']{1,300})'|FileNotFoundError: \[Errno 2\] .{1,60}: '([^']{1,300})'|^(?:\S{1,100}: )?(?:line \d{1,6}: )?(?:cannot [\w ]{1,30} )?['‘"]?([^'‘"]{1,200}?)['’"]?: No such file or directory$|can't open file '([^']{1,300})'|java\.nio\.file\.NoSuchFileException: (\S{1,300})/,
     title: 'A file is not there',
-    cause: '`$1$2$3$4$5` does not exist: not made yet, in another folder, or not in the repository.',
+    cause: '`$1$2$3$4$5` does not exist: not created yet, in another folder, or not in the repository.',
     mend: 'Check path and working directory, and what has to run before.',
     in_tests: true,
     general: true,
@@ -165,7 +165,7 @@ export const systemSignatures: readonly Signature[] = [
       /Exceeded timeout of (\d{1,9}) ?ms for a test|Test timed out in (\d{1,9}) ?ms|Timeout of (\d{1,9}) ?ms exceeded|panic: test timed out after (\S{1,20})|Failed: Timeout >?([\d.]{1,10})s?|Test timeout of (\d{1,9}) ?ms exceeded|test(?:s)? did not (?:complete|finish) (?:in|within) (\S{1,20})|TestTimedOutException|Hook timed out in (\d{1,9})/,
     title: 'A test ran out of time',
     cause: 'It waits for something that does not come, or the machine is slow. Its time was: $1$2$3$4$5$6$7$8',
-    mend: 'Look what it waits for (a server, a promise, the network) before its time-out is raised.',
+    mend: 'Find out what it waits for (a server, a promise, the network) before you raise its timeout.',
     in_tests: true,
   },
   {

@@ -26,6 +26,6 @@ export async function folderFingerprint(root: string, folders: readonly string[]
     complaint = (complaint + chunk).slice(0, 1_000)
   })
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`the files cannot be looked at: ${complaint.trim() || `find ended with ${code}`}`)
+  if (code !== 0) throw new Error(`the files cannot be read: ${complaint.trim() || `find ended with ${code}`}`)
   return hash.digest('hex')
 }

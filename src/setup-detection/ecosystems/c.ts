@@ -75,9 +75,7 @@ function autotoolsPart(context: Context): Build {
   // A clone gives generated files the same age as their sources, and make would regenerate them with programs that are not needed
   // otherwise.
   const age =
-    manifest === 'configure' && project.has('aclocal.m4')
-      ? [suggest(context, TOUCH, 'generated files are newer than what they are made of')]
-      : []
+    manifest === 'configure' && project.has('aclocal.m4') ? [suggest(context, TOUCH, 'generated files are newer than their sources')] : []
   const makefile = `${project.text('Makefile.am') ?? ''}\n${project.text('Makefile.in') ?? ''}`
   const has_check = /^check(?:-am)?\s*:|^TESTS\s*[+=]|^SUBDIRS\s*=/m.test(makefile)
   const target = !has_check && /^test\s*:/m.test(makefile) ? 'test' : 'check'

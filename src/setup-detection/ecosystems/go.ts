@@ -17,7 +17,7 @@ export function goPart(project: Project): Part | null {
     folder: project.folder,
     install:
       requires && !vendored
-        ? [{ command: 'go mod download', from, why: project.has('go.sum') ? 'go.sum says what is downloaded' : 'go.mod has dependencies' }]
+        ? [{ command: 'go mod download', from, why: project.has('go.sum') ? 'go.sum lists the downloads' : 'go.mod has dependencies' }]
         : [],
     tests: project.some(/_test\.go$/) ? [{ command: `go test ${all}`, from, why: 'the tests of all its packages' }] : [],
     builds: [

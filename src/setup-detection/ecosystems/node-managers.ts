@@ -30,7 +30,7 @@ export function managerOf(project: Project, toolchain: Toolchain): Manager {
       : (of_lock ?? (project.has('pnpm-workspace.yaml') ? 'pnpm' : 'npm'))
   const version = wanted?.name === name ? wanted.version : null
   const mine = wanted?.name === name ? own_lock : lock
-  const why = [wanted?.name === name ? `${wanted.from} asks for ${name}@${version}` : null, mine && `${mine} is there`]
+  const why = [wanted?.name === name ? `${wanted.from} requires ${name}@${version}` : null, mine && `${mine} is there`]
     .filter(Boolean)
     .join(', ')
   const run = toolchain.has(name) ? `~/.local/bin/${name}` : name

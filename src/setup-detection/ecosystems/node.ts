@@ -48,7 +48,9 @@ export function nodePart(project: Project, toolchain: Toolchain): Part | null {
     builds: builds.slice(0, 3),
     smokes: [
       ...entrySmoke(project, manifest, from),
-      ...(needs_install && manager.again !== null ? [{ command: manager.again, from, why: 'what is installed is what is asked for' }] : []),
+      ...(needs_install && manager.again !== null
+        ? [{ command: manager.again, from, why: 'the installed packages match the declared ones' }]
+        : []),
     ],
     tools: [
       { binary: 'node', wanted, from, package: 'nodejs' },

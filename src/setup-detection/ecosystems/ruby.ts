@@ -38,7 +38,7 @@ export function rubyPart(project: Project): Part | null {
     builds: [],
     smokes: [
       ...(main === undefined ? [] : [said(`${run}ruby -Ilib -e 'require "${main}"'`, `${main} can be loaded`)]),
-      ...(bundled ? [said('bundle check', 'what is installed is what is asked for')] : []),
+      ...(bundled ? [said('bundle check', 'the installed packages match the declared ones')] : []),
     ],
     tools: [
       { binary: 'ruby', wanted: project.text('.ruby-version')?.trim().slice(0, 40) ?? null, from, package: 'ruby' },

@@ -28,7 +28,7 @@ const LEFT_OUT: [RegExp, string][] = [
   [/^\s*(?:nvm|fnm|corepack|pyenv|rbenv|rvm|rustup|asdf|mise|volta|sdk|conda|mamba|pipx|n)\s/, 'installs a toolchain'],
   [/\b(?:publish|codecov|coveralls|deploy|semantic-release|twine|gh|aws|gcloud|az|ssh|scp|rsync)\b/, 'tells others'],
   [/\bgit\s+(?:push|commit|tag|config|clone|checkout|fetch|pull|remote|submodule)\b/, 'is about the repository itself'],
-  [/\$\{\{|<[a-z][\w -]*>|\{\{|%[A-Z_]+%/, 'has a place to be filled in'],
+  [/\$\{\{|<[a-z][\w -]*>|\{\{|%[A-Z_]+%/, 'has a placeholder'],
   [
     /^\s*(?:echo|ls|cat|pwd|env|printenv|which|whoami|date|true|sleep|code|open|vim?|nano|curl|wget|#)(?:\s|$)|\s(?:--version|-v|-V|--help)\s*$/,
     'prepares nothing',
@@ -144,7 +144,7 @@ export function kindOf(command: string): Kind {
 /** The most telling reason comes first. */
 function whyLeftOut(inner: string, words: readonly string[]): string | null {
   if (runsDownloads(inner)) return RUNS_DOWNLOADS
-  if (deletesForeignFiles(words)) return 'deletes more than what it has made'
+  if (deletesForeignFiles(words)) return 'deletes more than it created'
   return LEFT_OUT.find(([pattern]) => pattern.test(inner))?.[1] ?? null
 }
 

@@ -79,7 +79,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
     to: swap(/composer install/, 'composer update'),
   },
   {
-    ...{ id: 'composer_platform', why: 'this PHP lacks what some package asks for', command: /\bcomposer (?:install|update)\b/ },
+    ...{ id: 'composer_platform', why: 'this PHP lacks an extension that a package requires', command: /\bcomposer (?:install|update)\b/ },
     output: /requires (?:php|ext-)|platform requirement|is missing from your system/,
     to: flag('--ignore-platform-reqs'),
   },
@@ -122,7 +122,7 @@ export const COMMAND_RULES: readonly CommandRule[] = [
   {
     ...{
       id: 'npm_absent',
-      why: 'a package is not in the registry: perhaps only development asks for it',
+      why: 'a package is not in the registry: it may be only for development',
       command: /^npm install\b(?! --global)|^npm pkg delete/,
     },
     output: ABSENT,

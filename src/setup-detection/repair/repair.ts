@@ -57,7 +57,7 @@ export function repairCommand(commands: Step[], n: number, line: string, failed:
     return { id, why, commands: replaced(commands, n, steps) }
   }
   if (!step.optional) return null
-  return { id: 'left_out', why: `a step that is only said in ${step.from} failed`, commands: replaced(commands, n, []) }
+  return { id: 'left_out', why: `an optional step of ${step.from} failed`, commands: replaced(commands, n, []) }
 }
 
 /** Returns a change of the setup for a failing proof. */
@@ -81,7 +81,7 @@ export function repairForProof(
     if (/PackageNotFoundError|No package metadata was found/.test(text) && !installed && !applied.has('python_package'))
       return {
         ...withModules(commands, ['-e .'], 'python_package', proof),
-        why: 'it asks for its own version, which it has when it is installed',
+        why: 'it reads its own version, which exists when it is installed',
       }
   }
   const build = proofs.find(
