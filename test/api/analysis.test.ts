@@ -30,7 +30,7 @@ describe('generateSetupCommands', () => {
     expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
     expectProblem(foreign, 404)
   })
-  test('429: the sixth of a minute, counted for the organization and not for who is no member', async () => {
+  test('429: the sixth of a minute, counted for the organization and not for non-members', async () => {
     await forget()
     for (let n = 0; n < 7; n++)
       await app.call('POST', `/v1/organizations/${app.org_id}/setup-commands/generate`, {}, { authorization: `Bearer ${other.token}` })
@@ -56,7 +56,7 @@ describe('generateSetupCommands', () => {
     const asked = (await generate({ repo_id: app.repo_id, prompt: 'Mind the tests.' })).body.agent_run_id
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${asked}`)).body).toMatchObject({ prompt: 'Mind the tests.' })
   })
-  test('200 and 422: asked twice with one key it is one run, and another request is none', async () => {
+  test('200 and 422: repeated with one key it is one run, and another request is rejected', async () => {
     await forget()
     const key = { 'idempotency-key': 'setup-of-the-sample' }
     const both = [await generate({ repo_id: app.repo_id }, app.org_id, key), await generate({ repo_id: app.repo_id }, app.org_id, key)]

@@ -37,7 +37,7 @@ describe('200', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(text))
   })
 
-  test('what is no text, byte for byte', async () => {
+  test('binary content, byte for byte', async () => {
     const bytes = randomBytes(1024 ** 2)
     const response = await get(await add(bytes, 'application/octet-stream'))
     expect(response.headers.get('content-type')).toBe('application/octet-stream')
@@ -47,7 +47,7 @@ describe('200', () => {
 })
 
 describe('its address', () => {
-  test('stands in the entry, absolute, the same in the log page, in a filtered page and in the stream', async () => {
+  test('is in the entry, absolute, the same in the log page, in a filtered page and in the stream', async () => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, 'running')
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])

@@ -8,7 +8,7 @@ import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { sendRaw } from './raw-request.ts'
 
-// Section F of the attack list. A number stands at the beginning of a test's name, or of its describe's; most are beside what they attack.
+// Section F of the attack list. The number is at the beginning of the name of a test or its describe; most are next to what they attack.
 const later: Record<number, string> = {
   130: 'row-level security is not used (decisions.md#tenants-by-statement); test/api/store-tenants.test.ts proves the guarantee',
 }
@@ -88,7 +88,7 @@ describe('F111 a limit', () => {
     expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
   })
 
-  test('of creations is one for all spellings, and is not made larger by those of other requests', async () => {
+  test('of creations is one for all spellings, and is not increased by those of other requests', async () => {
     await using limited = await startApp(limits)
     const org = `/v1/organizations/${limited.org_id}`
     const create = async (path: string) => (await limited.call('POST', path, { prompt: 'x' })).status
@@ -116,7 +116,7 @@ describe('F111 a limit', () => {
   })
 })
 
-test('F112 500 well-formed tokens that nobody made: 401 until the limit, then 429, a good one passes, and no value of them is kept', async () => {
+test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a valid one passes, and no value of them is kept', async () => {
   await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '100/60' })
   const guesses = Array.from({ length: 500 }, () => newToken('p'))
   const ask = (token: string) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
@@ -165,7 +165,7 @@ test('F114 a revoked token is refused by the next request, on every node', async
   for (const node of [app, second]) expectProblem(await ask(node), 401)
 })
 
-test('F126 an answer to a token is kept by no cache, and is told apart by it', async () => {
+test('F126 a response to a token is kept by no cache, and varies by token', async () => {
   const org = `/v1/organizations/${app.org_id}`
   for (const path of ['/v1/users/me', `${org}/agent/runs`, `${org}/agent/run/424242`, '/v1/nothing']) {
     const { headers } = await app.call('GET', path)

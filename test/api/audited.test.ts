@@ -53,7 +53,7 @@ async function newRequest(name: EndpointName, round: string) {
 }
 
 describe('every act of administration', () => {
-  test.each(acts)('%s stands in the audit log of its organization: who, with what, to what', async name => {
+  test.each(acts)('%s is in the audit log of its organization: who, with what, to what', async name => {
     const { tenant, asking, send } = await newRequest(name, 'done')
     const { status, body, headers } = await send()
     // Its subject is not there yet.

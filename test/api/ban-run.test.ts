@@ -56,7 +56,7 @@ describe('200', () => {
     expect(await get(owner)).toMatchObject({ banned: false })
   })
 
-  test('nothing is told of any before all are held, those that their agents started too: who holds one of them does not wait for the ban', async () => {
+  test('no ban is published before all runs are locked, including child runs: a lock on one of them does not delay the ban', async () => {
     const owner = await newRun('running')
     await putPullRequest(app, owner)
     const [fixing, child] = [await newRun('running'), await newRun('running')]
@@ -110,7 +110,7 @@ describe('200', () => {
 })
 
 describe('a banned run', () => {
-  test('is not resumed: 409 that says so, and nothing is written; after unban it is', async () => {
+  test('is not resumed: 409 with that reason, and nothing is written; after unban it is', async () => {
     const id = await newRun('completed')
     await ban({ agent_run_id: id })
     const before = await contents(app)
@@ -141,7 +141,7 @@ describe.each(['ban', 'unban'])('400 of %s', verb => {
 })
 
 describe.each(['ban', 'unban'])('404 of %s', verb => {
-  test("another organization's run in the body, in the words of one that never was, and it goes on", async () => {
+  test("another organization's run in the body gets the message of a nonexistent one, and it continues", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await app.call('POST', path(verb), { agent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await app.call('POST', path(verb), { agent_run_id: 424_242 }), 404)

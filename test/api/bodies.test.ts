@@ -75,7 +75,7 @@ describe('400', () => {
     }
   })
 
-  test('a number that a double cannot hold is no object', async () => {
+  test('a number that a double cannot represent is no object', async () => {
     const { path = '' } = calls.find(({ name }) => name === 'updateAgentRun') ?? {}
     expectProblem(await post(path, '9007199254740993', json, 'PATCH'), 400, 'body')
     for (const number of ['9007199254740993', '1e999'])
@@ -83,14 +83,14 @@ describe('400', () => {
     expectProblem(await post(create, '{"prompt":"x","metadata":9007199254740993}'), 400, 'body.metadata')
   })
 
-  test('what the parser says of it is short, and repeats no more than a piece', async () => {
+  test("the parser's message is short, and repeats only an excerpt", async () => {
     const problem = expectProblem(await post(create, `{"prompt":"${'secret'.repeat(100_000)}`), 400, 'body')
     expect(problem.detail.length).toBeLessThan(300)
   })
 })
 
 describe('404', () => {
-  test('an id that nobody has, however large, and however a number may be written', async () => {
+  test('an unknown id, however large, and every notation of a number', async () => {
     for (const value of ['424242', '424242.0', '4.24242e5', '9007199254740991', '2147483648'])
       expectProblem(await post(`${create}/stop`, `{"agent_run_id":${value}}`), 404)
   })
@@ -120,7 +120,7 @@ describe('413', () => {
   const head = (path: string, length: string) =>
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${app.token}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`
 
-  test('F106 a body that says it is larger than 24 MiB, before it is sent, and the connection ends', async () => {
+  test('F106 a body that declares more than 24 MiB, before it is sent, and the connection ends', async () => {
     for (const bytes of [24 * 1024 * 1024 + 1, 99_999_999_999]) {
       const [answer, ...rest] = await sendRaw(app, head(create, `content-length: ${bytes}`))
       expect([answer?.status, rest]).toEqual([413, []])

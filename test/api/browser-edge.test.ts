@@ -41,7 +41,7 @@ describe('security headers', () => {
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   }
 
-  test('F126 stand on every answer: successes, errors, streams, public pages, unknown paths', async () => {
+  test('F126 are on every response: successes, errors, streams, public pages, unknown paths', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const good = tokenCalls({ org_id: app.org_id, run_id: id, repo_id: app.repo_id, user_id: app.user_id, pr_id: 1, artifact_id: 1 })
     const public_pages = ['/healthz', '/readyz', '/openapi.json', '/docs', '/nothing', '/v1/%zz', '/session']
@@ -65,7 +65,7 @@ describe('security headers', () => {
 })
 
 describe('another origin', () => {
-  test('may call /v1 of a service whose operator said nothing, without credentials, and sees the headers of limits', async () => {
+  test('may call /v1 of a service with the default configuration, without credentials, and sees the headers of limits', async () => {
     for (const origin of [ORIGIN, 'null']) {
       const asked = await preflight(app, origin)
       expect([asked.status, await asked.text()]).toEqual([204, ''])
@@ -118,7 +118,7 @@ describe('another origin', () => {
     }
   })
 
-  test('that only looks like a named one gets none', async () => {
+  test('that only resembles a named one gets none', async () => {
     for (const origin of [
       `${ORIGIN}.evil.example`,
       'http://dashboard.example',
@@ -163,7 +163,7 @@ describe('the Host header', () => {
     expect((await ask(open, 'x.runs.example'))?.status).toBe(403)
   })
 
-  test('is looked at before anything else, public paths included', async () => {
+  test('is checked before anything else, public paths included', async () => {
     const [answer] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
     expect(answer?.status).toBe(403)
   })

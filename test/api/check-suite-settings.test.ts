@@ -45,7 +45,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('no repository, or one that is no id', async () => {
+  test('no repository, or an invalid id', async () => {
     for (const query of ['', '?repo_id=', '?repo_id=one', '?repo_id=1&repo_id=2']) {
       expectProblem(await call('GET', query), 400, 'query.repo_id')
       expectProblem(await call('PUT', query, {}), 400, 'query.repo_id')

@@ -38,7 +38,7 @@ describe('the checks of a repository', () => {
     expect((await put([])).body.checks).toEqual([])
   })
 
-  test('400: what is no check or out of bounds, and nothing changes', async () => {
+  test('400: invalid or out of bounds, and nothing changes', async () => {
     const before = await contents(app)
     expectProblem(await app.call('PUT', at(), {}), 400, 'body.checks')
     const good = { name: 'a', command: 'b' }
@@ -95,7 +95,7 @@ describe('the checks of a pull request', () => {
     return `${org()}/prs/${id}`
   }
 
-  test('200: what was said of its head, by name; what all come to, in the pull request and in lists', async () => {
+  test('200: the checks of its head, by name; their combined result, in the pull request and in lists', async () => {
     const head = 'a'.repeat(40)
     const path = await propose(head)
     const nothing = { state: 'none', passed: 0, failed: 0, pending: 0, unreadable: [] }

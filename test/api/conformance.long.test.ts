@@ -14,8 +14,8 @@ import { addTenant, type Tenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
 /**
- * Requests made from the OpenAPI document alone. They are the same in each run; `TEST_SEED=7` makes others and `TEST_MORE=10` ten times as
- * many, and a failure says which seed and path lead to it. On a slow machine fewer are sent rather than that it takes longer.
+ * Requests generated from the OpenAPI document alone. They are the same in each run; `TEST_SEED=7` makes others and `TEST_MORE=10` ten times as
+ * many, and a failure names its seed and path. On a slow machine fewer are sent rather than that it takes longer.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
@@ -141,7 +141,7 @@ const parameterTexts = ({ schema }: Parameter, known: Known) =>
     spoiled(schema, known).map(value => (typeof value === 'object' ? JSON.stringify(value) : `${value}`)),
   )
 
-/** Whether the text is what the document says: a number in plain digits, `true` or `false`, or a text; of a list one value, or several between commas. */
+/** Whether the text follows the document: a number in plain digits, `true` or `false`, or a text; of a list one value, or several between commas. */
 function isAllowedText(operation: Operation, parameter: Parameter, text: string): boolean {
   if (parameter.schema.type === 'array') {
     const isNumber = (part: string) => /^(0|[1-9]\d*)$/.test(part)
@@ -204,7 +204,7 @@ function withText(given: Given, { in: target, name }: Parameter, text: string): 
   return { ...given, query: [...given.query.filter(([one]) => one !== name), [name, text]], wrong }
 }
 
-describe('what the document does not allow is a 400 that says where, and changes nothing', () => {
+describe('a request that the document does not allow is a 400 with its location, and changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
     const target = await newTarget(operation)
     const requests = bad(operation, target)

@@ -1,6 +1,6 @@
 import { type App, rows } from '../start-app.ts'
 
-/** What every answered request may leave behind: a charge, that a key was charged, and the minute in which a token was used. Forges are looked at beside it. Workers report every few seconds, and acquire ticks. */
+/** What every answered request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers report every few seconds, and acquire ticks. */
 const traces: Record<string, { text?: string; rows?: string }> = {
   rate_windows: { rows: 'false' },
   idempotency_keys: { rows: 'answer is not null' },
@@ -10,7 +10,7 @@ const traces: Record<string, { text?: string; rows?: string }> = {
   repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },
 }
 
-/** What was asked to be sent to a webhook of a run, by a request before, has been tried: its outcome is no change of what is asked now. */
+/** An earlier request has queued a webhook delivery of a run: its outcome is no change by this request. */
 async function nothingUnderWay(app: App): Promise<void> {
   const text = `select 1 from webhook_deliveries where state = 'pending' and url is not null and (lease_until > now() or next_attempt_at <= now())`
   for (const end = Date.now() + 5_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 20)))

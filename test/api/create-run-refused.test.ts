@@ -95,7 +95,7 @@ describe('F104 F120 400 names the field', () => {
   ]
   test.each(mistakes)('%s', async (_, mistake, field) => void expectProblem(await create({ prompt: 'x', ...mistake }), 400, field))
 
-  test('several mistakes are told together, those of the path too', async () => {
+  test('several mistakes are reported together, those of the path too', async () => {
     const body = { prompt: ' ', repo_id: 'a', tags: 7, budget: { max_steps: 1.5 } }
     const problem = expectProblem(await create(body), 400, 'body.prompt', 'body.repo_id', 'body.tags', 'body.budget.max_steps')
     expect(problem.code).toBe('invalid_request')

@@ -84,7 +84,7 @@ describe('200', () => {
     expect(child.body.total_logs).toBe(2)
   })
 
-  test('null stands for absent where existing clients send it', async () => {
+  test('null means absent where existing clients send it', async () => {
     const nothing = { repo_id: null, images: null, metadata: null, model: null, agent_type: null, base_ref: null, title: null, tags: null }
     const { status, body } = await create({
       prompt: 'x',
@@ -135,7 +135,7 @@ describe('200', () => {
   test('codegen is another name of the built-in agent', async () =>
     expect((await create({ prompt: 'x', agent_type: 'codegen' })).body.agent_type).toBe('built_in'))
 
-  test('F101 keys that nobody knows are ignored, and so are keys that only the service writes', async () => {
+  test('F101 unknown keys are ignored, and so are keys that only the service writes', async () => {
     const forged = {
       id: 1,
       organization_id: 999,
@@ -199,7 +199,7 @@ describe('which repository', () => {
     expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(second)
   })
 
-  test('none when asked for, with repo_id null or absent; a repository beside that is a mistake', async () => {
+  test('none on request, with repo_id null or absent; a repository together with that is a mistake', async () => {
     expect((await create({ prompt: 'x', repo_id: null, repoless: true })).body).toMatchObject({
       repo_id: null,
       base_ref: null,

@@ -77,7 +77,7 @@ describe('POST …/tokens', () => {
     })
   })
 
-  describe('200: with nothing said, as far as the token that makes it goes', () => {
+  describe('200: by default, with everything that the creating token may do', () => {
     const of_all =
       (own: Bounds, body: Record<string, unknown> = {}) =>
       async () =>
@@ -214,7 +214,7 @@ describe('POST …/tokens', () => {
 })
 
 describe('a token after its user has changed', () => {
-  test('it shrinks with the role at the next request, and grows back no further than it was made', async () => {
+  test('it shrinks with the role at the next request, and grows back no further than its original scopes', async () => {
     const person = await addPerson(app, 'MEMBER')
     const wide = await made(person)
     const narrow = await made(person, { scopes: ['runs:read', 'runs:write'] })

@@ -28,7 +28,7 @@ const newRun = async (status: Parameters<typeof putRun>[2], body = {}) => {
 const ended = statuses.filter(status => ['completed', 'failed', 'cancelled'].includes(status))
 
 describe('200', () => {
-  test.each(ended)('a run that is %s is no more, by no path', async status => {
+  test.each(ended)('a run that is %s is deleted for every path', async status => {
     const id = await newRun(status)
     const answer = await remove(id)
     expect(answer.status).toBe(200)
@@ -81,7 +81,7 @@ describe('200', () => {
     ])
   })
 
-  test('who follows the run is told and let go, who follows the organization is told', async () => {
+  test('viewers of the run are notified and disconnected, viewers of the organization are notified', async () => {
     const id = await newRun('completed')
     await using trace = await openFrames(app, `${path(id)}/events`)
     await using all = await openFrames(app, `/v1/organizations/${app.org_id}/events`)

@@ -34,7 +34,7 @@ export type Operation = {
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
 
-/** The OpenAPI document as a client reads it: as text, with nothing of the code that made it. */
+/** The OpenAPI document as a client reads it: as text, independent of the code that generated it. */
 const document = JSON.parse(documentText()) as Document
 
 /** Every operation of the document, at its own path and at its aliases'. */
@@ -60,13 +60,13 @@ function validator(place: string): ValidateFunction {
   return known
 }
 
-/** Whether a value is what the document says of this request body. */
+/** Whether a value is valid for this request body in the document. */
 export const isAllowedBody = ({ path, method }: Operation, value: unknown): boolean =>
   validator(pointer('document', 'paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'))(
     value,
   ) as boolean
 
-/** Whether a value is what the document says of this parameter. */
+/** Whether a value is valid for this parameter in the document. */
 export const isAllowedParameter = ({ path, method, parameters }: Operation, parameter: Parameter, value: unknown): boolean =>
   validator(pointer('document', 'paths', path, method.toLowerCase(), 'parameters', `${parameters.indexOf(parameter)}`, 'schema'))(
     value,
@@ -87,7 +87,7 @@ function pointer(document_name: string, ...parts: string[]): string {
   return `${document_name}#/${parts.map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
 }
 
-/** The same document, but objects have the properties that it names and no others: what a client is not told of is not to be sent. */
+/** The same document, but objects have only the properties that it names: undocumented ones must not be sent. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
   if (typeof value !== 'object' || value === null) return value

@@ -36,7 +36,7 @@ const dry = async (body: unknown) => {
 const written = () => contents(app)
 
 describe('200', () => {
-  test('what a create would make is told, and it then makes just that', async () => {
+  test('the result describes what a create would create, and the create then does just that', async () => {
     const body = { prompt: 'Look around', base_ref: 'refs/heads/main', metadata: { a: 1 }, webhooks: [{ url: 'https://example.org' }] }
     const told = await dry(body)
     const run = AgentRun.parse((await create(body)).body)
@@ -62,7 +62,7 @@ describe('200', () => {
     expect(await codes({ budget: { max_cost_usd: 1 } })).toEqual(['scripted_model'])
   })
 
-  test('nothing is written and nobody is told', async () => {
+  test('nothing is written and no event is published', async () => {
     await using client = await listening()
     const before = await written()
     await dry({ prompt: 'x' })
@@ -79,14 +79,14 @@ describe('200', () => {
     })
   })
 
-  test('the limits that a create is charged to are told, this request counted', async () => {
+  test('the limits that a create is charged to are reported, this request counted', async () => {
     const [one, two] = [await dry({ prompt: 'x' }), await dry({ prompt: 'x' })]
     expect(one.limits_left.agent_creation).toMatchObject({ limit: 500 })
     expect((one.limits_left.agent_creation?.remaining ?? 0) - (two.limits_left.agent_creation?.remaining ?? 0)).toBe(1)
     expect(two.limits_left.agent_creation?.reset_seconds).toBeGreaterThan(0)
   })
 
-  test('false, and its absence, create as ever', async () => {
+  test('false, and its absence, create as usual', async () => {
     expect((await create({ prompt: 'x' }, '?dry_run=false')).body).toMatchObject({ status: 'queued' })
   })
 
@@ -97,7 +97,7 @@ describe('200', () => {
   })
 })
 
-describe('what stands in its way', () => {
+describe('obstacles', () => {
   const problems: [string, Record<string, unknown>, { code: string; field: string | null }][] = [
     ['an unknown model', { model: 'no/model' }, { code: 'invalid_request', field: 'model' }],
     ['an agent that is not installed', { agent_type: 'codex' }, { code: 'invalid_request', field: 'agent_type' }],
@@ -124,7 +124,7 @@ describe('what stands in its way', () => {
     }
   })
 
-  test('several are told together, and what is sound is told all the same', async () => {
+  test('several are reported together, and valid parts are reported nevertheless', async () => {
     const told = await dry({ prompt: 'x', model: 'no/model', base_ref: 'no-such-branch' })
     expect(told.blocking_problems.map(problem => problem.field)).toEqual(['model', 'base_ref'])
     expect(told).toMatchObject({ model: null, agent_type: 'built_in', repository: { id: app.repo_id }, base_sha: null })

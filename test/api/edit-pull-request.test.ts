@@ -41,7 +41,7 @@ describe('200', () => {
     })
   })
 
-  test('what it says already changes nothing', async () => {
+  test('unchanged values change nothing', async () => {
     const { id, run_id } = await change()
     const before = await contents(app)
     expect((await edit(id, { title: `Change ${run_id}`, body: 'Because.', base_branch: 'main', state: 'open' })).body.success).toBe(true)
@@ -58,7 +58,7 @@ describe('200', () => {
     expect(merged.body).toMatchObject({ state: 'merged', base_branch: 'release', merge_sha: app.git('rev-parse', 'release') })
   })
 
-  test('a base that cannot be is said, and nothing is changed', async () => {
+  test('an invalid base is reported, and nothing is changed', async () => {
     const { id, branch } = await change()
     const before = await contents(app)
     for (const [base_branch, why] of [
@@ -75,7 +75,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('one that is merged keeps state and base, and may be worded anew', async () => {
+  test('a merged one keeps state and base, and its text may change', async () => {
     const { id } = await change()
     await app.call('POST', `${path(id)}/merge`)
     expect((await edit(id, { base_branch: 'release' })).body).toMatchObject({ success: false, error: expect.stringContaining('merged') })
@@ -84,7 +84,7 @@ describe('200', () => {
     expect(await get(id)).toMatchObject({ state: 'merged', title: 'Told better' })
   })
 
-  test('one that is opened again is of the commit that its branch stands at by then', async () => {
+  test('a reopened one has the commit that its branch has at that time', async () => {
     const { id, branch } = await change()
     await edit(id, { state: 'closed' })
     const head_sha = app.put(branch, { 'meanwhile.txt': 'x\n' })
@@ -93,7 +93,7 @@ describe('200', () => {
   })
 })
 
-test('400 for nothing, and for what is no title, text or branch', async () => {
+test('400 for an empty request, and for an invalid title, text or branch', async () => {
   const { id } = await change()
   expectProblem(await edit(id, {}), 400, 'body.state')
   expectProblem(await edit(id, { title: ' ' }), 400, 'body.title')

@@ -129,7 +129,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
     expect(body.agent.allow.map(({ host }: { host: string }) => host)).toEqual(expect.arrayContaining(hosts))
   })
 
-  test('400 for what is no rule, 409 for one more than 200', async () => {
+  test('400 for an invalid rule, 409 for one more than 200', async () => {
     expectProblem(await allow({ host: '10.0.0.1' }), 400, 'body.host')
     await app.call('PUT', at(places[1]), {
       agent: { mode: 'allowlist', allow: Array.from({ length: 200 }, (_, n) => ({ host: `m${n}.example` })) },

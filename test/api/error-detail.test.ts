@@ -3,7 +3,7 @@ import { createRun } from '../runs/await-run.ts'
 import { rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 
-test('F128 what breaks inside is a 500 that says nothing of the inside; the log has it under the same id', async () => {
+test('F128 an internal error is a 500 without internal details; the log has it under the same id', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'a secret prompt' })
   await rows(app, 'alter table log_entries rename to gone')
@@ -26,7 +26,7 @@ test('F128 what breaks inside is a 500 that says nothing of the inside; the log 
     expect(String(logged?.fields?.error)).toMatch(/relation "log_entries" does not exist|column "patch" does not exist/)
     expect(String(logged?.fields?.error)).not.toContain('secret')
   }
-  // Nothing of the two refused writes is left, and the service goes on.
+  // Nothing of the two refused writes remains, and the service continues.
   expect(await rows(app, 'select id, turn from runs')).toEqual([{ id, turn: 1 }])
   expect((await app.call('GET', `${run}/${id}`)).status).toBe(200)
 })

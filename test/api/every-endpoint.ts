@@ -30,7 +30,7 @@ export type Ids = {
   invitation_id?: number
 }
 
-/** Ids that nobody has. */
+/** Unknown ids. */
 export const unknown: Required<Ids> = {
   org_id: 424_242,
   run_id: 424_242,

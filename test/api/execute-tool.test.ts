@@ -191,7 +191,7 @@ test('503 when no worker was free in time: the run is stopped and nothing was ex
   expect(call).toEqual({ status: 'cancelled', started_at: null })
 })
 
-test('what does not end in time is stopped, and the result says so', async () => {
+test('a call that does not end in time is stopped, and the result reports it', async () => {
   await using slow = await startApp({ AGENTRUN_TOOL_CALL_SECONDS: '10', AGENTRUN_INIT_REPO_URL: makeRepository() })
   await slow.call('PUT', `/v1/organizations/${slow.org_id}/repos/${slow.repo_id}/setup-commands`, { commands: ['sleep 600'] })
   const result = executed(await slow.call('POST', `/v1/organizations/${slow.org_id}/tools/execute`, shell('true')))

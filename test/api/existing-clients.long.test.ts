@@ -39,7 +39,7 @@ describe.each(profiles)('(a) the Python SDK with a $profile token', ({ client, c
     expectError(await call('GET', `${org}/users/424242`), 404, /^User not found\.$/)
     expectError(await call('GET', '/v1/organizations/424242/users'), 403, /^You do not have access to this organization\.$/)
     expectError(await send({ ...client, token: 'sk-0' }, { path: '/v1/organizations', headers }), 401, /token/)
-    // It sends no token unless it is told to by the argument `authorization`.
+    // It sends no token unless the argument `authorization` is set.
     const unsigned = await fetch(`${app.base_url}/v1/users/me`, { headers })
     expect(unsigned.status).toBe(401)
   })
@@ -168,7 +168,7 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
     expectModel('UserResponse', await call(`${org}/users/${app.user_id}`))
   })
 
-  test('creates, polls, answers a question over /v1/beta and is told the end', async () => {
+  test('creates, polls, answers a question over /v1/beta and gets the end', async () => {
     const made = expectModel('AgentRunResponse', await call(`${org}/agent/run`, { prompt: waits, images: [image] }))
     expect(made.status).toBe(active)
     expect(Number.isNaN(new Date(made.created_at ?? '').getTime())).toBe(false)
@@ -190,7 +190,7 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
     expect(stopped.status).toBe(cancelled)
   })
 
-  test('tells apart 401 and 403, and shows the message of everything else', async () => {
+  test('distinguishes 401 and 403, and shows the message of everything else', async () => {
     expect((await send({ ...client, token: 'nobody-ever-made-this-one' }, { path: '/v1/users/me' })).status).toBe(401)
     expect((await call('/v1/organizations/424242/users?page=1&size=50')).status).toBe(403)
     const { status, body } = await call(`${org}/agent/run`, { prompt: 'x', repo_id: 'x' })
@@ -198,7 +198,7 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
   })
 })
 
-test('a limit is told with the seconds to wait, which clients honour', async () => {
+test('a limit is reported with the seconds to wait, which clients honour', async () => {
   await using limited = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '2/60' })
   const client = await withProfile(limited, 'codegen')
   const get = () => send(client, { path: '/v1/users/me' })

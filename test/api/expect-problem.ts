@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { Problem } from '../../src/contract/problem.ts'
 import type { Answer } from '../start-app.ts'
 
-/** An error as specification.md#errors shape it: `status`, the same id in header and body, nothing cached; `fields` are the places it names, for example `body.prompt`. */
+/** An error of the shape in specification.md#errors: `status`, the same id in header and body, nothing cached; `fields` are the locations it names, for example `body.prompt`. */
 export function expectProblem(answer: Answer, status: number, ...fields: string[]): Problem {
   expect({ status: answer.status, body: answer.body }).toMatchObject({ status })
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')

@@ -73,7 +73,7 @@ describe('the first start', () => {
     expect(await names(service.db, started.organization_id)).toEqual(['sample/invoice'])
   })
 
-  test('registers the given repository as the default, without the sample, unless that is asked for besides', async () => {
+  test('registers the given repository as the default, without the sample, unless that is requested too', async () => {
     await using one = await emptyService()
     const started = await one.start({ repository })
     expect([started.repository?.name, one.samples()]).toEqual(['me/mine', 0])
@@ -84,7 +84,7 @@ describe('the first start', () => {
     expect(await names(two.db, both.organization_id)).toEqual(['me/mine', 'sample/invoice'])
   })
 
-  test('by ten processes at once makes one of each, and one token is told', async () => {
+  test('by ten processes in parallel creates one of each, and one token is printed', async () => {
     await using service = await emptyService()
     await using second = new Database(service.url, { max: 4, on_error: () => {} })
     const input: FirstStartInput = {
@@ -109,7 +109,7 @@ describe('the first start', () => {
 })
 
 describe('a later start', () => {
-  test('makes nothing new, whether the token was made or given', async () => {
+  test('creates nothing new, whether the token was generated or given', async () => {
     for (const given of [{}, { token: TOKEN_OF_OPERATOR, repository, forced: true }]) {
       await using service = await emptyService()
       const first = await service.start(given)
@@ -172,7 +172,7 @@ test('a repository that cannot be one stops the start with a line that names the
     await expect(startApp({ AGENTRUN_INIT_REPO_URL: url })).rejects.toThrow(/AGENTRUN_INIT_REPO_URL/)
 })
 
-test('a local repository that is not there does not stop the start, but is told in the log and at the terminal', async () => {
+test('a missing local repository does not prevent the start, but is reported in the log and at the terminal', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_INIT_REPO_URL: '/no/such/repository.git' })
   expect(app.logs.filter(line => line.level === 'error')).toEqual([
     { level: 'error', message: 'AGENTRUN_INIT_REPO_URL: nothing is there', fields: { path: '/no/such/repository.git' } },

@@ -78,7 +78,7 @@ describe('200', () => {
     expect((await app.call('GET', at())).body).toMatchObject({ total_active_integrations: 0 })
   })
 
-  test('the repositories that it shows say which of them are registered', async () => {
+  test('the repositories that it shows are marked as registered or not', async () => {
     await connect(by_token())
     const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
     const { status, body } = await app.call('GET', at(`/github/repositories?url=${encodeURIComponent(github.url)}&limit=2&skip=0`))
@@ -104,7 +104,7 @@ describe('200', () => {
 })
 
 describe('404', () => {
-  test('there is no connection that could be ended', async () => {
+  test('there is no connection to end', async () => {
     expectProblem(await app.call('DELETE', at(`/github?url=${encodeURIComponent(github.url)}`)), 404)
   })
 })
@@ -142,7 +142,7 @@ describe('a host that has no address', () => {
 
   test.each(['github', 'gitea'])('cannot be connected as %s, and the field is named', async kind => {
     const refused = await app.call('PUT', at(`/${kind}`), { url: nowhere, token: 'x' })
-    // A machine without a name server cannot know that there is no such name.
+    // A machine without a name server cannot determine that there is no such name.
     const problem = (await code()) === 'ENOTFOUND' ? expectProblem(refused, 400, 'body.url') : expectProblem(refused, 503)
     expect(JSON.stringify(problem)).toMatch(/the host has no address|try again/)
     expect(await rows(app, 'select 1 from forges')).toEqual([])

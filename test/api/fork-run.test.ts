@@ -43,7 +43,7 @@ const keep = ({ id, epoch }: { id: number; epoch: number }, seq: number, through
   )
 
 describe('200', () => {
-  test('a run of its own that has taken over what its parent was asked for, and a link in both traces', async () => {
+  test('a run of its own with the prompt of its parent, and a link in both traces', async () => {
     const parent = await workedRun()
     await keep(parent, 3, 3)
     const { status, body } = await fork({ agent_run_id: parent.id, from_seq: 3, prompt: 'Try it otherwise' })
@@ -70,13 +70,13 @@ describe('200', () => {
     ])
   })
 
-  test('without a prompt the agent goes on, under the name of its parent', async () => {
+  test('without a prompt the agent continues, under the name of its parent', async () => {
     const parent = await createRun(app, { prompt: 'x', title: 'Ada' })
     const { body } = await fork({ agent_run_id: parent.id, from_seq: 1 })
     expect(body).toMatchObject({ prompt: 'Continue.', title: 'Ada', base_sha: parent.base_sha })
   })
 
-  test('what the parent was told and had not been given yet is told to the fork, in its order and with its images', async () => {
+  test('undelivered messages of the parent go to the fork, in order and with their images', async () => {
     const parent = await createRun(app, { prompt: 'first', images: ['data:image/png;base64,AAAA'] })
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: parent.id, prompt: 'second' })
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: parent.id, prompt: 'third' })

@@ -77,7 +77,7 @@ describe('200', () => {
     ])
   })
 
-  test.each(statuses)('a run that is %s says so in the schema of the document', async status => {
+  test.each(statuses)('a run that is %s has that status in the schema of the document', async status => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, status)
     const { body } = await app.call('GET', path(run.id))

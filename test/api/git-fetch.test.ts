@@ -39,7 +39,7 @@ describe('git clone and git fetch', () => {
     expect(await client.ok(`v${version}`, 'rev-parse', 'HEAD')).toBe(app.git('rev-parse', 'main'))
   })
 
-  test('work for a shallow clone, and one that is made deep later', async () => {
+  test('work for a shallow clone, and for one that is deepened later', async () => {
     app.put('main', { 'deep.txt': '1\n' })
     app.put('main', { 'deep.txt': '2\n' })
     await client.ok('.', 'clone', '--quiet', '--depth=1', client.address(), 'shallow')
@@ -48,7 +48,7 @@ describe('git clone and git fetch', () => {
     expect(await client.ok('shallow', 'rev-list', '--count', 'HEAD')).toBe(app.git('rev-list', '--count', 'main'))
   })
 
-  test.each(['blob:none', 'tree:0', 'blob:limit=1'])('work for a partial clone with %s, which fetches what it looks at', async filter => {
+  test.each(['blob:none', 'tree:0', 'blob:limit=1'])('work for a partial clone with %s, which fetches objects on demand', async filter => {
     const folder = filter.replace(/\W/g, '-')
     await client.ok('.', 'clone', '--quiet', `--filter=${filter}`, client.address(), folder)
     expect(await client.ok(folder, 'show', 'HEAD~1:deep.txt')).toBe('1')
@@ -78,7 +78,7 @@ describe('git clone and git fetch', () => {
   })
 })
 
-test('a process that has never been asked for the repository fetches it for whoever comes', async () => {
+test('a process fetches a repository at its first request, for every user', async () => {
   const want = pktLine(`want ${app.git('rev-parse', 'main')}\n`)
   const body = Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')])
   await using other = await startApp({
@@ -119,7 +119,7 @@ describe('who may', () => {
   const lsRemote = async (token: string | null, repo_id = app.repo_id, org_id = app.org_id) =>
     client.run('ls-remote', client.address(repo_id, token, org_id))
 
-  test('nobody without a token that is good now: git asks for one', async () => {
+  test('an invalid token: git prompts for another one', async () => {
     const gone = await addPerson(app, 'MEMBER', { expires_in_seconds: 60 })
     expect((await lsRemote(gone.token)).code).toBe(0)
     await rows(app, 'update tokens set expires_at = now() where id = $1', [gone.token_id])
@@ -146,7 +146,7 @@ describe('who may', () => {
     expect((await lsRemote(app.token, 999_999)).err).toContain('Repository not found.')
   })
 
-  test('a repository that has never been fetched and cannot be is said so in words', async () => {
+  test('a repository that has never been fetched and cannot be gets an explanation', async () => {
     const nowhere = await putRepository(app, 'nowhere')
     expect((await lsRemote(app.token, nowhere)).err).toContain('does not exist on the machine of the service')
   })
@@ -195,7 +195,7 @@ describe('a client that is in the middle of it', () => {
   })
 })
 
-test('a token that asks too often is told so by git', async () => {
+test('a token beyond its rate limit gets that reason from git', async () => {
   await using limited = await startForgeApp({ AGENTRUN_LIMIT_STANDARD: '3/60' })
   using other = gitClient(limited)
   expect((await other.run('ls-remote', other.address())).code).toBe(0)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Command lines of processes that work in a folder or below it, or are told of it. */
+/** Command lines of processes that run in a folder or below it, or name it as an argument. */
 export function processesIn(folder: string): string[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -15,7 +15,7 @@ const ZERO = '0'.repeat(40)
 describe('what is not taken', () => {
   const nothingLeft = () => [mirror, join(mirror, '..')].flatMap(folder => readdirSync(folder).filter(name => name.startsWith('incoming-')))
 
-  test('refs that are no branch and no tag', async () => {
+  test('refs that are neither branches nor tags', async () => {
     for (const ref of ['refs/agentrun/1/1', 'refs/pull/1/head', 'refs/notes/commits']) {
       const { code, err } = await clone.push('origin', `HEAD:${ref}`)
       expect([code, err]).toEqual([1, expect.stringMatching(/remote rejected.*only branches and tags/)])
@@ -23,7 +23,7 @@ describe('what is not taken', () => {
     expect(app.git('for-each-ref', 'refs/agentrun', 'refs/pull', 'refs/notes')).toBe('')
   })
 
-  test('more bytes than the operator allows: git says so, and nothing stays', async () => {
+  test('more bytes than the operator allows: git reports it, and nothing is kept', async () => {
     await clone.commit({ 'large.bin': randomBytes(PUSH_MAX_BYTES + PUSH_MAX_BYTES / 2) })
     const { code, err } = await clone.push('origin', 'HEAD:refs/heads/large')
     expect([code, err]).toEqual([1, expect.stringContaining('larger than allowed')])
@@ -44,7 +44,7 @@ describe('what is not taken', () => {
     expect(() => execFileSync('git', ['-c', 'safe.directory=*', 'cat-file', '-e', bad], { cwd: mirror, stdio: 'ignore' })).toThrow()
   })
 
-  test('a few objects that stand for millions of files', async () => {
+  test('a few objects that expand to millions of files', async () => {
     const tree = (lines: string[]) =>
       execFileSync('git', ['mktree'], { cwd: join(client.folder, clone.name), input: lines.join(''), encoding: 'utf8' }).trim()
     const ten = (mode: string, sha: string) => tree(Array.from({ length: 10 }, (_, n) => `${mode} ${sha}\t${n}\n`))
@@ -67,7 +67,7 @@ describe('what is not taken', () => {
   }
   const command = (from: string, to: string, ref: string) => Buffer.concat([pktLine(`${from} ${to} ${ref}\0 report-status`), FLUSH])
 
-  test('a commit that is nowhere, a pack that is none, a stale place, and what is no push at all', async () => {
+  test('a missing commit, an invalid pack, an outdated ref, and an invalid push', async () => {
     const main = app.put('main', { 'raw.txt': 'x\n' })
     await client.ok('.', 'ls-remote', client.address())
     const nowhere = await raw(Buffer.concat([command(ZERO, 'a'.repeat(40), 'refs/heads/x'), emptyPack()]))
@@ -86,7 +86,7 @@ describe('what is not taken', () => {
 
   const emptyPack = () => execFileSync('git', ['pack-objects', '--stdout'], { cwd: join(client.folder, clone.name), input: '' })
 
-  test('names by which git could be told something', async () => {
+  test('names that git could parse as options', async () => {
     const main = at('refs/heads/main')
     for (const ref of [
       'refs/heads/--force',

@@ -84,7 +84,7 @@ describe('git push', () => {
     expect([both.code, at('refs/heads/free'), at('refs/heads/busy')]).toEqual([1, '', theirs])
   })
 
-  test('two at once: one moves the branch, and the other is told', async () => {
+  test('two in parallel: one moves the branch, and the other gets a conflict', async () => {
     const base = at('refs/heads/main')
     const others = ['first', 'second']
     for (const name of others) {

@@ -46,7 +46,7 @@ describe('200', () => {
     expect(wrong.body).toMatchObject({ active: false, problem: 'Gitea answered 401: invalid username, password or token' })
   })
 
-  test('the repositories that it shows say which of them are registered, and it is ended', async () => {
+  test('the repositories that it shows are marked as registered or not, and it is ended', async () => {
     await connect()
     const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${gitea.url}/acme/app.git` })
     const { status, body } = await list('&limit=2')
@@ -67,7 +67,7 @@ describe('200', () => {
       expect((await deliver(url, 'issue_comment', said, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
     const look = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
     expect(look.body).toMatchObject({ duplicate: false, queued: true })
-    // As Gitea 1.23 tells of statuses.
+    // The statuses as Gitea 1.23 reports them.
     const unnamed = await deliver(url, '', statusOf('b'.repeat(40)), { as, event_type: 'status' })
     expect(unnamed.body).toMatchObject({ duplicate: false, queued: true })
   })
@@ -88,12 +88,12 @@ describe('400', () => {
     expect(await rows(app, 'select 1 from forges')).toEqual([])
   })
 
-  test('without an address there is none to end, or to ask', async () => {
+  test('without an address there is none to end or to test', async () => {
     expectProblem(await app.call('DELETE', at('/gitea')), 400, 'query.url')
     expectProblem(await app.call('GET', at('/gitea/repositories')), 400, 'query.url')
   })
 
-  test('what is signed and is no delivery names what is missing', async () => {
+  test('a signed body that is no delivery is rejected with what is missing', async () => {
     const url = await hook()
     expectProblem(await deliver(url, '', {}, { as: 'gitea' }), 400, 'header.X-Gitea-Event')
     expectProblem(await deliver(url, 'push', {}, { as: 'gitea', delivery: 'no id' }), 400, 'header.X-Gitea-Delivery')
@@ -125,7 +125,7 @@ describe('404', () => {
 })
 
 describe('409 and 503', () => {
-  test('a token that the forge does not know any more, one connection too many, and a secret that nobody opens', async () => {
+  test('a token that the forge has revoked, one connection too many, and a secret that cannot be decrypted', async () => {
     await connect({ token: 'wrong' })
     expectProblem(await list(), 409)
     await connect()

@@ -79,7 +79,7 @@ describe('401', () => {
 })
 
 describe('409 and 503', () => {
-  test('what GitHub says of the code', async () => {
+  test('the response of GitHub to the code', async () => {
     expectProblem(await callback(await stateOf(), 'another'), 409)
     github.play('POST /app-manifests/{code}/conversions', { kind: 'status', status: 502 })
     expectProblem(await callback(await stateOf()), 503)

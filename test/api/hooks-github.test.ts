@@ -54,7 +54,7 @@ describe('200', () => {
     expect(at_once.map(({ body }) => body.queued).sort()).toEqual([...Array(9).fill(false), true])
   })
 
-  test('a label that is told again under another id is a duplicate, because nobody signs the id', async () => {
+  test('a label that is redelivered under another id is a duplicate, because the id is not signed', async () => {
     const payload = payloads.labeledBy('ada', 'agent-bot', { number: 1 })
     expect((await deliver(url, 'issues', payload, { delivery: 'label-1' })).body).toMatchObject({ duplicate: false, queued: true })
     expect((await deliver(url, 'issues', payload, { delivery: 'label-2' })).body).toMatchObject({ duplicate: true, queued: false })
@@ -62,7 +62,7 @@ describe('200', () => {
     expect((await deliver(url, 'issues', payload, { delivery: 'label-3' })).body).toMatchObject({ duplicate: false, queued: true })
   })
 
-  test('what was said more than a day ago is not done, however well it is signed: it may have been, so long ago that nobody knows', async () => {
+  test('a delivery older than a day is ignored, even with a valid signature: whether it was processed is unknown', async () => {
     const at = new Date(Date.now() - 25 * 3_600_000).toISOString()
     const place = { number: 1, id: 97, at }
     const told = [
@@ -75,7 +75,7 @@ describe('200', () => {
       expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it was said more than a day ago' })
   })
 
-  test('what is about a repository that nobody registered ends with that, and makes no run', async () => {
+  test('a delivery about an unregistered repository ends there, and creates no run', async () => {
     await expect
       .poll(async () => (await told()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
       .toBe('the repository is not registered')
@@ -84,7 +84,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('what is signed and is no delivery names what is missing', async () => {
+  test('a signed body that is no delivery is rejected with what is missing', async () => {
     expectProblem(await deliver(url, '', {}), 400, 'header.X-GitHub-Event')
     expectProblem(await deliver(url, 'ping', {}, { delivery: 'no id' }), 400, 'header.X-GitHub-Delivery')
     expectProblem(await deliver(url, 'ping', null, { body: Buffer.from('{') }), 400, 'body')

@@ -2,10 +2,10 @@ import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 import { followed, operations, type Schema } from './document.ts'
 import type { Ids } from './every-endpoint.ts'
 
-/** A place of a request that names something: `keys` leads to it in the body, `[]` to each of a list. */
+/** A field of a request that names something: `keys` is its path in the body, `[]` means each item of a list. */
 export type IdField = { operation: EndpointName; place: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
 
-/** What each name stands for, wherever it is sent; null: nothing that belongs to an organization. */
+/** The type of object that each name refers to; null: nothing that belongs to an organization. */
 export const meanings: Record<string, keyof Ids | null> = {
   org_id: 'org_id',
   agent_run_id: 'run_id',
@@ -35,7 +35,7 @@ export const meanings: Record<string, keyof Ids | null> = {
   after_card_order_id: null,
 }
 
-/** Every field of every operation with a token that takes an id, by its name in the document. A name that nobody has explained is an error. */
+/** Every field of every operation with a token that takes an id, by its name in the document. A name without an explanation is an error. */
 export function idFields(): IdField[] {
   const asked = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
   return asked.flatMap(({ operationId, parameters, requestBody }) => {

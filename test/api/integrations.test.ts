@@ -58,7 +58,7 @@ describe('404', () => {
 })
 
 describe('501', () => {
-  test('what this version cannot do is said to be so, and nothing is written', async () => {
+  test('what this version does not support is reported as such, and nothing is written', async () => {
     const before = await contents(app)
     const { code } = expectProblem(await app.call('POST', '/v1/slack-connect/generate-token', { org_id: app.org_id }), 501)
     expect(code).toBe('not_available')

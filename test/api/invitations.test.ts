@@ -16,7 +16,7 @@ const signInLink = async (caller: Caller, user_id: number) =>
 const memberOf = async (caller: Caller, email: string) =>
   (await caller.ask('GET', '/members')).body.items.find((item: Member) => item.email === email)
 
-describe('an address is no identity', () => {
+describe('an address is not an identity', () => {
   test('200: two organizations that invite one address have two users, in either order of acceptance', async () => {
     for (const first of ['a', 'b'] as const) {
       const [a, b] = [await newOrganization(), await newOrganization()]
@@ -134,7 +134,7 @@ describe('POST /session/invitation/accept', () => {
     expectProblem(await post({ code: 'x', account: 'other' }), 400, 'body.account')
   })
 
-  test('401 to join the account that is signed in while nobody is', async () => {
+  test('401 to join the signed-in account without a session', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
     await unchanged(async () => expectProblem(await accept(app, invitation_link, 'agentrun_session=none'), 401))
   })
@@ -170,7 +170,7 @@ describe('POST /session/invitation/accept', () => {
     })
   })
 
-  test('409: a member already, and the invitation stays open for somebody else', async () => {
+  test('409: a member already, and the invitation stays open for another person', async () => {
     const { cookie } = await added({ email: newEmail() })
     const { invitation_link } = await invited({ email: newEmail() })
     await unchanged(async () => expectProblem(await accept(app, invitation_link, cookie), 409))
@@ -198,7 +198,7 @@ describe('POST /session/invitation', () => {
     expectProblem(await open(app, invitation_link, null, { 'sec-fetch-site': 'cross-site' }), 403)
   })
 
-  test('404 for a code that nobody was given', async () => {
+  test('404 for an unknown code', async () => {
     expectProblem(await open(app, `${app.base_url}/invitation#code=none`), 404)
   })
 })
@@ -234,14 +234,14 @@ describe('POST /v1/invitations/accept', () => {
     }
   })
 
-  test('404 and 409: a code that nobody was given, and a member', async () => {
+  test('404 and 409: an unknown code, and a member', async () => {
     expectProblem(await acceptWith(app.token, 'http://x/#code=none'), 404)
     expectProblem(await acceptWith(app.token, (await invited({ email: newEmail() })).invitation_link), 409)
   })
 })
 
 describe('GET and DELETE …/invitations', () => {
-  test('200: those that nobody accepted, oldest first, page by page, and none of another organization', async () => {
+  test('200: unaccepted ones, oldest first, page by page, and none of another organization', async () => {
     const { caller } = await newOrganization()
     const [first, second] = [await invited({ email: newEmail() }, caller), await invited({ email: newEmail() }, caller)]
     const page = InvitationPage.strict().parse((await caller.ask('GET', '/invitations')).body)
@@ -273,7 +273,7 @@ describe('GET and DELETE …/invitations', () => {
     await invited({ email }, (await newOrganization()).caller)
   })
 
-  test('two invitations that were open at once for one person: the second is no way to a second membership', async () => {
+  test('two open invitations for one person: the second does not create a second membership', async () => {
     const { caller, org_id } = await newOrganization()
     const [one, two] = [await invited({ email: newEmail() }, caller), await invited({ email: newEmail(), role: 'ADMIN' }, caller)]
     const { cookie } = await accept(app, one.invitation_link)
@@ -283,7 +283,7 @@ describe('GET and DELETE …/invitations', () => {
     ])
   })
 
-  test('the last ADMIN is not replaced by an invitation that nobody accepted', async () => {
+  test('the last ADMIN is not replaced by an unaccepted invitation', async () => {
     const { caller, user_id } = await newOrganization()
     const { invitation_link } = await invited({ email: newEmail(), role: 'ADMIN' }, caller)
     expectProblem(await caller.ask('DELETE', `/members/${user_id}`), 409)

@@ -77,7 +77,7 @@ describe('429', () => {
     expect(statuses(answers)).toEqual({ 200: 60, 429: 10 })
   })
 
-  test('F110 the 11th creation within a minute, and no run is made of it', async () => {
+  test('F110 the 11th creation within a minute, and no run is created', async () => {
     const { call } = await newCaller()
     const path = `/v1/organizations/${app.org_id}/agent/run`
     const count = async () => (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
@@ -109,7 +109,7 @@ describe('429', () => {
     const { org_id } = await addOrganization(app, 'elsewhere')
     await addOldMembership(app, org_id, user_id, 'ADMIN')
     expect((await fresh.call('POST', `/v1/organizations/${org_id}/agent/run?dry_run=true`, { prompt: 'x' })).status).toBe(200)
-    // Neither other requests of the user nor creations of somebody else are refused.
+    // Neither other requests of the user nor creations of other users are refused.
     expect((await fresh.call('GET', '/v1/users/me')).status).toBe(200)
     expect((await (await newCaller()).call('POST', path, { prompt: 'x' })).status).toBe(200)
   })
@@ -137,7 +137,7 @@ describe('429', () => {
 })
 
 describe('200', () => {
-  test('says what is left, in every spelling', async () => {
+  test('the remaining requests are reported, in every spelling', async () => {
     const { call } = await newCaller()
     const first = await call('GET', '/v1/users/me')
     expect(first.headers.get('ratelimit-policy')).toBe('"standard";q=60;w=30, "token_total";q=60;w=60')
@@ -146,7 +146,7 @@ describe('200', () => {
     expect(first.headers.get('x-ratelimit-remaining')).toBe('59')
     expect(first.headers.get('x-ratelimit-reset')).toBe('30')
     expect((await call('GET', '/v1/users/me')).headers.get('x-ratelimit-remaining')).toBe('58')
-    // A refusal that is not one of the limits costs as much, and says so too.
+    // A refusal for another reason than the limits costs as much, and has the headers too.
     const missing = await call('GET', runPath(app.org_id, 999_999))
     expect([missing.status, missing.headers.get('x-ratelimit-remaining')]).toEqual([404, '57'])
   })
@@ -161,7 +161,7 @@ describe('200', () => {
     expect([...(await free.call('GET', '/v1/users/me')).headers.keys()].filter(name => name.includes('ratelimit'))).toEqual([])
   })
 
-  test('a large limit lets through what it says at most, counted in shares', async () => {
+  test('a large limit admits at most its number, counted in shares', async () => {
     await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '10000/600' })
     await large.call('GET', '/v1/users/me')
     await rows(large, `update rate_windows set counts[cardinality(counts)] = 9990`)
@@ -189,7 +189,7 @@ describe('Idempotency-Key', () => {
     expect(statuses(await many(12, () => call('POST', create(), { prompt: 'more' })))).toEqual({ 200: 9, 429: 3 })
   })
 
-  test('200: the answer stays what it was, though the run went on', async () => {
+  test('200: the response is unchanged, though the run continued', async () => {
     const { call } = await newCaller()
     const first = await call('POST', create(), { prompt: 'stays' }, { 'idempotency-key': 'k-stays' })
     await call('PATCH', runPath(app.org_id, first.body.id), { title: 'changed' })
@@ -209,7 +209,7 @@ describe('Idempotency-Key', () => {
     expect(row?.n).toBe(1)
   })
 
-  test('F115 200: the same words of somebody else are another key', async () => {
+  test('F115 200: the same text of another user is another key', async () => {
     const other = await addTenant(app, 'keys')
     const { call } = await newCaller()
     const mine = await call('POST', create(), { prompt: 'mine' }, { 'idempotency-key': 'k-same' })
@@ -239,7 +239,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.id).not.toBe(first.body.id)
   })
 
-  test.each(['', 'x'.repeat(256), 'a\tb'])('400: %j is no key', async key => {
+  test.each(['', 'x'.repeat(256), 'a\tb'])('400: %j is an invalid key', async key => {
     const { call } = await newCaller()
     const before = await runs()
     const answer = await call('POST', create(), { prompt: 'x' }, { 'idempotency-key': key })
@@ -248,7 +248,7 @@ describe('Idempotency-Key', () => {
     expect(await runs()).toBe(before)
   })
 
-  test('409: the first is still at work after five seconds', async () => {
+  test('409: the first is still running after five seconds', async () => {
     const { call } = await newCaller()
     const first = await call('POST', create(), { prompt: 'held' }, { 'idempotency-key': 'k-held' })
     expect(first.status).toBe(200)

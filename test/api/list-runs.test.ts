@@ -126,7 +126,7 @@ describe('200', () => {
     expect(await found('?created_before=0001-01-01T00:00:00Z')).toEqual([])
   })
 
-  test('what published clients ask for, runs made through the API by the caller, and each filter that narrows is said in the total', async () => {
+  test('the queries of published clients, runs that the caller created through the API, and each narrowing filter are reflected in the total', async () => {
     const [, by_slack = 0, by_colleague = 0] = ids
     const { body: me } = await app.call('GET', '/v1/users/me')
     const mine = ids.filter(id => id !== by_slack && id !== by_colleague).toReversed()
@@ -136,7 +136,7 @@ describe('200', () => {
     expect(await found(`?source_type=API&user_id=${colleague}`)).toEqual([by_colleague])
   })
 
-  test("archived runs stay out unless asked for, and another organization's never come in", async () => {
+  test("archived runs are excluded by default, and another organization's always", async () => {
     const last = ids.at(-1) ?? 0
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/archive`, { agent_run_id: last })
     expect(await found('')).toEqual(ids.slice(0, -1).toReversed())
@@ -177,7 +177,7 @@ describe('400', () => {
     ['created_after=2026-01-01T00:00:00Z&created_after=2026-01-01T00:00:00Z', 'created_after'],
   ])('%s', async (query, field) => void expectProblem(await list(`?${query}`), 400, `query.${field}`))
 
-  test('several mistakes are told together', async () => {
+  test('several mistakes are reported together', async () => {
     expectProblem(await list('?limit=0&skip=x&status=done'), 400, 'query.limit', 'query.skip', 'query.status')
   })
 })

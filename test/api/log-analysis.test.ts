@@ -10,7 +10,7 @@ import { addSandbox, addTenant, type Tenant } from './second-organization.ts'
 
 let app: CheckedApp
 let other: Tenant
-/** Its agent looked for a module that nobody has installed, and its check fails. */
+/** Its agent imports a module that is not installed, and its check fails. */
 let run: any
 let logs: any[]
 const MISSING = `node -e 'require("left-pad-zz")'`
@@ -33,7 +33,7 @@ const explain = (explanation: string, ...references: object[]) => calls({ name: 
 const seqOf = (command: string) => logs.find(entry => entry.tool_input?.command === command)?.seq
 
 describe('analyzeAgentRunLogs', () => {
-  test('200: names the cause at once, with its entry, its sandbox and what to do; a run has a model explain it, and says which entries there are not', async () => {
+  test('200: names the cause immediately, with its entry, its sandbox and the fix; a run has a model explain it, and names entries that do not exist', async () => {
     const seq = seqOf(MISSING)
     app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
     const asked_before = app.told().length
@@ -103,7 +103,7 @@ describe('analyzeSandboxLogs', () => {
     expect((await awaitEnd(app, check.agent_run_id)).status).toBe('completed')
   })
 
-  test('400: nothing went on in it', async () => {
+  test('400: it has no entries', async () => {
     const id = await addSandbox(app.db, { organization_id: app.org_id, run_id: run.id })
     await rows(app, 'update sandboxes set last_seq = 1 where id = $1', [id])
     expectProblem(await post(`/sandbox/${id}/analyze-logs`), 400, 'path.sandbox_id')
@@ -118,7 +118,7 @@ describe('analyzeSandboxLogs', () => {
 })
 
 describe('analyzeLogs', () => {
-  test('200: the same failure of several runs is one finding, of the last day where nothing is said, and of no analysis', async () => {
+  test('200: the same failure of several runs is one finding, of the last day by default, and of no analysis', async () => {
     await app.call('PATCH', app.at(''), { default_model: 'openai-compatible/fake' })
     const again = await fail()
     await app.call('PATCH', app.at(''), { default_model: 'scripted/playbook' })
@@ -154,7 +154,7 @@ describe('analyzeLogs', () => {
 describe('the command line', () => {
   const cli = (args: string[]) => runCli(args, { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
 
-  test('agentrun analyze says the cause and what to do, of a run and of all since then', async () => {
+  test('agentrun analyze prints the cause and the fix, of a run and of all since then', async () => {
     const of_run = await cli(['analyze', String(run.id)])
     expect(of_run).toMatchObject({ code: 0, err: '' })
     expect(of_run.out).toMatch(

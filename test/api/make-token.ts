@@ -5,10 +5,10 @@ import { insertServiceUser } from '../../src/store/access/members.ts'
 import type { App } from '../start-app.ts'
 import type { Caller } from './people.ts'
 
-/** Asks for a token; `body` is what is said beside its name. */
+/** Creates a token; `body` are its properties besides the name. */
 export const create = (caller: Caller, body: Record<string, unknown>) => caller.ask('POST', '/tokens', { name: 't', ...body })
 
-/** The token that was asked for. */
+/** The created token. */
 export async function made(caller: Caller, body: Record<string, unknown> = {}) {
   const { status, body: token } = await create(caller, body)
   expect({ status, token }).toMatchObject({ status: 200 })

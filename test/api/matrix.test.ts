@@ -15,7 +15,7 @@ import { addTenant, type Tenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
 /**
- * Every operation that wants a token × whoever may ask for it. What is expected follows from the row of the contract table (access,
+ * Every operation that requires a token × every kind of caller. What is expected follows from the row of the contract table (access,
  * scope, path), so that a new operation is in it by itself.
  */
 
@@ -58,10 +58,10 @@ type Holder = {
   granted?: readonly Scope[]
 }
 
-/** What somebody says of themselves is no matter of a role in some organization. */
+/** Information about the caller alone does not depend on a role in an organization. */
 const ofCaller = (endpoint: Endpoint) => endpoint.tag === 'users' && !ofOrganization(endpoint)
 
-/** The status that the row asks for, and what its words must name; null: the request is let in. */
+/** The status that the row requires, and what its message must name; null: the request is permitted. */
 function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Holder): { status: 401 | 403; words: string } | null {
   if (!known) return { status: 401, words: 'bearer token' }
   if (ofOrganization(endpoint) && !member) return { status: 403, words: 'You do not have access to this organization.' }
@@ -70,19 +70,19 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
 }
 
 /**
- * Whoever is let in gets 200, or a refusal of the operation's own that is about something else than who asks. What is asked about is there,
+ * A permitted caller gets 200, or a refusal for another reason than the caller. The requested object exists,
  * until something has ended it: see tokenCalls and addTenant when a new operation answers 404 here.
  */
 function isLetIn(endpoint: Endpoint, status: number): boolean {
   const { method, problems: own = [] } = endpoint
   if (status === 200) return true
-  // There is no connection that could be ended.
+  // There is no connection to end.
   if (endpoint === endpoints.revokeOAuthToken && status === 404) return true
   const about_who: number[] = method === 'DELETE' ? [401, 403] : [401, 403, 404]
   return own.some((code: ProblemCode) => problems[code].status === status) && !about_who.includes(status)
 }
 
-/** Sends every operation about the tenant's things, what ends something last, and answers what was not as the rows ask for. */
+/** Sends every operation about the tenant's things, destructive ones last, and returns the results that differ from the rows. */
 async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
   const calls = tokenCalls(tenant)
   const refused = calls.filter(call => refusal(rowOf(call), holder) !== null)
@@ -113,7 +113,7 @@ async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
 }
 
 const gives = (role: Role) => (may: readonly Scope[]) => (roles[role].every(scope => may.includes(scope)) ? null : 403)
-/** Verbs that ask for more than their row does, and what they answer who has only that: nobody gives more than they have. */
+/** Operations that require more than their row does, and the result for a caller with only that: no caller grants more than it has. */
 const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 | 404 | null>> = {
   inviteMember: gives('READER'),
   // Nobody was invited with such a code.
@@ -121,10 +121,10 @@ const beyondTheRow: Partial<Record<EndpointName, (may: readonly Scope[]) => 403 
   createServiceUser: gives('READER'),
   createSignInLink: gives('ADMIN'),
   removeMember: may => (may.includes('org:admin') ? null : 403),
-  // What somebody else has said.
+  // Written by another user.
   updatePullRequestComment: () => 403,
   deletePullRequestComment: () => 403,
-  // It is somebody else's.
+  // It belongs to another user.
   revokeToken: may => (may.includes('org:admin') ? null : 404),
 }
 const last = (call: Call) => (call.method === 'DELETE' ? 1 : 0)
@@ -169,7 +169,7 @@ describe('F99 403 for an organization that is not one of the token', () => {
   test('a token that is bound to another organization of its user', async () => {
     const [ours, other] = [await newTenant(), await newTenant()]
     const token = await addCaller(app, [ours.org_id, other.org_id], 'ADMIN', { bound_to: other.org_id })
-    // It is good for one organization only, so it makes none, and says nothing to agents in all of its user's.
+    // It is valid for one organization only, so it creates none, and writes no instructions for agents in all of its user's.
     const may = scopes.filter(scope => scope !== 'org:admin')
     expect(await mismatches(ours, { ...admin, member: false, may, token })).toEqual([{ ...beyond, operation: 'updateMe' }])
   })

@@ -12,7 +12,7 @@ const roleOf = async (user_id: number) =>
     ?.role
 
 describe('GET …/members', () => {
-  test('200: people and service users, oldest first, page by page, and nobody of another organization', async () => {
+  test('200: people and service users, oldest first, page by page, and no members of another organization', async () => {
     const { caller, org_id, user_id } = await newOrganization()
     const person = await added({ email: newEmail(), full_name: 'Ada' }, caller)
     const { body: bot } = await caller.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
@@ -148,7 +148,7 @@ describe('PATCH …/members/{user_id}', () => {
     expectProblem(await create(), 403)
   })
 
-  test('200: the same role changes nothing, and is no act', async () => {
+  test('200: the same role changes nothing, and is not audited', async () => {
     const person = await addPerson(app, 'READER')
     await unchanged(async () => expect((await change(admin, person.user_id, 'READER')).status).toBe(200))
   })
@@ -165,7 +165,7 @@ describe('PATCH …/members/{user_id}', () => {
     expect([await shown(admin), await shown(there)]).toEqual(['ada-l', ''])
     const { items } = (await admin.ask('GET', '/audit-log?action=member.updated&limit=1')).body
     expect(items[0]).toMatchObject({ target_id: `${person.user_id}`, detail: { github_username: 'ada-l', github_user_id: '583231' } })
-    // Two may name one account: it is no identity.
+    // Two may name one account: it is not an identity.
     expect((await admin.ask('PATCH', `/members/${app.user_id}`, { github_username: 'ada-l' })).status).toBe(200)
     expect((await patch({ github_username: null })).body).toMatchObject({ github_username: '', github_user_id: '583231' })
     for (const github_username of ['@ada', '', 7]) expectProblem(await patch({ github_username }), 400, 'body.github_username')
@@ -178,7 +178,7 @@ describe('PATCH …/members/{user_id}', () => {
     for (const role of [undefined, null, 'OWNER']) expectProblem(await change(admin, app.user_id, role), 400, 'body.role')
   })
 
-  test('403: more than the token allows, for oneself too; less is no favour', async () => {
+  test('403: more than the token allows, for its own user too; less is allowed', async () => {
     const person = await addPerson(app, 'ADMIN')
     const caller = await addCaller(app, person.user_id, { scopes: ['org:admin', 'org:read'] })
     const reader = await addPerson(app, 'READER')

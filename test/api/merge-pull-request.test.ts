@@ -24,7 +24,7 @@ async function withoutTheRow<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('200', () => {
-  test('two sides of one history: a commit of both on the base branch, and everybody is told', async () => {
+  test('two sides of one history: a commit of both on the base branch, and all viewers are notified', async () => {
     const odd = 'new\nline/ä "quoted".txt'
     const pr = await app.propose({ 'a.txt': 'A\n', [odd]: 'x\n' })
     const base = app.put('main', { [own()]: 'theirs\n' })
@@ -56,7 +56,7 @@ describe('200', () => {
     expect(JSON.parse(events[0]?.body ?? '')).toEqual({ pr_number: body.number, state: 'merged', user_id: app.user_id })
   })
 
-  test('who looks at the run sees the merge come', async () => {
+  test('a viewer of the run sees the merge', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     let asked = false
     for await (const { event, data } of followRun(app, pr.run_id)) {
@@ -90,7 +90,7 @@ describe('200', () => {
     expect(app.git('show', `main:${file}`)).toBe('2')
   })
 
-  test('merged already: unchanged, whatever is asked, with the remote away', async () => {
+  test('merged already: unchanged for every request, with the remote unavailable', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const { body } = await merge(pr.id)
     const before = await contents(app)
@@ -101,7 +101,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('merged by hand, with its branch deleted since: found and written down, and nothing is pushed', async () => {
+  test('merged manually, with its branch deleted since: detected and recorded, and nothing is pushed', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', 'refs/heads/main', pr.head_sha)
     app.git('branch', '-D', pr.branch)
@@ -110,7 +110,7 @@ describe('200', () => {
     expect((await audits(pr.id)).map(row => JSON.parse(row.detail).how)).toEqual(['found'])
   })
 
-  test('somebody pushed to the branch: what stands there is merged, and the pull request says so', async () => {
+  test('a person pushed to the branch: its current head is merged, and the pull request reports it', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const head_sha = app.put(pr.branch, { [own()]: '1\n2\n3\n' })
     expect(await merge(pr.id, { expected_head_sha: head_sha })).toMatchObject({
@@ -147,14 +147,14 @@ describe('200', () => {
     },
   )
 
-  test('the service died between push and row, and somebody closed it then: what is merged is merged', async () => {
+  test('the service died between push and row, and it was closed then: what is merged is merged', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await withoutTheRow(async () => void expectProblem(await merge(pr.id), 500))
     await edit(pr.id, 'closed')
     expect(await merge(pr.id)).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: main() } })
   })
 
-  test('asked by many at once: merged once', async () => {
+  test('many requests in parallel: merged once', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const base = main()
     const answers = await Promise.all([merge(pr.id), merge(pr.id, { method: 'squash' }), merge(pr.id), merge(pr.id, { method: 'squash' })])

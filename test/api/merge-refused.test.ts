@@ -52,7 +52,7 @@ describe('409', () => {
     await refused(sha.id, /has no branch [0-9a-f]{40} to merge into/)
   })
 
-  test('a head that moved since the caller looked: refused, and shown the next time', async () => {
+  test('a head that moved since the caller read it: refused, and shown the next time', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const head_sha = app.put(pr.branch, { [own()]: 'unseen\n' })
     await refused(pr.id, new RegExp(`is at ${head_sha} now, not at ${pr.head_sha}: review`), { expected_head_sha: pr.head_sha })
@@ -67,7 +67,7 @@ describe('409', () => {
     expect((await get(pr.id)).state).toBe('open')
   })
 
-  test('a remote that says no, in its words, and the next try is free', async () => {
+  test('a remote that refuses, with its message, and the next try is possible', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     addHook('echo "main is frozen" >&2; exit 1')
     await refused(pr.id, /pre-receive hook declined\)\nmain is frozen/)
@@ -118,12 +118,12 @@ describe('503', () => {
     expect((await get(pr.id)).state).toBe('open')
   })
 
-  test('an answer to the push that never comes back: the merge is found by asking again', async () => {
+  test('a response to the push that never arrives: the merge is detected by a second request', async () => {
     let cut = true
     await using server = await startGitServer(dirname(app.remote), (request, response) => {
       if (!cut || request.method !== 'POST' || !request.url?.endsWith('git-receive-pack')) return false
       cut = false
-      // The remote takes the commit, and what it says of it breaks off.
+      // The remote accepts the commit, and its response is cut off.
       response.end = () => {
         response.setHeader('content-length', 1_000)
         response.write('00', () => response.socket?.destroy())

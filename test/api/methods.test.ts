@@ -16,7 +16,7 @@ const paths = [...new Set(table.flatMap(pathsOf))]
 const real = (path: string) => path.replace('{org_id}', `${app.org_id}`).replace('{agent_run_id}', '1')
 
 describe('405', () => {
-  test.each(paths)('F129 %s is served by the methods of the contract alone, and says which', async path => {
+  test.each(paths)('F129 %s supports only the methods of the contract, and lists them', async path => {
     const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).map(endpoint => endpoint.method as string)
     const before = await contents(app)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {

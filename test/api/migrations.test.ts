@@ -57,7 +57,7 @@ test('a newer schema is taken where it only adds, or takes away what this versio
   await expect(migrate(database.url)).rejects.toThrow('9999_less.sql, which this version cannot run on')
 })
 
-test('a command is told to wait for the start of its version where its migrations are not applied', async () => {
+test('a command refuses to run until its migrations are applied by a start of its version', async () => {
   await using database = await emptyDatabase()
   await expect(requireMigrated(database.url)).rejects.toThrow('the database is empty')
   await migrate(database.url)
@@ -66,7 +66,7 @@ test('a command is told to wait for the start of its version where its migration
   await expect(requireMigrated(database.url)).rejects.toThrow('older than this command')
 })
 
-test('a migration waits for a table that is in use without holding up whoever comes after it', async () => {
+test('a migration waits for a table that is in use without delaying later statements', async () => {
   await using database = await emptyDatabase()
   using folder = temporaryFolder()
   await migrate(database.url)
@@ -94,7 +94,7 @@ test('a migration that was changed after it had been applied is refused', async 
   await expect(migrate(database.url)).rejects.toThrow('migration 0001_baseline.sql was changed after it had been applied')
 })
 
-test('a migration that fails leaves nothing of itself, and holds nobody up', async () => {
+test('a migration that fails leaves no trace, and blocks no other', async () => {
   await using database = await emptyDatabase()
   await database.query('create table runs (something_else int)')
   await expect(migrate(database.url)).rejects.toThrow('already exists')
@@ -131,7 +131,7 @@ test('a database of a development version from before the baseline is refused an
   expect(await database.query(`select name from migrations`)).toEqual([{ name: '0001_first_light.sql' }])
 })
 
-test('a database that is away is waited for, as long as the caller says, and its absence is told once', async () => {
+test('an unavailable database is waited for until the timeout of the caller, and reported once', async () => {
   await using database = await emptyDatabase()
   await using proxy = new DatabaseProxy(database.url)
   await proxy.up()
@@ -146,7 +146,7 @@ test('a database that is away is waited for, as long as the caller says, and its
   expect((await database.query(applied)).length).toBeGreaterThan(0)
 })
 
-test('a server that takes the connection and says nothing is away, and holds no start up', async () => {
+test('a server that accepts connections and never responds is unavailable, and does not block the start', async () => {
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as { port: number }

@@ -10,7 +10,7 @@ import { type Call, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
-/** Of several things that are wrong with a request, the first of specification.md#errors is told: token → limit → membership and scope → parse → object → state. */
+/** Of several things that are wrong with a request, the first of specification.md#errors is reported: token → limit → membership and scope → parse → object → state. */
 
 let app: App
 let other: Tenant
@@ -41,7 +41,7 @@ async function send({ method, path, body, headers }: Wrong, token: string | null
 }
 const caller = (limits: Parameters<typeof addCaller>[3] = {}) => addCaller(app, [app.org_id], 'ADMIN', limits)
 
-/** One that has asked as often as it may. */
+/** A user who has reached the rate limit. */
 async function spent(): Promise<string> {
   const token = await caller()
   await send({ method: 'GET', path: '/v1/users/me' }, token)
@@ -65,7 +65,7 @@ describe('a follow-up with more and more that is right', () => {
   ) => ({ method: 'POST', path: `/v1/organizations/${org_id}/agent/run/${run}/resume`, body, headers }) satisfies Wrong
   const bad_key = { 'idempotency-key': 'x'.repeat(256) }
 
-  test('is told what the first thing is that is still wrong', async () => {
+  test('reports the first thing that is still wrong', async () => {
     const banned = (await createRun(app, { prompt: 'x' })).id
     await rows(app, 'update runs set banned = true where id = $1', [banned])
     const before = await contents(app)
@@ -89,7 +89,7 @@ describe('a follow-up with more and more that is right', () => {
       const answer = await send(request, token)
       expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
       expectProblem(answer, status)
-      // Whoever is known is told what is left, whatever else is wrong.
+      // An authenticated caller gets the remaining requests, whatever else is wrong.
       expect({ what, counted: answer.headers.has('x-ratelimit-remaining') }).toEqual({ what, counted: status !== 401 })
     }
     const { tokens: _new, users: _too, memberships: _also, ...after } = await contents(app)
@@ -145,7 +145,7 @@ describe('for every operation', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('what is wrong with query and body comes before that there is no such thing', async () => {
+  test('mistakes in query and body come before a missing object', async () => {
     const before = await contents(app)
     const takers = tokenCalls({ ...unknown, org_id: app.org_id }).filter(
       call => rowOf(call).body !== null || Object.keys(rowOf(call).query.shape).length > 0,
@@ -160,7 +160,7 @@ describe('for every operation', () => {
 })
 
 describe('HEAD and OPTIONS', () => {
-  test('are no way to ask: the methods of the path, whoever asks, for whatever there is, and nothing is counted', async () => {
+  test('get the methods of the path, for every caller and object, and nothing is counted', async () => {
     const token = await caller()
     const { id } = await createRun(app, { prompt: 'x' })
     const words = new Set<string>()

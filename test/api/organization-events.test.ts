@@ -25,7 +25,7 @@ const last = async () =>
   (await rows<{ seq: number }>(app, 'select event_seq as seq from organizations where id = $1', [app.org_id]))[0]?.seq ?? 0
 
 describe('200', () => {
-  test('without a place it starts now, and tells what is created, moved and changed, with the run as it is', async () => {
+  test('without a position it starts now, and reports creations, moves and changes, with the current run', async () => {
     const before = await createRun(app, { prompt: 'before' })
     const start = await last()
     await using reader = await openFrames(app, events())
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(told(frames)[4]?.run.status).toBe('cancelled')
   })
 
-  test('after_seq and Last-Event-ID go on from there, without gaps or duplicates, whoever writes meanwhile', async () => {
+  test('after_seq and Last-Event-ID continue from there, without gaps or duplicates, despite concurrent writes', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const start = await last()
     const writing = Promise.all(
@@ -78,7 +78,7 @@ describe('200', () => {
     expect(told(await reader.until(seen => seen.length >= 1))[0]).toMatchObject({ type: 'agent_run.created', agent_run_id: id })
   })
 
-  test('numbers are gap-free for each organization, and nobody sees what happens in another', async () => {
+  test('numbers are gap-free for each organization, and events of another are never visible', async () => {
     await using ours = await openFrames(app, events())
     await using theirs = await openFrames(app, events('?after_seq=0', other.org_id), { authorization: `Bearer ${other.token}` })
     await theirs.until(seen => seen.length === 1)
@@ -97,7 +97,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('a place that is no number', async () => {
+  test('an invalid position', async () => {
     expectProblem(await app.call('GET', events(), undefined, { 'last-event-id': 'x' }), 400, 'header.Last-Event-ID')
     expectProblem(await app.call('GET', events('?after_seq=-1')), 400, 'query.after_seq')
   })

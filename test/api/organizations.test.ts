@@ -174,7 +174,7 @@ describe('what runs follow', () => {
     expect((await create()).body).toMatchObject({ repo_id: app.repo_id })
   })
 
-  test('the default model is taken by a run that names none, and is what the list of models says', async () => {
+  test('the default model is used by a run that names none, and is the one in the list of models', async () => {
     await using two = await startApp({
       ...{ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_DEFAULT_MODEL: 'openai-compatible/a' },
       ...{ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' },
@@ -190,7 +190,7 @@ describe('what runs follow', () => {
     expect(problem.detail).toContain('gone/model')
   })
 
-  test('enable_pr_creation is what auto_create_pr is when a run does not say it', async () => {
+  test('enable_pr_creation is the default of auto_create_pr', async () => {
     const flag = async (body: object) => {
       const { id } = await createRun(app, { prompt: 'x', repo_id: app.repo_id, ...body })
       return (await rows<{ auto_create_pr: boolean }>(app, 'select auto_create_pr from runs where id = $1', [id]))[0]?.auto_create_pr
@@ -203,7 +203,7 @@ describe('what runs follow', () => {
   })
 })
 
-test('a user of one organization alone is no member of what somebody else makes', async () => {
+test('a user of one organization alone is no member of an organization that another user creates', async () => {
   const { id } = await insertUser(app.db, { full_name: 'x' })
   await insertMembership(app.db, app.org_id, id, 'MEMBER')
   const { body } = await app.call('POST', '/v1/organizations', { name: 'Private' })

@@ -42,7 +42,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectModel('ModelsResponse', await get(`${org}/models`))
     })
 
-    test('asks for connections without any body or type, and is told honestly that there are none yet', async () => {
+    test('lists connections without body or content type, and gets an empty list', async () => {
       const bare = (path: string) => send(client, { method: 'POST', path, headers: id })
       const lists = ['/v1/mcp-providers', `/v1/oauth/tokens/status?org_id=${app.org_id}`]
       for (const path of lists) expect((await get(path, id)).body).toEqual([])
@@ -142,7 +142,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   })
 
   describe('a forge', () => {
-    test('creates for a repository, reads the run, and goes on by path with a prompt', async () => {
+    test('creates for a repository, reads the run, and continues by path with a prompt', async () => {
       expectModel('UserResponse', await get('/v1/user'))
       expectModel('RepoResponse', await get(`${org}/repositories/${app.repo_id}`))
       const run = await made({ repo_id: app.repo_id, agent_type: 'codegen' })
@@ -152,7 +152,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       await awaitEnd(app, run.id)
     })
 
-    test('is told what to send when it sends a form with a picture', async () => {
+    test('a form with a picture is rejected with what to send instead', async () => {
       const form = new FormData()
       form.set('prompt', 'x')
       form.set('image', new Blob([Buffer.from('89504e47', 'hex')], { type: 'image/png' }), 'a.png')
@@ -192,7 +192,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     expect((await made()).status).toBe(active)
   })
 
-  test('an organization without repositories is told to add some', async () => {
+  test('an organization without repositories gets the advice to add some', async () => {
     const empty = await addOrganization(app, `empty-${profile}`)
     const caller = { ...client, token: empty.token }
     const path = `/v1/organizations/${empty.org_id}/agent/run`

@@ -60,7 +60,7 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', p
     for (const query of ['skip=1&skip=2', 'skip[a]=1']) expectProblem(await get(page, query), 400, 'query.skip')
   })
 
-  test('keys that nobody knows are ignored', async () => {
+  test('unknown keys are ignored', async () => {
     for (const query of ['Limit=0', '__proto__=1', 'constructor=1', 'x[y]=1', '%zz=1', '&&=', `${'k=v&'.repeat(190)}`])
       expect({ query, status: (await get(page, query)).status }).toEqual({ query, status: 200 })
   })
@@ -96,12 +96,12 @@ describe('F103 ids in the path', () => {
     expectProblem(answer, 400, 'path.org_id')
   })
 
-  test('the mistakes of a bad path are told together with those of the query', async () => {
+  test('the mistakes of a bad path are reported together with those of the query', async () => {
     const answer = await app.call('GET', '/v1/organizations/one/agent/run/two/logs?limit=three')
     expectProblem(answer, 400, 'path.org_id', 'path.agent_run_id', 'query.limit')
   })
 
-  test('an id that nobody has is no member, or not found, whatever its size', async () => {
+  test('an unknown id is no member, or not found, regardless of its size', async () => {
     for (const value of [0, 2_147_483_648, 999_999_999_999_999]) {
       expectProblem(await app.call('GET', `/v1/organizations/${value}/repos`), 403)
       expectProblem(await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${value}`), 404)

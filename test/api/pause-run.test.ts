@@ -72,7 +72,7 @@ describe('200', () => {
     expect(told.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
   })
 
-  test('a resume goes on within the same turn, with the message, and nothing is left of the pause', async () => {
+  test('a resume continues in the same turn, with the message, and nothing of the pause remains', async () => {
     const id = await newRun('queued')
     await pause({ agent_run_id: id })
     const { body } = await post('resume', { agent_run_id: id, prompt: 'go on' })
@@ -80,7 +80,7 @@ describe('200', () => {
     expect(body.deadline_at).not.toBeNull()
   })
 
-  test('who talks to a run that is about to pause has it go on', async () => {
+  test('a message to a run that is about to pause continues it', async () => {
     const id = await newRun('running')
     await pause({ agent_run_id: id })
     const { body } = await post('resume', { agent_run_id: id, prompt: 'no, go on' })
@@ -102,7 +102,7 @@ describe('400', () => {
 })
 
 describe('404', () => {
-  test("another organization's run in the body, in the words of one that never was, and it goes on", async () => {
+  test("another organization's run in the body gets the message of a nonexistent one, and it continues", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await pause({ agent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await pause({ agent_run_id: 424_242 }), 404)

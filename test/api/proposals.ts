@@ -15,7 +15,7 @@ export type ForgeApp = App & {
   remote: string
   /** Git in the remote. */
   git(...args: string[]): string
-  /** A commit on a branch of the remote, made from `main` when it is new; a file of null is deleted. Its SHA. */
+  /** A commit on a branch of the remote, created from `main` when it is new; a file of null is deleted. Its SHA. */
   put(branch: string, files: Record<string, string | null>): string
   /** A branch with a commit on top of `main`, and the pull request of it as a worker saves it. */
   propose(files: Files, place?: { repository_id?: number; base_branch?: string }): Promise<Proposal>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 // The answers that generated clients of the public API accept, written out from its published models and not from our contract. Types are
-// strict, as theirs are: a whole number is no text, a text no number. Keys that they do not know are let through.
+// strict, as theirs are: a whole number is no text, a text no number. Unknown keys are ignored.
 
 const whole = z.int()
 const text = z.string()

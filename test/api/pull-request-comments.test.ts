@@ -101,7 +101,7 @@ describe('200', () => {
   })
 })
 
-test('400 for what is no comment', async () => {
+test('400 for an invalid comment', async () => {
   expectProblem(await say({}), 400, 'body.body')
   expectProblem(await say({ body: '  ' }), 400, 'body.body')
   expectProblem(await say({ body: 'x'.repeat(65_537) }), 400, 'body.body')
@@ -112,7 +112,7 @@ test('400 for what is no comment', async () => {
   expectProblem(await say({ body: 'x', path: 'a', side: 'LEFT' }), 400, 'body.side')
 })
 
-test('403 for what somebody else wrote, whoever asks, and for who only reads', async () => {
+test('403 for a comment of another user, for every caller, and for a read-only one', async () => {
   const { body } = await ada.ask('POST', `/prs/${pr_id}/comments`, { body: 'mine' })
   expectProblem(await app.call('PATCH', `${comments()}/${body.id}`, { body: 'yours' }), 403)
   expectProblem(await app.call('DELETE', `${comments()}/${body.id}`), 403)

@@ -47,7 +47,7 @@ describe('200 commits', () => {
     expect((await diff('', id)).body).toMatchObject({ files: [{ path: 'merged.txt' }], files_changed: 1 })
   })
 
-  test('a commit that says strange things of itself', async () => {
+  test('a commit with unusual metadata', async () => {
     const { id, branch } = await app.propose({ 's.txt': 'x\n' })
     const tree = app.git('rev-parse', `${branch}^{tree}`)
     const identity = ['-c', 'user.name=\u202eevil <b>', '-c', 'user.email=x']

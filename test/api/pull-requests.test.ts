@@ -83,7 +83,7 @@ describe('200', () => {
     expect(run.body.github_pull_requests).toMatchObject([{ id, state: 'open', number: body.number }])
   })
 
-  test('one says by what was last fetched whether it could be merged', async () => {
+  test('a single one reports by the last fetch whether it could be merged', async () => {
     const clean = await change()
     const clash = await app.propose({ 'a.txt': 'theirs\n' })
     app.put('main', { 'a.txt': 'ours\n' })
@@ -103,7 +103,7 @@ describe('200', () => {
     ['open', 'draft', 'draft'],
     ['draft', 'ready_for_review', 'open'],
     ['open', 'open', 'open'],
-  ])('one that is %s and is asked to be %s is %s, by both paths', async (before, state, after) => {
+  ])('one that is %s and is set to %s is %s, by both paths', async (before, state, after) => {
     for (const path of ['/prs', `/repos/${app.repo_id}/prs`]) {
       const { id, run_id } = await change()
       if (before !== 'open') await edit(id, { state: before })
@@ -200,7 +200,7 @@ describe('403', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('who may only look may look, and neither merge nor edit', async () => {
+  test('a read-only user may read, and neither merge nor edit', async () => {
     const { id } = await change()
     for (const headers of [await tokenOf('READER'), await tokenOf('ADMIN', { scopes: ['runs:read'] })]) {
       expect((await app.call('GET', prs(), undefined, headers)).status).toBe(200)

@@ -59,7 +59,7 @@ describe('402', () => {
     expectProblem(await create(), 402)
   })
 
-  test('what the month has cost has reached the budget: no run is made, and none goes on that rests', async () => {
+  test('the cost of the month has reached the budget: no run is created, and no inactive one continues', async () => {
     await set({ budget_usd_per_month: '1.50' })
     const ids = Object.fromEntries(
       await Promise.all(
@@ -79,7 +79,7 @@ describe('402', () => {
     expect((await resume(ids.running ?? 0)).status).toBe(200)
   })
 
-  test('objects come first: a run or repository that is not there is 404 as ever', async () => {
+  test('objects come first: a missing run or repository is 404 as usual', async () => {
     await set({ runs_per_month: 0 })
     expectProblem(await resume(424_242), 404)
     expectProblem(await app.call('POST', path(), { prompt: 'x', repo_id: 424_242 }), 404)
@@ -97,7 +97,7 @@ describe('200', () => {
     expect((await create()).status).toBe(200)
   })
 
-  test('with the number of runs used up, a paused run goes on and a waiting one is answered: no turn begins', async () => {
+  test('with the number of runs used up, a paused run continues and a waiting one can be answered: no turn begins', async () => {
     const ids = await Promise.all(
       (['paused', 'waiting', 'running', 'queued'] as const).map(async status => {
         const { id } = await createRun(app, { prompt: 'x' })
@@ -109,7 +109,7 @@ describe('200', () => {
     for (const id of ids) expect((await resume(id)).status).toBe(200)
   })
 
-  test('what another organization uses does not count, and a cost that nobody knows is not counted as one', async () => {
+  test('the usage of another organization does not count, and an unknown cost counts as none', async () => {
     const other = await addTenant(app)
     await append(app.db, other.org_id, other.run_id, null, { usage: { ...usage, cost_usd: '1000' } })
     await set({ budget_usd_per_month: '1' })
@@ -118,7 +118,7 @@ describe('200', () => {
     expect((await create()).status).toBe(200)
   })
 
-  test('a bound that is raised or lifted lets go on', async () => {
+  test('a limit that is raised or removed admits runs again', async () => {
     await set({ runs_per_month: 1 })
     await createRun(app, { prompt: 'x' })
     expectProblem(await create(), 402)

@@ -109,7 +109,7 @@ describe('what is unusual and sound is served', () => {
     expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ id: app.user_id })
   })
 
-  test('a GET with a body, which nobody reads and which is no next request', async () => {
+  test('a GET with a body, which is not read and is no next request', async () => {
     const smuggled = `DELETE /session HTTP/1.1\r\nhost: localhost\r\n\r\n`
     const answers = await sendRaw(
       app,
@@ -132,13 +132,13 @@ describe('what is unusual and sound is served', () => {
   })
 })
 
-test('the service outlives a thousand connections that say nothing of sense', async () => {
+test('the service survives a thousand malformed connections', async () => {
   const noise = Array.from({ length: 1_000 }, (_, i) => Buffer.from(`${'\x00\xffGET / POST'.repeat(i % 7)}\r\n\r\n${i}`, 'latin1'))
   for (let i = 0; i < noise.length; i += 100) await Promise.all(noise.slice(i, i + 100).map(bytes => sendRaw(app, [bytes, '\r\n\r\n'])))
   expect((await app.call('GET', '/v1/users/me')).status).toBe(200)
 })
 
-test('F109 two hundred connections that send a byte and wait hold nobody up', async () => {
+test('F109 two hundred connections that send a byte and wait do not block others', async () => {
   const { hostname, port } = new URL(app.base_url)
   const slow = Array.from({ length: 200 }, () => connect({ host: hostname, port: Number(port) }))
   await Promise.all(slow.map(socket => once(socket, 'connect')))
@@ -149,7 +149,7 @@ test('F109 two hundred connections that send a byte and wait hold nobody up', as
   for (const socket of slow) socket.destroy()
 })
 
-test('F109 slow senders have 10 seconds for headers and 30 for a request, looked at every 2', async () => {
+test('F109 slow clients have 10 seconds for headers and 30 for a request, checked every 2', async () => {
   const { app: built } = await createBareApp(app.db)
   expect(built.server).toMatchObject({ headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
   expect(request_timeouts.requestTimeout).toBe(30_000)

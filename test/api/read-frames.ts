@@ -1,6 +1,6 @@
 type Service = { base_url: string; token: string }
 
-/** One server-sent event as it stands in the stream. */
+/** One server-sent event as it is in the stream. */
 export type StreamFrame = { event: string; id: string | null; data: string }
 
 /** An open stream: `until` reads on till the frames seen so far fit; `closed` till the server ends it. Closing is the caller's. */

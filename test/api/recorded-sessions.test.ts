@@ -33,7 +33,7 @@ const text = (words: string) => ({ type: 'text', text: words })
 const typesOf = (logs: LogEntry[]) => logs.map(({ message_type }) => message_type)
 
 describe('200: a session is a run', () => {
-  test('that is running at once, whose user creates it once, and that nobody else can reach', async () => {
+  test('that is running immediately, whose user creates it once, and that other users cannot reach', async () => {
     const { session_id, id } = await newSession()
     expect(await getRun(id)).toMatchObject({
       status: 'running',
@@ -115,7 +115,7 @@ describe('200: a session is a run', () => {
     expect(logs[7]).toMatchObject({ observation: 'They pass.' })
   })
 
-  test('that ends as reported, takes what its log still says, and begins a new turn with ACTIVE', async () => {
+  test('that ends as reported, takes late log entries, and begins a new turn with ACTIVE', async () => {
     const { id, log, report } = await newSession()
     await report('ERROR')
     expect(await getRun(id)).toMatchObject({ status: 'failed', status_reason: 'agent_error', terminal: true })
@@ -170,7 +170,7 @@ describe('200: a session is a run', () => {
 })
 
 describe('what nothing here works on', () => {
-  test('counts in no usage and takes no place of another run', async () => {
+  test('counts in no usage and occupies no slot of another run', async () => {
     const usage = async () => (await app.call('GET', `${org()}/usage`)).body
     const before = await usage()
     const { report } = await newSession()
@@ -230,7 +230,7 @@ describe('what nothing here works on', () => {
     expect(typesOf(await allLogs(app, id))).toEqual(['ERROR', 'USER_MESSAGE'])
   })
 
-  test('409 when it has as many entries as a recording may have, and the last one says so', async () => {
+  test('409 when it has the maximum number of entries, and the last one reports it', async () => {
     const { id, log } = await newSession()
     await rows(app, 'update runs set total_logs = 19998 where id = $1', [id])
     expect((await log(agent(text('a'), text('b'), text('c')))).status).toBe(200)

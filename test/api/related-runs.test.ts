@@ -30,7 +30,7 @@ async function endedRun() {
 }
 
 describe('200', () => {
-  test('the last entry of a run that has ended stays its answer, whatever is made from it', async () => {
+  test('the last entry of an ended run stays its answer, whatever is created from it', async () => {
     const parent = await endedRun()
     const child = await createRun(app, { prompt: 'child', parent_run_id: parent.id })
     const forked = await fork(parent.id)
@@ -47,7 +47,7 @@ describe('200', () => {
       expect((await related(id)).items.map(run => [run.id, run.relation])).toEqual([[parent.id, 'parent']])
   })
 
-  test('while its turn goes on, its trace links them, without a status that would grow old', async () => {
+  test('during its turn its trace links them, without a status that would become outdated', async () => {
     for (const status of ['queued', 'running', 'waiting', 'paused'] as const) {
       const parent = await createRun(app, { prompt: 'parent' })
       await putRun(app, parent.id, status)

@@ -83,7 +83,7 @@ test('a merge is refused in the words of the forge, and one of a newer head than
   expect((await here()).state).toBe('closed')
 }, 60_000)
 
-test('what people say of it here is said there, once, in their order, also when the forge was away; what they change and delete follows', async () => {
+test('comments here are posted there, once, in order, also after an outage of the forge; edits and deletions follow', async () => {
   const path = `${pr.path}/comments`
   const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
   const there = () => github.state.comments.filter(({ number }) => number === pr.pull.number).map(({ body }) => body)

@@ -35,7 +35,7 @@ describe('200', () => {
     ])
   })
 
-  test('a run at work, and every other on the branch of the pull request, is stopped; whichever of them is named', async () => {
+  test('an active run, and every other on the branch of the pull request, is stopped; any of them can be named', async () => {
     const [owner, fixing, apart] = [await newRun('waiting'), await newRun('running'), await newRun('running')]
     await putPullRequest(app, owner)
     await rows(app, `update runs set (branch, pushed_sha) = (select branch, pushed_sha from runs where id = $2) where id = $1`, [
@@ -84,7 +84,7 @@ describe('400', () => {
 })
 
 describe('404', () => {
-  test("another organization's run in the body, in the words of one that never was, and it goes on", async () => {
+  test("another organization's run in the body gets the message of a nonexistent one, and it continues", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await remove({ agent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await remove({ agent_run_id: 424_242 }), 404)

@@ -48,7 +48,7 @@ describe('DELETE …/members/{user_id}', () => {
     expect((await sessionToken(app, cookie)).status).toBe(403)
   })
 
-  test('200: no token that is made at the same moment survives', async () => {
+  test('200: no token that is created at the same moment survives', async () => {
     for (let i = 0; i < 5; i++) {
       const person = await addPerson(app, 'MEMBER')
       const makes = Array.from({ length: 5 }, () => person.ask('POST', '/tokens', { name: 'race' }))

@@ -29,7 +29,7 @@ afterAll(async () => {
 const path = (rest = '', org_id = app.org_id) => `/v1/organizations/${org_id}/repos${rest}`
 const call = (method: string, rest = '', body?: unknown, org_id = app.org_id) => app.call(method, path(rest, org_id), body)
 let added = 0
-/** A repository at an address of its own that nobody is at. */
+/** A repository at its own unreachable address. */
 async function add(body: object = {}) {
   const answer = await call('POST', '', { url: `https://git.example.org/acme/r${++added}.git`, ...body })
   expect(answer).toMatchObject({ status: 200 })
@@ -232,7 +232,7 @@ describe('DELETE …/repos/{repo_id}', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a run that is made at the same moment keeps the repository, or is not made', async () => {
+  test('a run that is created at the same moment keeps the repository, or is not created', async () => {
     for (let round = 0; round < 6; round++) {
       const { id } = await add()
       const create = () => app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', repo_id: id })

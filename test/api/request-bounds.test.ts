@@ -23,7 +23,7 @@ describe('headers', () => {
     const named = (count: number) => Array.from({ length: count }, (_item, n) => `x${n}: y\r\n`).join('')
     expect(await status(`${me}${auth}${named(limits.headers - 3)}${close}`)).toEqual([200])
     expect(await status(`${me}${auth}${named(limits.headers - 2)}${close}`)).toEqual([431])
-    // Behind Node's own bound, where it would look away: 2,000 short ones, and then a second host.
+    // After Node's own limit, beyond which it ignores headers: 2,000 short ones, and then a second host.
     expect(await status(`${me}${auth}${'a:\r\n'.repeat(2_500)}host: evil.example\r\n${close}`)).toEqual([400])
   })
 
@@ -50,7 +50,7 @@ describe('the target', () => {
 })
 
 describe('requests sent one upon the other', () => {
-  test('are answered in their order, those beyond a hundred that wait with 429, and the connection goes on', async () => {
+  test('are answered in order, more than a hundred waiting ones with 429, and the connection continues', async () => {
     const many = limits.waiting_requests + 50
     const answers = await sendRaw(app, `${`${me}${auth}\r\n`.repeat(many)}`.replace(/\r\n$/, close))
     expect(answers).toHaveLength(many)

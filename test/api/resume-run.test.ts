@@ -56,7 +56,7 @@ describe('200', () => {
     },
   )
 
-  test('a paused run goes on in the same turn, with the budget that was topped up', async () => {
+  test('a paused run continues in the same turn, with the increased budget', async () => {
     const id = await newRun('paused')
     const { body } = await resume({ agent_run_id: id, prompt: 'go on', budget: { max_steps: 500 } })
     expect(body).toMatchObject({ status: 'queued', turn: 1, status_reason: null, budget: { max_steps: 500, max_cost_usd: null } })
@@ -72,7 +72,7 @@ describe('200', () => {
     expect(await runnable(id)).toBe(true)
   })
 
-  test.each(['queued', 'starting', 'running'] as const)('a run that is %s hears it as the mode says, by itself as steer', async status => {
+  test.each(['queued', 'starting', 'running'] as const)('a run that is %s reads the message in its mode, default steer', async status => {
     const id = await newRun(status)
     for (const mode of [undefined, 'steer', 'enqueue', 'interrupt']) {
       const answer = await resume({ agent_run_id: id, prompt: `as ${mode}`, mode })
@@ -116,7 +116,7 @@ describe('200', () => {
     })
   })
 
-  test('twenty at once on a finished run: one new turn, every message kept, no place in the trace given twice', async () => {
+  test('twenty in parallel on a finished run: one new turn, every message kept, no position in the trace used twice', async () => {
     const id = await newRun('completed')
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => resume({ agent_run_id: id, prompt: `message ${i}` })))
     expect(answers.map(answer => answer.status)).toEqual(answers.map(() => 200))

@@ -38,7 +38,7 @@ const settle = async (id: number) => {
 }
 const stop = async (id: number) => expect(await post('stop', { agent_run_id: id })).toMatchObject({ status: 200 })
 
-test('a run that is being stopped stays cancelling, and gets one new turn with every follow-up when its worker has let go', async () => {
+test('a run that is being stopped stays cancelling, and gets one new turn with every follow-up when its worker has released it', async () => {
   const id = await newRun('cancelling')
   for (const prompt of ['go on', 'and this'])
     expect(await resume({ agent_run_id: id, prompt })).toMatchObject({ status: 200, body: { status: 'cancelling', turn: 1 } })

@@ -64,7 +64,7 @@ async function expectEnd(readers: Awaited<ReturnType<typeof openStreams>>) {
 }
 
 describe('F114 open streams end', () => {
-  test('when their token is revoked, and those of others go on', async () => {
+  test('when their token is revoked, and those of others continue', async () => {
     const [gone, stays] = [await newToken(), await newToken()]
     const [ending, going] = [await openStreams(gone.token), await openStreams(stays.token)]
     await admin.ask('DELETE', `/tokens/${gone.id}`)
@@ -96,7 +96,7 @@ describe('F114 open streams end', () => {
     const { token, id } = await newToken()
     const ending = await openStreams(token)
     await admin.ask('DELETE', `/tokens/${id}`)
-    // By then every stream was looked at.
+    // By then every stream was checked.
     await expectEnd(ending)
     const run = await createRun(first, { prompt: 'after' })
     for (const reader of [readers[1], readers[3]])

@@ -69,7 +69,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('a format that nobody knows', async () => {
+  test('an unknown format', async () => {
     const id = await changedRun()
     for (const query of ['?format=html', '?format=', '?format=json&format=patch', '?format[]=json'])
       expectProblem(await diff(id, query), 400, 'query.format')
@@ -77,7 +77,7 @@ describe('400', () => {
 })
 
 describe('409', () => {
-  test('files that are not kept are not made up: the newest entry that can be had is named', async () => {
+  test('missing files are not invented: the newest available entry is named', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const changing = ['shell', 'read', 'shell'].map(tool_name => entry({ message_type: 'ACTION', tool_name }))
     await append(app.db, app.org_id, id, null, { entries: changing })

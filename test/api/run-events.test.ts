@@ -69,7 +69,7 @@ describe('200', () => {
     expect(logIds(frames)).toEqual([1, 2, 3])
   })
 
-  test('after_seq and Last-Event-ID go on behind that entry, the header wins', async () => {
+  test('after_seq and Last-Event-ID continue after that entry, the header wins', async () => {
     const id = await newRun(250)
     const all = (from: number) => (seen: StreamFrame[]) => logIds(seen).length === 250 - from
     expect(logIds(await readFrames(app, events(id, '?after_seq=100'), all(100)))).toEqual(range(101, 250))
@@ -98,7 +98,7 @@ describe('200', () => {
     expect(seen).toEqual(range(1, total))
   })
 
-  test('two readers at different places do not disturb each other', async () => {
+  test('two readers at different positions do not disturb each other', async () => {
     const id = await newRun(500)
     await using late = await openFrames(app, events(id, '?after_seq=499'))
     await late.until(seen => logIds(seen).length === 1)
@@ -108,7 +108,7 @@ describe('200', () => {
     expect(logIds(await late.until(seen => logIds(seen).length === 101))).toEqual(range(500, 600))
   })
 
-  test('whoever is told that the run has ended has been given all its entries', async () => {
+  test('a client that gets the end of the run has got all its entries', async () => {
     for (let i = 0; i < 10; i++) {
       const id = await newRun(1)
       await using reader = await openFrames(app, events(id))

@@ -5,7 +5,7 @@ import { createRun } from '../runs/await-run.ts'
 import { type App, startApp } from '../start-app.ts'
 import { readFrames } from './read-frames.ts'
 
-/** What tools print and models say: text that databases and decoders like to change. */
+/** Outputs of tools and models: text that databases and decoders tend to change. */
 const hard: Record<string, string> = {
   NUL: 'a\0b',
   'half a surrogate pair': 'a\ud800b\udfff',
@@ -67,7 +67,7 @@ test('so does the stream, whose frames no text of an entry can break', async () 
   for (const [i, frame] of entries.entries()) expect(frame.data).toContain(bodies[i])
 })
 
-test('text is found by what it says, escapes included', async () => {
+test('text is found by its content, escapes included', async () => {
   for (const [text, seq] of [
     ['a\u2028b', 6],
     ['"quotes" \\ back', 9],

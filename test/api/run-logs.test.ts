@@ -125,7 +125,7 @@ describe('200', () => {
     RunWithLogs.strict().parse(body)
   })
 
-  test('every entry is what the same entry was, however it is asked for', async () => {
+  test('an entry is the same in every kind of request', async () => {
     const by_page = (await logs('?skip=20&limit=1')).body.logs[0]
     for (const query of ['?after_seq=20&before_seq=22', '?reverse=true&skip=229&limit=1', '?q=thought+21+'])
       expect((await logs(query)).body.logs).toEqual([by_page])
@@ -156,7 +156,7 @@ describe('400', () => {
     [`q=${'x'.repeat(201)}`, 'q'],
   ])('%s', async (query, field) => void expectProblem(await logs(`?${query}`), 400, `query.${field}`))
 
-  test('several mistakes are told together', async () => {
+  test('several mistakes are reported together', async () => {
     expectProblem(await logs('?limit=101&skip=-1&message_type=x'), 400, 'query.limit', 'query.skip', 'query.message_type')
   })
 })

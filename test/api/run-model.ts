@@ -2,7 +2,7 @@ import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
 
 /**
- * A run as specification.md#run-status, #create-and-resume say it, and nothing of how the service does it: the table of statuses is written out once more here, so that
+ * A run according to specification.md#run-status, #create-and-resume, independent of the implementation: the table of statuses is repeated here, so that
  * a mistake in src/core/runs/run-transitions.ts is not believed.
  */
 export type ModelRun = {
@@ -19,13 +19,13 @@ export type ModelRun = {
   reason: 'budget' | 'user_request'
   /** Its question was answered, and no worker has taken it since. */
   answered: boolean
-  /** Resumed since it was asked to stop. */
+  /** Resumed since the request to stop. */
   follow_up: boolean
   entries: { message_type: MessageType; turn: number; mode?: string; text?: string }[]
 }
 export type Mode = 'steer' | 'enqueue' | 'interrupt'
 
-/** Where a worker, or what looks after dead workers, may take a run (specification.md#run-status). */
+/** Where a worker, or the sweep for dead workers, may take a run (specification.md#run-status). */
 export const workerMoves: Record<RunStatus, RunStatus[]> = {
   queued: ['starting', 'failed'],
   starting: ['running', 'queued', 'paused', 'failed'],
@@ -46,7 +46,7 @@ export const created = (title: string, text: string): ModelRun => ({
   entries: [{ message_type: 'USER_MESSAGE', turn: 1, mode: 'prompt', text }],
 })
 
-/** Whoever works on it must let go first; what nobody works on is cancelled at once. */
+/** Its worker must release it first; a run without a worker is cancelled immediately. */
 export function stopped(run: ModelRun): ModelRun {
   if (run.status === 'starting' || run.status === 'running') return { ...run, status: 'cancelling' }
   if (run.status === 'queued' || run.status === 'waiting' || run.status === 'paused') return { ...run, status: 'cancelled' }
@@ -79,14 +79,14 @@ export function moved(run: ModelRun, to: RunStatus): ModelRun {
   return { ...run, status: to, answered: false, reason: 'budget', entries: to === 'completed' ? [...run.entries, final] : run.entries }
 }
 
-/** No journal is written here: a run at work is between two steps. */
+/** No journal is written here: an active run is between two steps. */
 function waitsFor({ status, held, answered }: ModelRun): string | null {
   if (hasEnded({ status }) || status === 'paused') return null
   if (status === 'waiting') return answered ? 'slot' : 'user_input'
   return status === 'queued' ? 'slot' : status === 'starting' && !held ? 'clone' : 'worker'
 }
 
-/** What the run object says of it. */
+/** The expected run object. */
 export function shown(run: ModelRun): Record<string, unknown> {
   const { status, turn, title, tags, archived, banned, entries, reason } = run
   return {

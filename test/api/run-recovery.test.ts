@@ -48,7 +48,7 @@ async function recoveredRun(): Promise<number> {
 }
 
 describe('200', () => {
-  test('every step with its state, who went on and when', async () => {
+  test('every step with its state, which worker continued and when', async () => {
     const answer = RunRecovery.strict().parse((await recovery(await recoveredRun())).body)
     expect(answer.recoveries).toMatchObject([
       { turn: 1, cause: 'lease_lost', lost_at: '2026-01-01T00:00:00.000Z', interrupted: [{ call_id: 'a', tool_name: 'shell' }] },
@@ -67,7 +67,7 @@ describe('200', () => {
     expect(answer.counts.committed).toBe(1)
   })
 
-  test('a run that nobody has taken yet has no step', async () => {
+  test('an unclaimed run has no step', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     expect((await recovery(id)).body).toMatchObject({ agent_run_id: id, recoveries: [], steps: { items: [], total: 0, pages: 0 } })
   })

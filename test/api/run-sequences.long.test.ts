@@ -45,7 +45,7 @@ function one({ runs }: Model, which: number): [number, ModelRun | null] {
   return from[which % from.length] as [number, ModelRun | null]
 }
 
-/** The answer is 200 with the run as the model has it now, or the refusal; a run that was deleted is not found, whatever is asked of it. */
+/** The response is 200 with the run as the model has it now, or the refusal; a deleted run is not found by any request. */
 function expectRun(answer: Answer, id: number, run: ModelRun | null): void {
   if (run === null)
     return void expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 404, body: { code: 'not_found' } })
@@ -160,7 +160,7 @@ const steps = {
     async (model, { tenant }) => {
       const [id, run] = one(model, which)
       if (run === null || run.pull_requests > 0) return
-      // A branch that was let go is never taken again.
+      // An abandoned branch is never used again.
       const head_branch = `agent/run-${id}-${++branches}`
       await savePullRequest(app.db, {
         ...{ organization_id: tenant.org_id, repository_id: tenant.repo_id, run_id: id, title: 'T', body: 'B', url: 'http://x/1' },
@@ -239,7 +239,7 @@ const anyStep = fc.oneof(
 )
 
 test(
-  'every answer, status, turn and trace is as the model says, whatever is done in whatever order',
+  'every response, status, turn and trace follows the model, in every order of operations',
   async () => {
     const end = performance.now() + total_ms
     await fc.assert(

@@ -27,7 +27,7 @@ const get = (path: string) => app.call('GET', app.at(path))
 const list = async (query = '') => (await get(`/sandboxes?${query}`)).body
 
 describe('listSandboxes', () => {
-  test('200: every sandbox that ran something, newest first, with what it took, when it was there, and its place in the trace', async () => {
+  test('200: every sandbox that executed something, newest first, with its usage, its lifetime, and its position in the trace', async () => {
     const { items, ...numbers } = await list(`agent_run_id=${run.id}`)
     expect(run.status, JSON.stringify(logs.at(-1))).toBe('completed')
     expect(numbers).toEqual({ total: 3, page: 1, size: 100, pages: 1 })
@@ -67,7 +67,7 @@ describe('listSandboxes', () => {
 })
 
 describe('getSandbox and getSandboxLogs', () => {
-  test('200: one, and what the trace tells of it and of no other, also when it is gone', async () => {
+  test('200: one, and the entries of the trace about it alone, also after it is removed', async () => {
     const { items } = await list(`agent_run_id=${run.id}`)
     const toolsOf = async ({ id }: any) => {
       expect((await get(`/sandbox/${id}`)).body).toEqual(items.find((item: any) => item.id === id))
@@ -95,7 +95,7 @@ describe('getSandbox and getSandboxLogs', () => {
   })
 })
 
-test('one whose owner is gone is lost, and says no more of itself', async () => {
+test('one whose owner is gone is lost, and reports no more about itself', async () => {
   const [row] = await rows<{ id: number }>(
     app,
     `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)

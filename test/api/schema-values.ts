@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { followed, type Schema } from './document.ts'
 
-/** Texts and numbers at which services break, whatever they stand for. */
+/** Texts and numbers at which services break, regardless of their meaning. */
 const evil_words = [
   ...['', ' ', '0', '-1', '1e3', '0x10', 'null', 'true', '\0', 'a\0b', '\u202e', "'; drop table runs; --", '%', '%00', '\\', '{}', '[]'],
   ...['../../etc/passwd', '{{7*7}}', '9'.repeat(30), 'x'.repeat(300), '😀'.repeat(60), '__proto__', 'constructor'],
@@ -18,7 +18,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
   fc.array(words, { maxLength: 3 }),
 )
 
-/** Values that exist, by the name of the field: what is made up alone would be not found. */
+/** Existing values, by the name of the field: invented ones alone would be not found. */
 export type Known = Record<string, readonly unknown[]>
 
 const described = ['description', 'examples', 'default', 'deprecated', 'title']
@@ -97,7 +97,7 @@ function objects({ properties = {}, required = [], additionalProperties }: Schem
   return fc.tuple(unknown, named).map(([more, own]) => ({ ...more, ...own }))
 }
 
-/** Values of which many are not allowed at this place: of another kind, beyond a limit, or with something missing or wrong within. */
+/** Values of which many are not allowed at this location: of another kind, beyond a limit, or with something missing or wrong within. */
 export function spoiled(given: Schema, known: Known): fc.Arbitrary<unknown> {
   const schema = followed(given)
   const { anyOf, properties = {}, required = [], items, minimum, maximum, minLength = 0, maxLength, maxItems } = schema

@@ -127,7 +127,7 @@ export async function addEnvironment(
   return made.id
 }
 
-/** A pull request of a run, whose branch nobody has pushed. */
+/** A pull request of a run, whose branch was never pushed. */
 export async function addPullRequest(
   db: Database,
   tenant: { organization_id: number; repository_id: number; run_id: number },
@@ -142,7 +142,7 @@ export async function addPullRequest(
   return pr.id
 }
 
-/** What somebody said of a pull request. */
+/** A comment on a pull request. */
 export async function addComment(
   db: Database,
   { organization_id, pr_id, user_id }: { organization_id: number; pr_id: number; user_id: number },

@@ -71,7 +71,7 @@ describe.each(places)('%s', place => {
     expectProblem(await app.call('DELETE', `${at(place)}/NOT_THERE`), 404)
   })
 
-  test('409: the one after a hundred; those that are there can be set anew', async () => {
+  test('409: the one after a hundred; existing ones can be replaced', async () => {
     await rows(
       app,
       `insert into secrets (organization_id, repository_id, name, key_id, sealed, updated_by)
@@ -97,7 +97,7 @@ test('404: a repository of another organization has no secrets of ours, and ours
   expect(await contents(app)).toEqual(before)
 })
 
-test('a value stands nowhere in the database or the log, and opens with the key of the data folder, at its place alone', async () => {
+test('a value is nowhere in the database or the log, and decrypts with the key of the data folder, for its own name only', async () => {
   const value = `plain-${randomBytes(12).toString('hex')}`
   await app.call('PUT', `${at('/secrets')}/GREP`, { value })
   await app.call('PUT', `${at('/repos/{repo_id}/secrets')}/GREP`, { value })
@@ -143,7 +143,7 @@ test('the secrets of a repository go with it', async () => {
   expectProblem(await app.call('GET', at('/repos/{repo_id}/secrets', body.id)), 404)
 })
 
-test('a start with another key says that what is stored cannot be opened', async () => {
+test('a start with another key reports that stored secrets cannot be decrypted', async () => {
   await app.call('PUT', `${at('/secrets')}/KEPT`, { value: 'x' })
   await using second = await startApp({
     ...{ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url, AGENTRUN_SECRET_KEY: randomBytes(32).toString('base64') },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Health, Readiness } from '../../src/contract/service.ts'
 import { startApp } from '../start-app.ts'
 
-test('200: health and readiness are told to everybody, and say why no run is started when none is', async () => {
+test('200: health and readiness are public, and give the reason when no run is started', async () => {
   await using app = await startApp()
   const health = await fetch(`${app.base_url}/healthz`)
   expect([health.status, Health.strict().parse(await health.json())]).toEqual([200, { status: 'ok' }])
@@ -15,7 +15,7 @@ test('200: health and readiness are told to everybody, and say why no run is sta
   expect(state.sandbox === null).toBe(state.workers === 'blocked')
 })
 
-test('503: when it has ended its streams, a request that arrives is told to come back, and one connection more does not hold it up', async () => {
+test('503: when it has ended its streams, a new request gets Retry-After, and one more connection does not delay it', async () => {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const headers = { authorization: `Bearer ${app.token}` }
   const stream = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/events`, { headers })

@@ -116,7 +116,7 @@ describe('POST /session/token', () => {
     expectProblem(await token({ cookie }), 401)
   })
 
-  test('401 for a bearer token in place of the cookie', async () => {
+  test('401 for a bearer token instead of the cookie', async () => {
     expectProblem(await token({ headers: { authorization: `Bearer ${app.token}` } }), 401)
   })
 
@@ -140,7 +140,7 @@ describe('DELETE /session', () => {
     expectProblem(await call('POST', '/session/token', { cookie }), 401)
   })
 
-  test('403 from another site, and the session goes on', async () => {
+  test('403 from another site, and the session continues', async () => {
     const cookie = await newCookie()
     expectProblem(await call('DELETE', '/session', { cookie, headers: { 'sec-fetch-site': 'cross-site' } }), 403)
     expect((await call('POST', '/session/token', { cookie })).status).toBe(200)

@@ -19,7 +19,7 @@ const put = (body: unknown) => app.call('PUT', at(), body)
 const get = () => app.call('GET', at())
 const repository = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body
 
-test('200: none at first, then what is set, and as usual where nothing is said', async () => {
+test('200: none at first, then the configured ones, with defaults', async () => {
   const { status, body } = await get()
   const nothing = {
     commands: [],
@@ -51,7 +51,7 @@ test('200: none at first, then what is set, and as usual where nothing is said',
   expect((await repository()).setup_status).toBe('NOT_SETUP')
 })
 
-test('400: what is no command, no variable or out of bounds, and nothing changes', async () => {
+test('400: an invalid command, variable or value, and nothing changes', async () => {
   const before = await contents(app)
   expectProblem(await put({}), 400, 'body.commands')
   for (const command of ['', '  ', 1, null, 'a\0b', 'x'.repeat(10_001)])

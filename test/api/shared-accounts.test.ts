@@ -141,7 +141,7 @@ test('403: a text for agents that is set while the account joins', async () => {
   expectProblem(await change.answer, 403)
 })
 
-test('404: a token that reaches more than the credential that asks is neither listed nor revoked', async () => {
+test('404: a token with more scopes than the calling credential is neither listed nor revoked', async () => {
   const { user_id, org_id, victim, attacker } = await sharedAccount()
   const { invitation_link } = await invited({ email: newEmail() }, (await newOrganization()).caller)
   await accept(app, invitation_link, victim)
@@ -159,7 +159,7 @@ test('404: a token that reaches more than the credential that asks is neither li
     expectProblem(await askWith(app, asking, 'DELETE', `/v1/organizations/${org_id}/tokens/${id}`), 404)
   }
   expect((await askWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
-  // What reaches no more than the one who asks: the API token of the account from before.
+  // A token with no more scopes than the caller: the API token of the account from before.
   expect((await askWith(app, attacker.page, 'GET', `/v1/organizations/${org_id}/tokens`)).body.items).toMatchObject([{ name: 't' }])
   expect((await askWith(app, own, 'DELETE', `/v1/organizations/${org_id}/tokens/${id}`)).status).toBe(200)
   expectProblem(await askWith(app, token, 'GET', '/v1/users/me'), 401)

@@ -83,12 +83,12 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     },
   )
 
-  test('403: for others by who is no ADMIN', async () => {
+  test('403: for others by a caller who is not an ADMIN', async () => {
     const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
     await unchanged(async () => expect(expectProblem(await link(person, reader.user_id), 403).detail).toContain('org:admin'))
   })
 
-  test('409: who also belongs to another organization, whoever administers it, in words that name none', async () => {
+  test('409: a user who also belongs to another organization, regardless of its administrator, with a message that names none', async () => {
     const { user_id } = await added({ email: newEmail() })
     await insertMembership(app.db, other.org_id, user_id, 'READER')
     await unchanged(async () => expect(expectProblem(await link(admin, user_id), 409).detail).toContain('by its own means'))

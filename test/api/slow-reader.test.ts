@@ -71,7 +71,7 @@ async function mostWaiting(response: ServerResponse): Promise<number> {
 }
 const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1)
 
-test('for a reader that does not read, no more than the bound and one frame waits; then it is cut, and nobody else notices', async () => {
+test('for a reader that does not read, at most the limit and one frame are buffered; then it is cut, without effect on others', async () => {
   await using stream = await startStream(300)
   const slow = await stream.connect()
   slow.pause()

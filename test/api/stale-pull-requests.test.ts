@@ -92,7 +92,7 @@ describe('what people do in the repository is shown by the next read', () => {
     expect(await get(pr.id)).toMatchObject({ state: 'open', head_sha })
   })
 
-  test('the run is told of it once, and by nobody', async () => {
+  test('the run is notified of it once, without a user', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', 'refs/heads/main', pr.head_sha)
     await Promise.all([get(pr.id), get(pr.id), listed(pr.id)])
@@ -117,7 +117,7 @@ describe('what people do in the repository is shown by the next read', () => {
 })
 
 describe('a merge takes what was shown and nothing else', () => {
-  test('without expected_head_sha: refused after a force-push until somebody has read it', async () => {
+  test('without expected_head_sha: refused after a force-push until the new head has been read', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await get(pr.id)
     const before = main()

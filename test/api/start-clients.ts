@@ -4,7 +4,7 @@ import { type Answer, startApp } from '../start-app.ts'
 import { models } from './public-models.ts'
 import { type Caller, withProfile } from './with-profile.ts'
 
-/** The service, for all tests of a file, and the clients of either profile with the words that they are told. */
+/** The service, for all tests of a file, and the clients of either profile with the words that they receive. */
 export async function startClients() {
   const app = await startApp()
   afterAll(() => app[Symbol.asyncDispose]())

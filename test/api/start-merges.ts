@@ -27,7 +27,7 @@ export async function startMerges() {
       rows<{ action: string; detail: string }>(app, `select action, detail from audit_entries where target_id = $1 order by id`, [
         String(id),
       ]),
-    /** A file that nobody else changes. */
+    /** A file that no other change touches. */
     own: () => `own-${++n}.txt`,
     /** What the remote does before it takes a push, in the one test. */
     addHook: (script: string) => writeFileSync(hook, `#!/bin/sh\n${script}\n`, { mode: 0o755 }),

@@ -29,7 +29,7 @@ const add = async (ms: number | null) => {
   return id
 }
 
-test('200: a run says what its start took, nothing before it has begun; a repository says it of all in figures', async () => {
+test('200: a run reports the duration of its start, nothing before it has begun; a repository reports the metrics of all', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   const nothing = await app.call('GET', at(`/agent/run/${id}/startup`))
   expect(RunStartup.strict().parse(nothing.body)).toMatchObject({

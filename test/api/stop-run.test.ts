@@ -23,7 +23,7 @@ const newRun = async (status: Parameters<typeof putRun>[2]) => {
 }
 
 describe('200', () => {
-  test.each(['queued', 'waiting', 'paused'] as const)('a run that is %s, with nobody at work on it, is cancelled at once', async status => {
+  test.each(['queued', 'waiting', 'paused'] as const)('a run that is %s, without a worker, is cancelled immediately', async status => {
     const id = await newRun(status)
     const { status: code, body } = await stop({ agent_run_id: id })
     expect(code).toBe(200)
@@ -34,7 +34,7 @@ describe('200', () => {
     ])
   })
 
-  test.each(['starting', 'running'] as const)('a run that is %s is cancelling until its worker has let go', async status => {
+  test.each(['starting', 'running'] as const)('a run that is %s is cancelling until its worker has released it', async status => {
     const id = await newRun(status)
     const { body } = await stop({ agent_run_id: id })
     expect(AgentRun.parse(body)).toMatchObject({ id, status: 'cancelling', terminal: false, finished_at: null, phase: null })
@@ -71,7 +71,7 @@ describe('400', () => {
 })
 
 describe('404', () => {
-  test("another organization's run in the body, in the words of one that never was, and it goes on", async () => {
+  test("another organization's run in the body gets the message of a nonexistent one, and it continues", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await stop({ agent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await stop({ agent_run_id: 424_242 }), 404)

@@ -26,7 +26,7 @@ const reaches: Reaches = {
   ...reachesOfRuns(ours),
 }
 
-/** These ask for an organization's own things only: with another organization they answer that one's. */
+/** These read an organization's own things only: with another organization they return that one's. */
 const own_lists: Reaches = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
   sumUsage: async (db, org) => (await sumUsage(db, org, '2000-01-01', '2999-01-01', 'repo')).filter(row => row.repository_id === mine.repo),
@@ -141,7 +141,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     ...['requestApproval', 'setRepositoryBounds'],
     ...['touchPullRequest', 'insertComment', 'updateComment', 'deleteComment'],
   ]
-  // What it writes is left out of the contents, because looks of the service write it too.
+  // Its writes are excluded from the contents, because polls of the service write it too.
   expect(await reaches.recordSeenUntil?.(app.db, app.org_id)).toBe(true)
   for (const name of [...writers, 'moveRun', 'requeueRun', 'setRole', 'revokeTokensOf', 'deleteMembership']) {
     const before = await contentsNow(app)

@@ -57,7 +57,7 @@ test("F96 an organization's path is closed to everyone else by every endpoint, i
   expect(await contents(app)).toEqual(before)
 })
 
-/** The good request of the field's operation, with this in its place. */
+/** The valid request of the field's operation, with this value instead of its own. */
 function callWith({ operation, place, keys, names }: IdField, id: number): Call {
   const call = tokenCalls(ours).find(({ name }) => name === operation) as Call
   if (place === 'body') return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
@@ -80,9 +80,9 @@ test('F96 F97 F98 an id of another organization, in whatever field of ours, is l
   expect(await contents(app)).toEqual(before)
 })
 
-/** A list has nothing of it, or there is no such thing; of many that are sent, 400 names the one. */
+/** A list has nothing of it, or there is no such thing; of a batch, 400 names the one. */
 function isRefusal({ place, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
-  // The edit of a pull request says it in its answer, as existing clients expect.
+  // The edit of a pull request reports it in its response, as existing clients expect.
   if (status === 200 && body.success === false) return true
   if (place === 'query' && status === 200) return body.total === 0
   if (keys.at(-1) === '[]') return status === 400
@@ -94,7 +94,7 @@ test('no answer to one organization holds a word of the other', async () => {
     expect(JSON.stringify((await send(call)).body)).not.toContain('secret of Other')
     const theirs = tokenCalls(other).find(item => item.name === call.name) as Call
     const { status, body } = await send(theirs, other.token)
-    // What stands in a repository, and theirs is not there any more.
+    // The files of a repository, and theirs are not there any more.
     const in_git = ['listPullRequestCommits', 'getPullRequestDiff'].includes(call.name)
     expect(in_git ? [409] : [200, 501]).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')

@@ -26,7 +26,7 @@ describe('GET …/tokens', () => {
     expect((await person.ask('GET', '/tokens?skip=1&limit=1')).body).toMatchObject({ items: [{ id: first.id }], total: 3, page: 2 })
   })
 
-  test('200: org:admin sees all that are bound to the organization, and nobody else their wide ones', async () => {
+  test('200: org:admin sees all that are bound to the organization, and only its own unbound ones', async () => {
     const person = await addPerson(app, 'MEMBER')
     const bound = await made(person)
     const service = await made(admin, { user_id: await addService(app) })
@@ -44,7 +44,7 @@ describe('GET …/tokens', () => {
     expect(first).toMatchObject({ prefix: '', hint: app.token.slice(-4), organization_id: null, created_by: null, kind: 'personal' })
   })
 
-  test('400: a page that is none', async () => void expectProblem(await admin.ask('GET', '/tokens?limit=0'), 400, 'query.limit'))
+  test('400: an invalid page', async () => void expectProblem(await admin.ask('GET', '/tokens?limit=0'), 400, 'query.limit'))
   test('403: without org:read', async () => {
     const bound = await addCaller(app, app.user_id, { scopes: ['runs:read'] })
     expectProblem(await bound.ask('GET', '/tokens'), 403)
@@ -67,7 +67,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     expect(acts).toEqual([{ action: 'token.created' }, { action: 'token.revoked' }])
   })
 
-  test('200: the one that asks, the wide one of its user, and by an administrator that of anybody here', async () => {
+  test('200: the calling token itself, the unbound one of its user, and by an administrator that of any member', async () => {
     const person = await addPerson(app, 'MEMBER')
     const bound = await made(person)
     expect((await revoke(admin, bound.id)).status).toBe(200)
@@ -106,7 +106,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     expectProblem(await revoke(reader, id), 403)
   })
 
-  test('404: of somebody else, of another organization, of the web interface, and one that never was: the same words, still good', async () => {
+  test('404: of another user, of another organization, of the web interface, and a nonexistent one: the same message, still valid', async () => {
     const browser = await addCaller(app, member.user_id, { kind: 'browser' })
     const theirs = await addCaller(app, other.user_id, { organization_id: other.org_id }, other.org_id)
     const words = new Set<string>()
@@ -126,5 +126,5 @@ describe('DELETE …/tokens/{token_id}', () => {
       expect((await askWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
   })
 
-  test('400: an id that is none', async () => void expectProblem(await admin.ask('DELETE', '/tokens/x'), 400, 'path.token_id'))
+  test('400: an invalid id', async () => void expectProblem(await admin.ask('DELETE', '/tokens/x'), 400, 'path.token_id'))
 })

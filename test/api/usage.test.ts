@@ -55,7 +55,7 @@ describe('getUsage 200', () => {
     expect(body.items.reduce((sum: number, item: { runs: number }) => sum + item.runs, 0)).toBe(3)
   })
 
-  test('this month by itself: a run that is made now is counted, in total and in what the bounds look at', async () => {
+  test('this month by default: a run that is created now is counted, in the total and in the budget', async () => {
     const before = (await usage('')).body
     await createRun(app, { prompt: 'x' })
     const after = (await usage('')).body

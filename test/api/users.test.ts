@@ -41,7 +41,7 @@ describe.each(['/v1/users/me', '/v1/user'])('GET %s', path => {
 })
 
 describe('GET …/users', () => {
-  test('200: those of the organization, oldest first, page by page, and nobody of another one', async () => {
+  test('200: those of the organization, oldest first, page by page, and no user of another one', async () => {
     const { status, body } = await users()
     expect(status).toBe(200)
     UserPage.strict().parse(body)
@@ -104,7 +104,7 @@ describe('PATCH /v1/users/me', () => {
     expect(emptied.body).toEqual({ ...before, full_name: null })
   })
 
-  test('200: the GitHub account is shown in every organization of the user and stands in its audit log', async () => {
+  test('200: the GitHub account is shown in every organization of the user and is in its audit log', async () => {
     const set = await patch({ github_username: 'Ada-L', github_user_id: '583231' })
     const found = await rows(app, `select user_id, detail from audit_entries where organization_id = $1 and action = 'user.updated'`, [
       other.org_id,
@@ -133,7 +133,7 @@ describe('PATCH /v1/users/me', () => {
     for (const [body, field] of wrong) expectProblem(await patch(body), 400, field)
   })
 
-  test('403: a token that is bound to one organization does not change what agents are told in others', async () => {
+  test('403: a token that is bound to one organization does not change the instructions for agents in others', async () => {
     const token = 'a-bound-token-of-the-users-test'
     const given = { user_id: app.user_id, kind: 'personal', name: 't', wire_profile: 'standard', expires_in_seconds: null } as const
     await insertToken(app.db, { ...given, digest: digest(token), organization_id: app.org_id })

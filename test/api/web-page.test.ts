@@ -23,7 +23,7 @@ const router = readFileSync(join(import.meta.dirname, '../../web/src/router.tsx'
 const own_paths = [...router.matchAll(/^ {2}path: '([^']+)'/gm)].map(([, path = '']) => path.replace('$id', '7'))
 
 describe('the page', () => {
-  test.each(own_paths)('is served at %s to every client that does not ask for JSON, and its headers for HEAD', async path => {
+  test.each(own_paths)('is served at %s to every client that does not accept JSON, and its headers for HEAD', async path => {
     for (const accept of ['*/*', 'text/html,application/xhtml+xml', 'text/plain', 'image/png, */*;q=0.1', '']) {
       const { status, type, text } = await get(path, { accept })
       expect([accept, status, type, text.slice(0, 15).toLowerCase()]).toEqual([accept, 200, html, '<!doctype html>'])
@@ -39,7 +39,7 @@ describe('the page', () => {
       expect([accept, (await get(path, { accept })).status]).toEqual([accept, 404])
   })
 
-  test('is also what a browser gets at a path that nobody knows, and other clients get 404 there', async () => {
+  test('is also served to a browser at an unknown path, and other clients get 404 there', async () => {
     expect((await get('/nothing', { accept: 'text/html' })).type).toBe(html)
     for (const path of ['/nothing', '/.env', '/robots.txt', '/agent/trace', '/agent/trace/1/2'])
       expect([path, (await get(path)).status]).toEqual([path, 404])

@@ -105,7 +105,7 @@ describe('200, what has failed', () => {
   const sent = () => receiver.received.map(({ message }) => `${message.data.agent_run_id} ${message.type}`)
   const everything = (id: number) => ['created', 'status', 'finished'].map(type => `${id} agent_run.${type}`)
 
-  test('redeliver what failed: of a time, an event, a run; each run in its order, and the counts say what is left', async () => {
+  test('redeliver failed ones: by time, event or run; each run in order, and the counts report what is left', async () => {
     const [one = 0, two = 0, three = 0] = await failed(3)
     const window = { since: '2026-11-20T12:00:00+01:00', until: '2026-11-20T12:00:00Z' }
     expect(await again(window)).toEqual({ status: 200, queued: 3, remaining: 0, without_recipient: 0 })
@@ -126,7 +126,7 @@ describe('200, what has failed', () => {
     ])
   })
 
-  test('what has nobody to go to is counted and stays; a queue that is full takes no more', async () => {
+  test('deliveries without a receiver are counted and kept; a full queue accepts no more', async () => {
     const [one = 0] = await failed(1)
     const target = { url: receiver.url, events: ['agent_run.created'] }
     const named = await createRun(app, { prompt: 'Look', webhooks: [target] })
@@ -184,7 +184,7 @@ describe('404', () => {
 })
 
 describe('409', () => {
-  test('there is nobody to send it to: the webhook is switched off or gone', async () => {
+  test('there is no receiver: the webhook is disabled or deleted', async () => {
     const { id } = await delivered()
     await setHook(app, receiver.url, { enabled: false })
     expectProblem(await app.call('POST', path(`/${id}/redeliver`)), 409)

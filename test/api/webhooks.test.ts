@@ -48,7 +48,7 @@ describe('200', () => {
     expect((await call('GET')).body).toEqual(none)
   })
 
-  test('the secret stands sealed in the database, and nowhere as it is', async () => {
+  test('the secret is encrypted in the database, and nowhere in plain text', async () => {
     await call('POST', { url, secret: 'a-signing-secret' })
     const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
     const forms = ['a-signing-secret', Buffer.from('a-signing-secret').toString('hex'), Buffer.from('a-signing-secret').toString('base64')]
@@ -99,7 +99,7 @@ describe('403', () => {
 })
 
 describe('/test', () => {
-  test('200: an address that cannot be reached is no error, and said not to have taken it', async () => {
+  test('200: an unreachable address is no error, and is reported as not delivered', async () => {
     const { status, body } = await call('POST', { url: 'https://hooks.invalid/' }, '/test')
     expect({ status, body: WebhookTest.strict().parse(body) }).toEqual({
       ...{

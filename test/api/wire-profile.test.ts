@@ -53,7 +53,7 @@ async function runIn(state: keyof typeof words, reason?: string): Promise<number
 }
 
 describe('200, the status of a run', () => {
-  test.each(statuses)('%s is told in the words of the token, and everything else is the same', async state => {
+  test.each(statuses)('%s is reported in the vocabulary of the token, and everything else is the same', async state => {
     const id = await runIn(state)
     for (const path of [
       `${org}/agent/run/${id}`,
@@ -70,7 +70,7 @@ describe('200, the status of a run', () => {
     expect([listed.id, listed.status, listed.metadata]).toEqual([id, words[state], { status: 'queued' }])
   })
 
-  test('a failure is told by its reason, and what waits for no person is at work', async () => {
+  test('a failure is reported by its reason, and what waits for no person is active', async () => {
     for (const [state, reason, word] of [
       ['failed', 'timeout', 'TIMEOUT'],
       ['failed', 'max_steps', 'MAX_ITERATIONS_REACHED'],
@@ -94,7 +94,7 @@ describe('200, the status of a run', () => {
     expect((await codegen.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'z' })).body.status).toBe('ACTIVE')
   })
 
-  test('in a replayed answer, by the profile of who asks now', async () => {
+  test('in a replayed response, by the profile of the current caller', async () => {
     const body = { prompt: 'x', metadata: { status: 'completed', big: 1 } }
     const key = { 'idempotency-key': 'wire-1' }
     const first = await codegen.call('POST', `${org}/agent/run`, body, key)
@@ -167,7 +167,7 @@ describe('200, source_type and result', () => {
   })
 })
 
-test('a request that is refused before its token is looked at is worded for that token', async () => {
+test('a request that is refused before its token is checked is worded for that token', async () => {
   const refused: [status: number, method: string, path: string, headers?: Record<string, string>][] = [
     [404, 'GET', '/v1/nothing'],
     [405, 'PUT', `${org}/agent/run`],
@@ -184,7 +184,7 @@ test('a request that is refused before its token is looked at is worded for that
 })
 
 describe('200, ?status=', () => {
-  test('finds the runs that are told that word; our own names work besides, and a word that no run has finds none', async () => {
+  test('finds the runs that have that word; our own names are accepted too, and a word that no run has finds none', async () => {
     for (const state of statuses) await runIn(state)
     const all = (await codegen.call('GET', `${org}/agent/runs`)).body.items as { id: number; status: string }[]
     const found = async (status: string) => {
@@ -198,7 +198,7 @@ describe('200, ?status=', () => {
       if (word !== 'PAUSED' && word !== 'CANCELLED') expect(await found(word.toLowerCase())).toEqual(told(word))
     }
     for (const word of ['ACTIVE', 'PAUSED', 'COMPLETE', 'CANCELLED', 'ERROR']) expect(told(word)).not.toEqual([])
-    // Each word leaves out what another one stands for, and several are what each of them finds.
+    // Each word excludes the others, and several find the union.
     const several = all.filter(run => ['ACTIVE', 'ERROR', 'TIMEOUT'].includes(run.status)).map(run => run.id)
     expect(several.length).toBeGreaterThan(told('ACTIVE').length)
     for (const query of ['ACTIVE&status=ERROR&status=TIMEOUT', 'active,ERROR,TIMEOUT', 'ACTIVE,ERROR,TIMEOUT,PENDING'])
@@ -231,7 +231,7 @@ describe('200, agent_type', () => {
     },
   )
 
-  test.each(['codegen', 'built_in'])('%s is the built-in agent, and there is nothing to say', async name => {
+  test.each(['codegen', 'built_in'])('%s is the built-in agent, and there is no notice', async name => {
     const { body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: name })
     expect(body.agent_type).toBe('built_in')
     const { logs } = (await codegen.call('GET', `${org}/agent/run/${body.id}/logs`)).body
@@ -262,7 +262,7 @@ describe('200, model', () => {
     expect(dry.notices.map((notice: { code: string }) => notice.code)).toContain('model_replaced')
   })
 
-  test('a model that is here is found without its provider, and there is nothing to say', async () => {
+  test('a known model is found without its provider, and there is no notice', async () => {
     const { status, body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'playbook' })
     expect([status, body.model]).toEqual([200, 'scripted/playbook'])
     expect(Object.keys(await lastMessage(body.id))).toEqual(['text', 'user_id', 'source_type', 'mode'])
@@ -328,14 +328,14 @@ describe('422', () => {
     ['a number given twice', 'GET', '/agent/runs?limit=1&limit=2', undefined, 'query.limit'],
     ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
   ]
-  test.each(cases)('%s, told as a list of places beside the words', async (_what, method, path, body, place) => {
+  test.each(cases)('%s, reported as a list of locations besides the message', async (_what, method, path, body, place) => {
     const before = await contents(app)
     const answer = await codegen.call(method, org + path, body)
     expectList(answer, place)
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a body that is no object, and a page out of bounds, for every operation', async () => {
+  test('an invalid body, and a page out of bounds, for every operation', async () => {
     const tenant = await addTenant(app)
     const as = (token: string) => ({ authorization: `Bearer ${token}` })
     const made = await app.call(
@@ -360,7 +360,7 @@ describe('422', () => {
     expect(body.detail.map((item: { loc: string[] }) => item.loc.join('.'))).toEqual(['path.org_id'])
   })
 
-  test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])('a body that is no JSON: %j', async body => {
+  test.each(['{', '{"prompt":"x","prompt":"y"}', `{"a":${'['.repeat(100)}`, '\ufeff{}', ''])('a body that is not JSON: %j', async body => {
     const response = await fetch(`${app.base_url}${org}/agent/run`, {
       method: 'POST',
       headers: { authorization: `Bearer ${codegen.token}`, 'content-type': 'application/json' },

@@ -10,7 +10,7 @@ type Seen = { command: string; result: { status?: string; output?: string } | nu
 
 /**
  * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
- * command whose outcome is unknown, and of files that were brought from elsewhere, it looks first what there is. Now and then the provider fails: too many requests, an error of
+ * command whose outcome is unknown, and of files that were restored on another machine, it checks the state first. Now and then the provider fails: too many requests, an error of
  * the server, silence, an answer that is cut off.
  */
 export function carefulAgent(random: Random, trouble: number): { script: FakeScript; served: Map<string, Served> } {
@@ -26,7 +26,7 @@ export function carefulAgent(random: Random, trouble: number): { script: FakeScr
   return { script, served }
 }
 
-/** What the provider says that each of its answers came to, in tokens. */
+/** The tokens that the provider reports for each of its responses. */
 export const ANSWER = { input: 100, output: 20 }
 
 /** What the provider did for a run: requests it was sent, and answers that it gave, and wants to be paid for. */
@@ -67,7 +67,7 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
   for (const what of seen) {
     if (what === 'recreated') certain = false
     else if (what.command.startsWith('grep')) {
-      // A look that was interrupted itself says nothing.
+      // A check that was interrupted itself reports nothing.
       if (what.result?.status !== 'ok' && what.result?.status !== 'error') continue
       done = Number((what.result.output ?? '').trim()) || 0
       certain = true

@@ -72,7 +72,7 @@ async function ask(base_url: string, method: string, path: string, body?: string
   }
 }
 
-/** A remote that takes up to a second and a half before it has a branch, and as long again until it says so: there the worst moments are. */
+/** A remote that needs up to a second and a half before it has a branch, and as long again until it responds: there the worst moments are. */
 function slowRemote({ repository }: Cluster): void {
   const hook = '#!/bin/sh\nsleep "$(($(od -An -N2 -tu2 /dev/urandom) % 1500))e-3"\n'
   for (const name of ['pre-receive', 'post-receive']) writeFileSync(join(repository, '.git/hooks', name), hook, { mode: 0o755 })
@@ -98,7 +98,7 @@ async function allEnded(cluster: Cluster): Promise<void> {
   }
 }
 
-test(`processes are killed at random (TEST_SEED=${seed}): every run completes, every step once, one pull request each, and all of it told`, {
+test(`processes are killed at random (TEST_SEED=${seed}): every run completes, every step once, one pull request each, and every event delivered`, {
   timeout: 1_800_000,
 }, async () => {
   const random = seeded(seed)

@@ -5,14 +5,14 @@ import { gitIn, PRICED } from '../runs/coding-app.ts'
 import { sandboxProcesses } from '../runs/sandbox-processes.ts'
 import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 
-/** What clients were told: the keys under which they created runs, the traces as they read them, and where one read something else later. */
+/** The knowledge of clients: the keys under which they created runs, the traces as they read them, and later changes of what they had read. */
 export type Told = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
 
 /**
  * Every way in which the world is not as it must be at any moment, as lines for a person; none is right. I1: an acknowledged create is exactly
  * one run. I2: a status follows another only along the table, and nothing follows the end of a turn. I3: traces are dense, and a page once
- * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: nothing is set aside for a run that nobody works
- * on, and what is counted by day is what the runs say.
+ * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: no budget is reserved for a run that no worker
+ * has, and the daily usage is the sum of the runs.
  */
 export async function broken(cluster: Cluster, told: Told): Promise<string[]> {
   const found = await Promise.all([
@@ -40,7 +40,7 @@ async function forbiddenMoves({ rows }: Cluster): Promise<string[]> {
   for (const [i, { run_id, status }] of events.entries()) {
     const before = events[i - 1]
     if (before?.run_id !== run_id || before.status === status) continue
-    // A claim is no event: `starting` may stand between any two.
+    // A claim is no event: `starting` may occur between any two.
     const direct = mayMove({ from: before.status, to: status, by_resume: true })
     const by_claim = before.status === 'queued' && mayMove({ from: 'starting', to: status })
     if (!direct && !by_claim) wrong.push(`I2: run ${run_id} went from ${before.status} to ${status}`)

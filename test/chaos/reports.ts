@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from '../runs/cluster.ts'
 import type { Received } from '../webhooks/receiver.ts'
 
-/** Everything that goes to the receiver of the organization is told there from now on. */
+/** From now on every delivery to the receiver of the organization is recorded there. */
 export async function report({ rows }: Cluster, url: string): Promise<void> {
   await rows(
     `insert into webhooks (organization_id, url, enabled, updated_by) select id, $1, true, (select min(id) from users) from organizations`,
@@ -12,7 +12,7 @@ export async function report({ rows }: Cluster, url: string): Promise<void> {
 
 type Sent = { run_id: number; event_seq: number; message_id: string; state: string; error: string | null }
 
-/** I9: what is not as it must be once nothing waits: each transition was told, under one id, and each run in its order. */
+/** I9: violations once nothing waits: each transition was delivered, under one id, and each run in order. */
 export async function untold(cluster: Cluster, received: Received[], wait_ms: number): Promise<string[]> {
   for (const end = Date.now() + wait_ms; Date.now() < end; await delay(200)) {
     const waiting = await cluster.rows(`select 1 from webhook_deliveries where state = 'pending' limit 1`)

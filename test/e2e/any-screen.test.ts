@@ -101,7 +101,7 @@ test('every control has a name and is at least 24 px in both directions', async 
   }
 })
 
-test('a run or page that does not exist is said to be so', async () => {
+test('a run or page that does not exist is reported as such', async () => {
   await using someone = await visit({ accept: /404 \(Not Found\)/ })
   const { page } = someone
   for (const path of ['/agent/trace/999999', '/agent/trace/no-number', '/nowhere']) {

@@ -24,12 +24,12 @@ beforeAll(async () => {
 const signed_out = { signed_in: false } as const
 const sideways = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth')
 
-test('/docs is a page for whoever asks, with or without a browser', async () => {
+test('/docs is a page for every client, with or without a browser', async () => {
   const response = await fetch(`${app.base_url}/docs`)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
 })
 
-test('it opens without a session and asks for none', async () => {
+test('it opens without a session and requests none', async () => {
   await using someone = await visit(signed_out)
   const { page } = someone
   const asked: string[] = []

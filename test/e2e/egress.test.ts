@@ -14,7 +14,7 @@ const fetching = `until curl --noproxy '' -sS http://localhost:${server.port}/ |
 
 const setOrganization = (agent: object) => app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })
 
-test('where egress is off the entry says what allowing does, and one click turns it on for that host alone', async () => {
+test('where egress is off the entry explains the effect of allowing, and one click turns it on for that host alone', async () => {
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
   await using visitor = await visit()
   const { page } = visitor
@@ -32,7 +32,7 @@ test('where egress is off the entry says what allowing does, and one click turns
   await app.call('PUT', path, { agent: {} })
 })
 
-test('a host that was refused is allowed from its entry, and the run that is at work gets out', async () => {
+test('a host that was refused is allowed from its entry, and the active run can connect', async () => {
   await setOrganization({ mode: 'allowlist' })
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
   await using visitor = await visit()
@@ -49,7 +49,7 @@ test('a host that was refused is allowed from its entry, and the run that is at 
   expect(visitor.problems).toEqual([])
 })
 
-test('who may not change the repository is told so, and nothing can be allowed that no rule would help', async () => {
+test('a user who may not change the repository gets the reason, and nothing can be allowed that no rule would help', async () => {
   const command = 'curl -s http://a.example/; curl -s http://169.254.169.254/; curl -s http://a.example/; true'
   const { id } = await createRun(app, { prompt: playbook(command), model: 'scripted/playbook' })
   await awaitEnd(app, id)

@@ -10,7 +10,7 @@ afterAll(async () => {
 })
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }))
 
-test('GitHub is connected by a token: one that it refuses says why, one that works says who it is, and disconnected it is gone', async () => {
+test('GitHub is connected by a token: a refused one shows the reason, a valid one shows its account, and after disconnecting it is gone', async () => {
   await using someone = await visit({ accept: /status of 400/ })
   const { page } = someone
   await page.getByRole('link', { name: 'Forges' }).click()
@@ -47,7 +47,7 @@ test('GitHub is connected by a token: one that it refuses says why, one that wor
   expect(await rows(app, 'select 1 from forges')).toEqual([])
 })
 
-test('an app is made by way of GitHub, and is connected when the person comes back; Gitea asks for its address', async () => {
+test('an app is created on GitHub, and is connected when the person comes back; Gitea requires its address', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open('/forges')
@@ -69,7 +69,7 @@ test('an app is made by way of GitHub, and is connected when the person comes ba
   expect(await by_token.getByRole('button').getAttribute('aria-description')).toBe('Say where it is first')
 })
 
-test('who is no ADMIN sees what is connected, and why they may not change it', async () => {
+test('a user who is not an ADMIN sees what is connected, and why they may not change it', async () => {
   await rows(app, `update memberships set role = 'MEMBER'`)
   try {
     await using someone = await visit()

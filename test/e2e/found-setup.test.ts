@@ -8,7 +8,7 @@ import { inBrowser } from './visit.ts'
 const url = makeRepository({ Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n' })
 const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }))
 
-test('commands that were found out for a repository that has others are its own once somebody presses a button', async () => {
+test('commands that were detected for a repository that has others become its own at the press of a button', async () => {
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
   const repo_id = (await app.call('POST', at('/repos'), { url, full_name: `t/${basename(url)}` })).body.id
   const commands = async () => (await app.call('GET', at(`/repos/${repo_id}/setup-commands`))).body.commands

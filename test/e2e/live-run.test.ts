@@ -39,7 +39,7 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
   await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
 })
 
-test('Pause holds a run at work, and what is written below goes on with it', async () => {
+test('Pause pauses an active run, and the message written below continues it', async () => {
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Is held', endless) })
@@ -54,7 +54,7 @@ test('Pause holds a run at work, and what is written below goes on with it', asy
   await untilStatus(page, 'completed')
 })
 
-test('a question of the agent is shown where it can be answered, and the answer goes on with the run', async () => {
+test('a question of the agent is shown where it can be answered, and the answer continues the run', async () => {
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."') })
@@ -86,7 +86,7 @@ test('a follow-up of a finished run is a new turn, seen live', async () => {
   await page.getByRole('region', { name: 'one.txt' }).waitFor()
 })
 
-test('a message to a run at work is delivered as it was asked to be', async () => {
+test('a message to an active run is delivered in the selected mode', async () => {
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('At work', endless) })
@@ -178,7 +178,7 @@ test('an unknown model is refused at its field', async () => {
     .waitFor()
 })
 
-test('a page that loses its connection says so, and catches up without a gap', async () => {
+test('a page that loses its connection reports it, and catches up without a gap', async () => {
   await using network = await networkTo(app.base_url)
   await using someone = await visit({ base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
   const { page } = someone

@@ -5,7 +5,7 @@ import { inBrowser, playbook } from './visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-test('a run tells at a click why it failed, and leads to the entry that shows it; the sandboxes are listed with what they took', async () => {
+test('a click on a run shows why it failed, with a link to the entry that shows it; the sandboxes are listed with their usage', async () => {
   const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
   const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
   expect((await awaitEnd(app, id)).status).toBe('completed')
@@ -15,7 +15,7 @@ test('a run tells at a click why it failed, and leads to the entry that shows it
   await page.getByRole('button', { name: 'Analyze the logs' }).click()
   const dialog = page.getByRole('dialog', { name: `Analysis of run ${id}` })
   const findings = dialog.getByRole('list', { name: 'Findings' })
-  // What a log says is text.
+  // The content of a log is text.
   await findings.getByText('A module is not found: <b>left-pad</b>').waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/analysis.png` })
   await findings

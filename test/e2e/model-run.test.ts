@@ -6,9 +6,9 @@ import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser, untilStatus } from './visit.ts'
 
-/** Somebody looks on. */
+/** A viewer is present. */
 const watched = Promise.withResolvers<void>()
-/** Lets the model go on writing. */
+/** Lets the model continue writing. */
 const released = Promise.withResolvers<void>()
 
 async function* slowly() {

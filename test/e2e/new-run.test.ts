@@ -72,7 +72,7 @@ test('what the service refuses is shown at its field, and nothing typed is lost'
   expect(await page.getByLabel('Start from').inputValue()).toBe('no-such-branch')
 })
 
-test('an empty prompt cannot be sent, and the button says why', async () => {
+test('an empty prompt cannot be sent, and the button gives the reason', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open('/new')
@@ -83,7 +83,7 @@ test('an empty prompt cannot be sent, and the button says why', async () => {
   expect(new URL(page.url()).pathname).toBe('/new')
 })
 
-test('someone who may only read sees everything and can change nothing, and is told so', async () => {
+test('a read-only user sees everything and can change nothing, and gets the reason', async () => {
   await rows(app, `update memberships set role = 'READER'`)
   try {
     await using someone = await visit()

@@ -30,7 +30,7 @@ test('a pull request is closed, reopened and merged, and its card follows', asyn
   expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
 })
 
-test('what somebody else does to it is seen without a reload', async () => {
+test('changes by other users are visible without a reload', async () => {
   await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'elsewhere.txt': 'x\n' })
@@ -43,7 +43,7 @@ test('what somebody else does to it is seen without a reload', async () => {
   await badge(page, 'open').waitFor()
 })
 
-test('a merge that cannot be says why, and so does one of a change that nobody has seen', async () => {
+test('a merge that is impossible gives the reason, and so does one of an unread change', async () => {
   // The browser writes refused requests to its console.
   await using someone = await visit({ accept: /status of 409/ })
   const { page } = someone
@@ -63,7 +63,7 @@ test('a merge that cannot be says why, and so does one of a change that nobody h
   await badge(page, 'merged').waitFor()
 })
 
-test('who may only look is told so', async () => {
+test('a read-only user gets the reason', async () => {
   await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'looked-at.txt': 'x\n' })
@@ -77,7 +77,7 @@ test('who may only look is told so', async () => {
   }
 })
 
-test('commits, the command for its branch and comments stand on the card, and what others say comes by itself', async () => {
+test('commits, the command for its branch and comments are on the card, and comments of others appear automatically', async () => {
   await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'said.txt': 'x\n' })

@@ -14,7 +14,7 @@ test('the list of a fresh start is empty and offers the sample', async () => {
   expect(await page.getByRole('textbox', { name: 'What should the agent do?' }).inputValue()).toContain('```playbook')
 })
 
-test('a run made through the API appears, and changes, without a reload', async () => {
+test('a run created through the API appears, and changes, without a reload', async () => {
   await using someone = await visit()
   const { page } = someone
   await page.evaluate('window.not_reloaded = true')

@@ -41,7 +41,7 @@ test('a link that was used already explains itself, and a new one can be pasted'
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
 })
 
-test('whoever is not signed in is led to the sign-in page and then to where they wanted to go', async () => {
+test('a person without a session is led to the sign-in page and then to the requested page', async () => {
   await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/new?sample=true')
@@ -53,7 +53,7 @@ test('whoever is not signed in is led to the sign-in page and then to where they
   expect(new URL(page.url()).search).toBe('?sample=true')
 })
 
-test('a sign-in page that is asked to lead elsewhere leads home', async () => {
+test('a sign-in page with a foreign return address leads home', async () => {
   await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/sign-in?next=//evil.example/')

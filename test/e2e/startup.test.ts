@@ -5,7 +5,7 @@ import { inBrowser, playbook, untilStatus } from './visit.ts'
 
 const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' })))
 
-test('a run shows what its start took and the environment that it stands on, which is prepared anew by a button', async () => {
+test('a run shows the duration of its start and the environment that it reuses, which a button recreates', async () => {
   const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
   await app.call('PUT', `${path}/setup-commands`, { commands: ['echo x >made'] })
   const start = () => createRun(app, { prompt: playbook('Look', 'run: cat made', 'answer: Done.'), model: 'scripted/playbook' })

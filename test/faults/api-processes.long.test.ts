@@ -102,7 +102,7 @@ test('row 1: creates that are repeated until they are answered make one run each
   expect(rows).toEqual([{ n: creates }])
 }, 300_000)
 
-test('row 3: a stream whose process is killed goes on at another one where it broke off, without gaps or duplicates', async () => {
+test('row 3: a stream whose process is killed continues at another one at its last position, without gaps or duplicates', async () => {
   const victim = await start()
   const survivor = await start()
   const { id } = await create(survivor, 'followed')

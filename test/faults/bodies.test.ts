@@ -106,7 +106,7 @@ async function send(route: Route, body: Body, token: string): Promise<number | n
   let text = ''
   socket.on('data', chunk => {
     text += chunk.toString('latin1')
-    // A stream goes on, and so does a connection whose request came as a whole; with any other the service has to end it.
+    // A stream continues, and so does a connection whose request was read completely; the service has to end any other.
     if (text.includes('text/event-stream') || body.whole) socket.destroy()
   })
   const authorization = route.path.startsWith('/git') ? `Basic ${Buffer.from(`x:${token}`).toString('base64')}` : `Bearer ${token}`

@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** The message of a client that says `commit` and nothing else. */
+/** The message of a client that contains `commit` and nothing else. */
 const COMMIT = 'Q\0\0\0\x0bcommit\0'
 
-/** The instants of a transaction at which somebody may die: its commit has not reached the server, or its answer has not reached the client. */
+/** The instants of a transaction at which a process may die: its commit has not reached the server, or the response has not reached the client. */
 export type Instant = 'before commit' | 'after commit'
 
 /**
  * A way to a database that knows when the transaction of a certain statement commits, and calls `strike` at the armed instant of the
- * next one, once: what the dead client would have sent or been told is then dropped.
+ * next one, once: the requests and responses of the dead client are then dropped.
  */
 export class CommitProxy implements AsyncDisposable {
   readonly #target: URL

@@ -54,7 +54,7 @@ test('row 11: a database that is away for less than a lease holds runs up and co
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 0 }])
 })
 
-test('row 11: one that is away for longer costs the owner the run: its sandbox ends, and the next owner goes on from the journal', async () => {
+test('row 11: one that is away for longer costs the owner the run: its sandbox ends, and the next owner continues from the journal', async () => {
   const id = await startCommand('echo once >> once.txt; sleep 12345')
   await proxy.down()
   while (sandboxProcesses(app.data_dir).length > 0) await new Promise(resolve => setTimeout(resolve, 100))

@@ -35,7 +35,7 @@ async function untilFound(within_ms: number) {
   while ((await runs()).status !== 200) signal.throwIfAborted()
 }
 
-test('rows 12 and 13: while a table is locked whoever needs it is 503 with Retry-After, everybody else is answered or told so, and health is neither', async () => {
+test('rows 12 and 13: while a table is locked requests that need it get 503 with Retry-After, others are served, and health is unaffected', async () => {
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table runs' })
     const asked = runs()
@@ -124,7 +124,7 @@ describe('row 10: the database is away', () => {
     await untilFound(5_000)
   })
 
-  test('one that freezes: whoever waits is told 503 within seconds, and it is found again when it thaws', async () => {
+  test('one that freezes: waiting requests get 503 within seconds, and it is used again when it thaws', async () => {
     await runs()
     proxy.silence()
     const signal = AbortSignal.timeout(4_000)

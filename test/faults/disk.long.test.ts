@@ -18,7 +18,7 @@ const missing = whyNoSmallDisk()
 if (missing !== null) process.stderr.write(`rows 15 to 17 are not tested: ${missing}\n`)
 
 test.skipIf(missing !== null)(
-  'row 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it go on; while others fill it nothing is started',
+  'row 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it continue; while others fill it nothing is started',
   async () => {
     const script = ({ body }: { body: Record<string, unknown> }) => {
       const said = JSON.stringify(body.messages)
@@ -34,7 +34,7 @@ test.skipIf(missing !== null)(
     for (const { id } of [beside, next]) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
     expect(readdirSync(disk.path).filter(name => name.startsWith(`${greedy.id}-`))).toEqual([])
 
-    // Filled by somebody else: nobody is ended for it, and nothing is started.
+    // Filled by another program: no run is ended for it, and nothing is started.
     disk.fill()
     const later = await createRun(app, { prompt: 'run: ls' })
     const ready = async () => (await app.call('GET', '/readyz')).body

@@ -61,7 +61,7 @@ async function untilPushWaits(app: CodingApp, id: number) {
 const resume = (app: CodingApp, id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'go on' })
 
-test('row 26: a remote that is down at the clone is tried three times, each wait told before it, then the run is failed/git_unavailable, and a resume begins where it is up', async () => {
+test('row 26: a remote that is down at the clone is tried three times, each wait reported before it, then the run is failed/git_unavailable, and a resume begins where it is up', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt')
   const { app, remote } = set
   remote.away = true
@@ -123,7 +123,7 @@ test('row 27: a remote that is down at the push is waited for in phase push; the
   expect(git('rev-list', '--count', `main..${resumed.branch}`)).toBe('1\n')
 })
 
-test('row 27: runs whose push waits keep their place from no other run', async () => {
+test('row 27: runs whose push waits occupy no slot of another run', async () => {
   await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 1, { AGENTRUN_WORKER_CONCURRENCY: '1' })
   const { app } = set
   const { id } = await createRun(app, { prompt: 'wait' })
@@ -147,7 +147,7 @@ test('row 27: when the time for it is over the run is failed/git_unavailable wit
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ files_changed: 1 }] })
 })
 
-test('row 28: a push that the remote refuses is not forced and not tried again; result and trace say so', async () => {
+test('row 28: a push that the remote refuses is not forced and not retried; result and trace report it', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt')
   const { app, git } = set
   writeFileSync(join(git('rev-parse', '--absolute-git-dir').trim(), 'hooks/pre-receive'), '#!/bin/sh\necho "quota used up"; exit 1\n', {
@@ -163,7 +163,7 @@ test('row 28: a push that the remote refuses is not forced and not tried again; 
   ])
   expect(await errorsOf(app, id)).toMatchObject([{ code: 'push_rejected', retryable: false, phase: 'push' }])
 
-  // Where no pull request was wanted, none has failed to be made.
+  // Where no pull request was requested, none has failed.
   const alone = await createRun(app, { prompt: 'write', auto_create_pr: false })
   expect(await awaitEnd(app, alone.id)).toMatchObject({ status: 'completed', result: expect.stringContaining('quota used up') })
   const pushes = (await allLogs(app, alone.id)).filter(entry => entry.tool_name === 'git_push')

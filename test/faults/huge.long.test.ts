@@ -91,7 +91,7 @@ test('row 42: a tool that is given megabytes shows the beginning and the end of 
   expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(String(3_000_000 + 'first line\n\nlast line\n'.length))
 })
 
-test('row 51: no text of any operation holds up the process, however it is made', async () => {
+test('row 51: no text of any operation blocks the process, however it is built', async () => {
   const { id } = await createRun(app, { prompt: 'x', repo_id: null, repoless: true })
   await awaitEnd(app, id)
   const evil = [

@@ -7,7 +7,7 @@ import { failureOf, request } from '../model/protocols.ts'
 // Waits of the real length: only with TEST_SOAK=1.
 const soak = process.env.TEST_SOAK === '1'
 
-/** A port of this machine whose queue of connections is full: whoever connects is never answered. */
+/** A port of this machine whose queue of connections is full: a new connection is never accepted. */
 async function startBlackHole(): Promise<AsyncDisposable & { port: number }> {
   const script = `import socket, time
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(0)

@@ -6,7 +6,7 @@ import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
 
 const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
 
-/** Answers by the prompt of the run that asks, `n` counting the calls of that run; `times`: when each call came. */
+/** Responds by the prompt of the calling run, `n` counting the calls of that run; `times`: when each call came. */
 function byRun(answer: (prompt: string, n: number) => FakeReply) {
   const times = new Map<string, number[]>()
   const script: FakeScript = (request: SeenRequest) => {
@@ -27,7 +27,7 @@ const limited = (seconds: number): FakeReply => ({
 })
 const away = (status: number): FakeReply => ({ status, body: { error: { message: 'overloaded' } } })
 
-test('row 18: twelve runs that are told to come back in a second do so, none earlier and not as one, and their traces say it before they wait', async () => {
+test('row 18: twelve runs with a Retry-After of a second honour it, none earlier and not in lockstep, and their traces report it before they wait', async () => {
   const { script, times } = byRun((_prompt, n) => (n === 0 ? limited(1) : { text: 'Done.' }))
   await using app = await startCodingApp(script, ENV)
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => start(app, `run-${i}`)))
@@ -59,7 +59,7 @@ test('row 18: a wait that the deadline of the run forbids is not begun: the run 
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
 })
 
-test('rows 19 to 23: whatever a model server does to one call, the run says so, calls again and ends with the whole answer alone', async () => {
+test('rows 19 to 23: after every failure of one call to a model server, the run reports it, calls again and ends with the whole answer alone', async () => {
   const good = [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: 'half an ans' })]
   const broken: Record<string, FakeReply> = {
     'error-500': away(500),

@@ -20,12 +20,12 @@ const prompt = 'Play this.\n\n```playbook\n- answer: done\n```\n'
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 const terminal = ['completed', 'failed', 'cancelled']
 
-test(`row 48: a stop that races with the end of a run leaves one end, told once, and asking again changes nothing (seed ${seed})`, async () => {
+test(`row 48: a stop that races with the end of a run leaves one end, reported once, and a repetition changes nothing (seed ${seed})`, async () => {
   const random = numbers(seed)
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '4' })
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const stop = (id: number) => app.call('POST', `${path}/stop`, { agent_run_id: id })
-  // As long as ten of them take when nobody stops one: so stops come at every moment of their lives, and some too late.
+  // The duration of ten runs without a stop: so stops come at every moment of their lives, and some too late.
   const started = performance.now()
   const warm = await Promise.all(Array.from({ length: 10 }, () => createRun(app, { prompt, repo_id: null, repoless: true })))
   await Promise.all(warm.map(({ id }) => awaitRun(app, id, state => state.terminal)))
@@ -52,7 +52,7 @@ test(`row 48: a stop that races with the end of a run leaves one end, told once,
   expect(new Set(ends)).toEqual(new Set(['completed', 'cancelled']))
 }, 300_000)
 
-test('row 47: twenty resumes of a finished run at once, with workers at work: each is accepted or says why not, and none of them is lost or done twice', async () => {
+test('row 47: twenty resumes of a finished run in parallel, with active workers: each is accepted or refused with a reason, and none of them is lost or done twice', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '4' })
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const { id } = await createRun(app, { prompt, repo_id: null, repoless: true })

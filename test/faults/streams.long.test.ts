@@ -47,7 +47,7 @@ async function write(id: number, count: number, bytes: number) {
 }
 const rssOf = (pid: number | undefined) => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
-/** A reader that asks for the stream and then reads nothing of it. */
+/** A reader that requests the stream and then reads nothing of it. */
 async function openStalled(id: number): Promise<Socket> {
   const { hostname, port } = new URL(service.base_url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -59,7 +59,7 @@ async function openStalled(id: number): Promise<Socket> {
   return socket
 }
 
-test('row 39: readers that take nothing cost a bounded buffer each and hold up nobody', async () => {
+test('row 39: readers that read nothing cost a bounded buffer each and block no other', async () => {
   const count = soak ? 500 : 100
   const id = await createRun()
   await write(id, 60, 90_000)

@@ -2,11 +2,11 @@ import { createHmac, randomUUID } from 'node:crypto'
 
 export const SECRET = 'a-secret-of-the-webhooks-of-tests'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes are looked into
+// biome-ignore lint/suspicious/noExplicitAny: responses of many shapes are read without types
 type Told = { status: number; headers: Headers; body: any }
 type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string; event_type?: string }
 
-/** Who tells, and in which headers: Forgejo says everything by Gitea's names too, and here by its own alone. */
+/** The sender, and its headers: Forgejo sends everything under Gitea's names too, and here only under its own. */
 const ways = {
   github: {
     agent: 'GitHub-Hookshot/1',

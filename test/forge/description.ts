@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 
-// biome-ignore lint/suspicious/noExplicitAny: a description is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: a description is read without types
 type Json = any
 type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Json }
 type Response = { content?: Record<string, { schema: Json; examples?: Record<string, Json> }> }

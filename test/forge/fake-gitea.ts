@@ -8,20 +8,20 @@ import { FakeState } from './fake-state.ts'
 import { findGiteaOperation, giteaAnswerMistakes, giteaRequestMistakes } from './gitea-description.ts'
 import { type GiteaAnswered, giteaOperations } from './gitea-operations.ts'
 
-/** What goes wrong with a request: before it is done, or after, so that nobody hears that it was. */
+/** How a request fails: before it is executed, or after, so that its response is lost. */
 export type GiteaFault =
   | { kind: 'hang_up'; when: 'before' | 'after' }
   | { kind: 'status'; status: number; retry_after?: number; message?: string }
   | { kind: 'redirect'; to: string }
-  /** A proxy before it says something in its name. */
+  /** A proxy that responds in its name. */
   | { kind: 'page'; status: number }
 
 export type GiteaSet = {
-  /** Older versions do not say whether a pull request is a draft. */
+  /** Older versions do not report whether a pull request is a draft. */
   says_draft: boolean
-  /** Who is no administrator of a repository is not told what others may do there. */
+  /** A user who does not administer a repository cannot read the permissions of others. */
   is_repository_admin: boolean
-  /** What the server gives at once at most, and how it says that there is more. */
+  /** The maximum page size of the server, and how it reports that there is more. */
   most_per_page: number
   counts_by: 'link' | 'total' | 'neither'
 }

@@ -9,7 +9,7 @@ import { type Answered, fakeOperations, fakeOwnOperations } from './fake-operati
 import { FakeState } from './fake-state.ts'
 import { publications, subjectOperations } from './fake-subjects.ts'
 
-/** What goes wrong with a request: before it is done, or after, so that nobody hears that it was. */
+/** How a request fails: before it is executed, or after, so that its response is lost. */
 export type Fault =
   | { kind: 'hang_up'; when: 'before' | 'after' }
   | { kind: 'status'; status: number }
@@ -38,7 +38,7 @@ export type FakeGitHub = AsyncDisposable & {
   mistakes: string[]
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: Fault[]): void
-  /** Resolves when an operation is asked for the next time, before it is answered. */
+  /** Resolves when an operation is requested the next time, before the response. */
   asked(name: string): Promise<void>
   /** Takes back all tokens of installations. */
   revokeTokens(): void

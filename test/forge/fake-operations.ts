@@ -141,7 +141,7 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       const found = state.checks
         .map((check, i) => ({ check, object: state.checkObject(check, i + 1) }))
         .filter(({ check }) => check.sha === asked.params.ref && (only === null || check.name === only))
-        // The newest of each name of an app, unless all are asked for; the newest comes first.
+        // The newest of each name of an app, unless all are requested; the newest comes first.
         .filter(
           ({ check }, i, of) => all || !of.slice(i + 1).some(later => later.check.name === check.name && later.check.app === check.app),
         )
@@ -183,7 +183,7 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
   }
 }
 
-/** What is asked of GitHub as a whole, by a token or an app. */
+/** Requests about GitHub as a whole, by a token or an app. */
 export function fakeOwnOperations(
   state: FakeState,
   app: { id: number; slug: string; private_key: string },
@@ -256,7 +256,7 @@ export function fakeOwnOperations(
       if (refused) return refused
       const check = state.checks.find(({ made }) => String(made?.id) === params.check_run_id)
       if (!check?.made) return no(404, 'Not Found')
-      // What becomes of one that has ended GitHub does not describe: nobody is to rely on it.
+      // GitHub does not document what happens to one that has ended: do not rely on it.
       if (check.status === 'completed' && body.status !== 'completed') return no(422, 'The check run has ended.')
       const { status = check.status, conclusion = null, output, external_id, details_url } = body
       Object.assign(check, { status, conclusion, summary: output.summary })

@@ -34,7 +34,7 @@ export type FakeRemark = {
 export type FakeLabeling = { id: number; number: number; user: string; label: string; given: boolean; at: string }
 /** Of the title of an issue. */
 export type FakeRenaming = { id: number; number: number; user: string; at: string }
-/** A repository's, on an issue that is made up where there is none of that number. */
+/** A repository's, on an issue that is invented where there is none of that number. */
 export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
 export type FakeCheck = {
   sha: string
@@ -43,7 +43,7 @@ export type FakeCheck = {
   status: 'queued' | 'in_progress' | 'completed'
   conclusion: string | null
   summary: string
-  /** Of one that an app has made by the API. */
+  /** Of one that an app has created through the API. */
   made?: { id: number; app_id: number; external_id: string; details_url: string; title: string }
 }
 export type FakeWorkflowRun = {
@@ -63,7 +63,7 @@ export type FakeStatus = {
   target_url?: string
 }
 
-/** What one repository of the fake has, and how GitHub tells of it. */
+/** The content of one repository of the fake, and how GitHub reports it. */
 export class FakeState {
   readonly owner: string
   readonly repo: string
@@ -83,7 +83,7 @@ export class FakeState {
   refused = new Set<string>()
   /** GitHub has no `owner`. */
   permissions = new Map<string, 'owner' | 'admin' | 'write' | 'read'>()
-  /** What its clock says; null: the same as ours. */
+  /** The time of its clock; null: the same as ours. */
   clock: string | null = null
   drafts_allowed = true
   /** Whether the owner lets the app write checks. */
@@ -102,7 +102,7 @@ export class FakeState {
     return `${this.origin}/api/v3/repos/${this.owner}/${this.repo}`
   }
 
-  /** Null: there is no such branch. */
+  /** Null: the branch does not exist. */
   sha(branch: string): string | null {
     try {
       return gitIn(this.folder, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).trim()

@@ -56,7 +56,7 @@ export function subjectsOf(state: FakeState): FakeSubject[] {
 
 const person = (base: Json, login: string): Json => ({ ...base, login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
 
-/** What GitHub says of issues, and of what was said and done in them. */
+/** What GitHub reports about issues, their comments and events. */
 export function subjectOperations(state: FakeState): Record<string, (asked: Asked) => Answered> {
   const issueObject = (subject: FakeSubject): Json => {
     const [base] = exampleOf('GET', '/repos/{owner}/{repo}/issues', 200)

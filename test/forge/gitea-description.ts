@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 
-// biome-ignore lint/suspicious/noExplicitAny: a description is looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: a description is read without types
 type Json = any
 type Operation = { status: number; query: Json; body?: Json; answer: Json }
 export type FoundOperation = { name: string; operation: Operation; params: Record<string, string> }
@@ -13,7 +13,7 @@ const description = JSON.parse(readFileSync(new URL('gitea-description.json', im
   definitions: Record<string, Json>
 }
 
-/** Requests are taken as they are described; in answers whatever Go has a pointer or a slice for may be null, which no description says. */
+/** Requests are validated as described; in responses every pointer or slice of Go may be null, which no description documents. */
 function withNulls(node: Json): Json {
   if (Array.isArray(node)) return node.map(withNulls)
   if (typeof node !== 'object' || node === null) return node

@@ -65,7 +65,7 @@ test('more than are read at once are those that changed first', async () => {
   expect(gitea.count(LIST)).toBeLessThan(100)
 })
 
-test('who goes on from where each list ends comes to all of what changed within seconds', async () => {
+test('a client that continues from the end of each list reads all that changed within seconds', async () => {
   gitea.set.most_per_page = 1
   gitea.state.clock = at(59)
   for (let i = 0; i < 60; i++) open(i + 1, 30, { second: Math.floor(i / 20) })
@@ -80,7 +80,7 @@ test('who goes on from where each list ends comes to all of what changed within 
   expect([since, found.size]).toEqual([null, 61])
 }, 60_000)
 
-test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {
+test('an issue requests by its text, in a comment and by a label, each identified as in its webhook', async () => {
   open(7, 1, { body: '@agent please' })
   const comment = (id: number, user: string, body: string, updated_at = at(2)) =>
     gitea.state.comments.push({ id, number: 7, user, body, created_at: at(2), updated_at })
@@ -101,7 +101,7 @@ test('an issue asks by what it says itself, in a comment and by a label, each kn
   expect(await asked(7, { since: at(4) })).toEqual([])
 })
 
-test('a pull request asks in a review and in a remark, which counts from when its review was sent', async () => {
+test('a pull request requests in a review and in a review comment, which counts from the submission of its review', async () => {
   pull(8, 'For you, @agent')
   gitea.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
   gitea.state.reviews.push({ id: 6, number: 8, user: 'ada', body: '@agent, edited', submitted_at: at(4), edited_at: at(5) })
@@ -118,7 +118,7 @@ test('a pull request asks in a review and in a remark, which counts from when it
   ])
 })
 
-test('what an issue says itself asks as long as all that happened to it is known', async () => {
+test('the text of an issue requests as long as all its events are known', async () => {
   open(7, 1, { body: '@agent please' })
   gitea.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'bug', given: true, at: at(3) })
   expect(await asked(7)).toMatchObject([{ once: 'issues:907' }])
@@ -126,7 +126,7 @@ test('what an issue says itself asks as long as all that happened to it is known
   expect(await asked(8)).toEqual([])
 })
 
-test('a label that was taken off asks only of those who were told of it, and each giving of it is another', async () => {
+test('a label that was removed requests only if its webhook arrived, and each addition of it is another request', async () => {
   open(7, 1)
   const label = (id: number, given: boolean, minute: number, user = 'ada') =>
     gitea.state.labelings.push({ id, number: 7, user, label: 'agent', given, at: at(minute) })
@@ -144,7 +144,7 @@ test('a label that was taken off asks only of those who were told of it, and eac
   ])
 })
 
-test('a label asks for the words that were there when it was given, which nobody knows where anything has happened since, unless who gave it wrote them', async () => {
+test('a label requests with the text at the time of its addition, which is unknown after later events, unless the person who added it wrote the text', async () => {
   const label = (id: number, number: number, minute: number, given = true) =>
     gitea.state.labelings.push({ id, number, user: 'Ben', label: 'agent', given, at: at(minute) })
   const comment = (number: number, minute: number) =>
@@ -167,7 +167,7 @@ test('a label asks for the words that were there when it was given, which nobody
   expect(await asked(4)).toMatchObject([{ once: 'labeled:24' }])
 })
 
-test('an answer that nobody can read, and a failure midway, are told apart', async () => {
+test('an unreadable response and a failure midway are distinguished', async () => {
   open(7, 1)
   const TIMELINE = 'GET /repos/{owner}/{repo}/issues/{index}/timeline'
   gitea.play(TIMELINE, { kind: 'page', status: 200 }, { kind: 'status', status: 502 }, { kind: 'hang_up', when: 'before' })

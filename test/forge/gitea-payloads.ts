@@ -3,7 +3,7 @@ import { whole } from './gitea-description.ts'
 // biome-ignore lint/suspicious/noExplicitAny: payloads are changed freely
 type Json = any
 
-/** What Gitea and Forgejo tell, in the members of their own payloads: there is no published description of them. */
+/** The payloads of Gitea and Forgejo, with their own members: there is no published description of them. */
 const person = (login: string) => whole('User', { id: login === 'gitea-actions' ? -2 : 99, login })
 const repository = () => whole('Repository', { id: 1, name: 'app', full_name: 'acme/app', owner: person('acme') })
 const about = (number: number, pull: boolean, more: Json = {}) => ({
@@ -30,7 +30,7 @@ export const reviewBy = (login: string, content: string, number = 7): Json => ({
   ...{ sender: person(login), commit_id: '', review: { type: 'pull_request_review_comment', content } },
 })
 
-/** Newer versions say which labels were added. */
+/** Newer versions report which labels were added. */
 export const labeledBy = (login: string, label: string, added: boolean, number = 7): Json => ({
   ...{ action: 'label_updated', number, repository: repository(), sender: person(login), commit_id: '' },
   issue: about(number, false, { labels: [whole('Label', { id: 3, name: label })] }),

@@ -9,7 +9,7 @@ type Page = <T>(asked: GiteaAsked, path: string, all: T[], body: (row: T) => Jso
 
 const person = (login: string) => whole('User', { id: login === 'agent-bot' ? 7 : login.endsWith('-actions') ? -2 : 99, login })
 
-/** What Gitea says of issues, and of what was said and done in them. */
+/** What Gitea reports about issues, their comments and events. */
 export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (asked: GiteaAsked) => GiteaAnswered> {
   const issueObject = ({ number, is_pull, title, body, user, created_at, changed_at, labels, comments }: FakeSubject): Json =>
     whole('Issue', {
@@ -34,7 +34,7 @@ export function giteaSubjectOperations(state: FakeState, page: Page): Record<str
       const found = subjectsOf(state).find(({ number }) => String(number) === params.index)
       return found ? { status: 200, body: issueObject(found) } : { status: 404, body: { message: 'no such issue', url: '' } }
     },
-    // Nothing is `null`, and its count is of one page: who asks for pages does not know when they end.
+    // An empty list is `null`, and its count is of one page: a client that reads pages does not know when they end.
     [`GET ${issue}/timeline`]: ({ params, query }) => {
       if (query.has('page') || query.has('limit')) throw new Error('pages of a timeline cannot be counted')
       const on = <T extends { number: number }>(all: T[]) => all.filter(({ number }) => String(number) === params.index)

@@ -34,12 +34,12 @@ const fetch = outgoingFetch(outgoing, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
 const settings = () => ({ url: gitea.url, token: gitea.token, fetch, user_agent: 'agentrun/test' })
 const failureOf = (asked: Promise<unknown>) => asked.then(() => null).catch(error => error)
 
-test('who we are is said by the token, and signs git in', async () => {
+test('the token identifies our account, and signs in to git', async () => {
   expect(await forge.identity()).toEqual({ login: 'agent-bot', app: null })
   expect(await forge.gitCredentials(repo)).toEqual({ username: 'agent-bot', password: gitea.token, expires_at: null })
 })
 
-test('a pull request is made, found by its branch, changed, closed and opened again', async () => {
+test('a pull request is created, found by its branch, changed, closed and reopened', async () => {
   expect(await forge.findPullRequest(repo, 'one')).toBeNull()
   const made = await forge.createPullRequest(repo, pull)
   expect(made).toMatchObject({
@@ -55,7 +55,7 @@ test('a pull request is made, found by its branch, changed, closed and opened ag
   expect(await forge.updatePullRequest(repo, 100, { state: 'open' })).toMatchObject({ state: 'open' })
 })
 
-test.each([true, false])('a draft is said by the title, and seen in the state alone; the server says it too: %j', async says_draft => {
+test.each([true, false])('a draft is set by the title, and read from the state alone; the server reports it too: %j', async says_draft => {
   gitea.set.says_draft = says_draft
   const title = () => gitea.state.pulls[0]?.title
   expect(await forge.createPullRequest(repo, { ...pull, draft: true })).toMatchObject({
@@ -112,14 +112,14 @@ test.each(['link', 'total', 'neither'] as const)('lists are read to their end, h
   expect(app).toEqual({ full_name: 'acme/app', url: `${gitea.url}/acme/app.git`, default_branch: 'main', private: true, archived: false })
 })
 
-test('a merge names the head that was seen, and says by which commit it was merged', async () => {
+test('a merge names the head that was read, and returns the merge commit', async () => {
   const { head_sha } = await forge.createPullRequest(repo, { ...pull, draft: true })
   const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
   expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject({ code: 'conflict', http_status: 405 })
   await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
   const other = { ...input, head_sha: 'f'.repeat(40) }
   expect(await failureOf(forge.mergePullRequest(repo, 100, other))).toMatchObject({ code: 'conflict', http_status: 409 })
-  // It says the same of a conflict, and while it does not know whether there is one.
+  // It returns the same for a conflict, and while mergeability is unknown.
   gitea.play(MERGE, { kind: 'status', status: 405, message: 'Please try again later' })
   const later = { code: 'conflict', retryable: false, message: 'Gitea answered 405: Please try again later' }
   expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject(later)
@@ -167,7 +167,7 @@ test('statuses that the token may not read are a gap, and no failure', async () 
   })
 })
 
-test('how a run stands is a status, said once whichever answers are lost, and never a check', async () => {
+test('the state of a run is a status, posted once despite lost responses, and never a check', async () => {
   const sha = gitea.state.sha('one') ?? ''
   const mark = {
     status: 'in_progress',
@@ -206,7 +206,7 @@ test('comments are read and written; of the forge itself they are of a bot', asy
   expect(await failureOf(forge.updateComment(repo, id, 'x'))).toMatchObject({ code: 'not_found' })
 })
 
-test('who may do what is what the forge says; a stranger may nothing, and no name leads elsewhere', async () => {
+test('permissions are those of the forge; a stranger has none, and no name leads elsewhere', async () => {
   gitea.state.permissions.set('ada', 'write').set('eve', 'read').set('root', 'owner')
   const names = ['ada', 'eve', 'root', 'mallory']
   expect(await Promise.all(names.map(login => forge.permissionOf(repo, login)))).toEqual(['write', 'read', 'admin', 'none'])
@@ -220,7 +220,7 @@ test('who may do what is what the forge says; a stranger may nothing, and no nam
   })
 })
 
-test('limits, failures, lost and unreadable answers are told apart, with the time to wait', async () => {
+test('limits, failures, lost and unreadable responses are distinguished, with the time to wait', async () => {
   gitea.play(
     GET,
     { kind: 'status', status: 429, retry_after: 7 },

@@ -50,14 +50,14 @@ test('what has changed comes by when it did, and is gone on with from the last o
   expect(github.requests).toHaveLength(1)
 })
 
-test('more than a page that changed in one second are read to a later one, so that who goes on gets on', async () => {
+test('more than a page that changed in one second are read to a later one, so that a client makes progress', async () => {
   for (let i = 0; i < 210; i++) open(i + 1, 0)
   open(300, 1)
   const { subjects, through } = await forge.listChanged(repo, new Date(at(0)))
   expect([subjects.length, through, subjects.at(-1)?.number]).toEqual([211, null, 300])
 })
 
-test('an issue asks by what it says itself, in a comment and by a label, each known by what its delivery is known by', async () => {
+test('an issue requests by its text, in a comment and by a label, each identified as in its webhook', async () => {
   open(7, 1, 0, '@agent please')
   github.state.comments.push(
     { id: 1, number: 7, user: 'ada', body: '@Agent and this', created_at: at(2) },
@@ -77,7 +77,7 @@ test('an issue asks by what it says itself, in a comment and by a label, each kn
   expect(await onces(7, { since: at(2, 30) })).toEqual(['labeled:9'])
 })
 
-test('a pull request asks in a review and in a remark, which counts from when its review was sent', async () => {
+test('a pull request requests in a review and in a review comment, which counts from the submission of its review', async () => {
   github.state.pulls.push({ ...pull(8), body: 'For you, @agent' })
   github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
   github.state.remarks.push({ id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at: '2026-11-19T10:00:00Z' })
@@ -88,7 +88,7 @@ test('a pull request asks in a review and in a remark, which counts from when it
   ])
 })
 
-test('nothing that was edited after it was said, and nothing that is gone', async () => {
+test('nothing that was edited after its publication, and nothing that is deleted', async () => {
   github.state.pulls.push({ ...pull(8), body: '@agent', edited_at: at(1) })
   github.state.comments.push({ id: 1, number: 8, user: 'ada', body: '@agent', created_at: at(2), updated_at: at(3) })
   github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent', submitted_at: at(4), edited_at: at(5) })
@@ -102,7 +102,7 @@ test('nothing that was edited after it was said, and nothing that is gone', asyn
   expect(await onces(8)).toEqual(['pull_request_review_comment:7'])
 })
 
-test('a label that was taken off asks only of those who were told of it, and each giving of it is another', async () => {
+test('a label that was removed requests only if its webhook arrived, and each addition of it is another request', async () => {
   open(7, 1)
   const label = (id: number, given: boolean, minute: number, user = 'ada', name = 'agent') =>
     github.state.labelings.push({ id, number: 7, user, label: name, given, at: at(minute) })
@@ -122,7 +122,7 @@ test('a label that was taken off asks only of those who were told of it, and eac
   ])
 })
 
-test('a label asks for the words that were there when it was given: none that were edited or renamed after it, or in its second', async () => {
+test('a label requests with the text at the time of its addition: none that was edited or renamed after it, or in the same second', async () => {
   const label = (id: number, number: number, minute: number) =>
     github.state.labelings.push({ id, number, user: 'ada', label: 'agent', given: true, at: at(minute) })
   for (const [number, edited_at] of [[1], [2, at(2)], [3, at(3)], [4, at(4)], [5]] as [number, string?][]) {
@@ -156,7 +156,7 @@ test.each([
   ['application/json', '{}'],
   ['application/json', '[null]'],
   ['text/html', '<html>Sign in</html>'],
-])('an answer of another server is one that nobody can read (%s %s)', async (type, text) => {
+])('the response of another server is unreadable (%s %s)', async (type, text) => {
   open(7, 1)
   github.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'agent', given: true, at: at(3) })
   const subject = await forge.getSubject(repo, 7)
@@ -170,7 +170,7 @@ test.each([
   for (const asked of await Promise.allSettled(tries)) expect(asked).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
 })
 
-test('an answer that is too large is one that nobody can read', async () => {
+test('a response that is too large is unreadable', async () => {
   const fetch = outgoingFetch({ resolve: createResolver(), allow_private: true, upstream: null }, { ms: 5_000, max_bytes: 1_000 })
   const narrow = githubForge({ origin: github.url, fetch, user_agent: 'agentrun/test', credentials: { token: github.token } })
   open(7, 1, 0, 'x'.repeat(2_000))

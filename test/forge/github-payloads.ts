@@ -4,7 +4,7 @@ import examples from '@octokit/webhooks-examples' with { type: 'json' }
 type Json = any
 const recorded = examples as unknown as { name: string; examples: Json[] }[]
 
-/** What GitHub has published as an example of that event, of acme/app, and said now. */
+/** The published example of that event from GitHub, for acme/app, at the current time. */
 function example(event: string, action: string): Json {
   const payload = structuredClone(recorded.find(({ name }) => name === event)?.examples.find(one => one.action === action))
   Object.assign(payload.repository, { name: 'app', full_name: 'acme/app' })
@@ -52,7 +52,7 @@ export function openedBy(login: string, body: string, { number, id, at = now(), 
   return { ...payload, sender: user(payload.sender, login) }
 }
 
-/** Nothing in it says which giving of the label it is. */
+/** Nothing in it identifies the addition of the label. */
 export function labeledBy(login: string, label: string, { number, pull = false }: { number: number; pull?: boolean }): Json {
   const payload = example(pull ? 'pull_request' : 'issues', 'labeled')
   payload.label.name = label

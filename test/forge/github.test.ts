@@ -31,7 +31,7 @@ const byToken = (): RemoteForge => githubForge({ ...settings(), credentials: { t
 const byApp = (): RemoteForge =>
   githubForge({ ...settings(), credentials: { app_id: github.app.id, private_key: github.app.private_key, installation_id: null } })
 
-test('a pull request is made, found by its branch, changed, made a draft and ready, closed and opened again', async () => {
+test('a pull request is created, found by its branch, changed, converted to a draft and back, closed and reopened', async () => {
   const forge = byToken()
   expect(await forge.findPullRequest(repo, 'one')).toBeNull()
   const made = await forge.createPullRequest(repo, pull)
@@ -66,12 +66,12 @@ test('a second pull request of an open branch is refused, and what is found is t
   expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
 })
 
-test('where drafts are not supported it is made without', async () => {
+test('where drafts are not supported it is created without', async () => {
   github.state.drafts_allowed = false
   expect(await byToken().createPullRequest(repo, { ...pull, draft: true })).toMatchObject({ state: 'open' })
 })
 
-test('a merge names the head that was seen, and says by which commit it was merged', async () => {
+test('a merge names the head that was read, and returns the merge commit', async () => {
   const forge = byToken()
   const { head_sha } = await forge.createPullRequest(repo, pull)
   const input = { method: 'merge', head_sha, message: 'Merge it\n\nAgent-Run: x' } as const
@@ -170,7 +170,7 @@ const at_work = {
 } as const
 const ended = { ...at_work, status: 'completed', conclusion: 'success', title: 'Completed' } as const
 
-test('how a run stands is one check run, whichever answers are lost, another one when the run goes on, and never a check', async () => {
+test('the state of a run is one check run, despite lost responses, another one when the run continues, and never a check', async () => {
   const sha = github.state.sha('one') ?? ''
   const [write, change] = ['POST /repos/{owner}/{repo}/check-runs', 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}']
   const says = () => github.state.checks.map(({ name, status, conclusion, made }) => [name, status, conclusion, made?.external_id])
@@ -194,7 +194,7 @@ test('how a run stands is one check run, whichever answers are lost, another one
   expect((await byApp().listChecks(repo, sha)).checks).toMatchObject([{ name: 'agentrun', app: 'another-app' }])
 })
 
-test('a token, and an app that may write no checks, say it as a status, the last of which counts', async () => {
+test('a token, and an app that may write no checks, post it as a status, the last of which counts', async () => {
   const sha = github.state.sha('one') ?? ''
   github.state.checks_allowed = false
   github.state.statuses.push({ sha, context: 'agentrun', state: 'pending', description: 'of somebody else' })
@@ -226,7 +226,7 @@ test('a token, and an app that may write no checks, say it as a status, the last
   ])
 })
 
-test('lists are read to their end, page by page, and no further than was asked', async () => {
+test('lists are read to their end, page by page, and no further than requested', async () => {
   const forge = byToken()
   for (let i = 0; i < 230; i++) github.state.comments.push({ id: i, number: 7, user: 'ada', body: `${i}` })
   expect((await forge.listComments(repo, 7)).map(({ id }) => id)).toEqual(Array.from({ length: 230 }, (_, i) => i))
@@ -238,14 +238,14 @@ test('lists are read to their end, page by page, and no further than was asked',
   }
 })
 
-test('who may do what is what GitHub says; a stranger may nothing', async () => {
+test('permissions are those of GitHub; a stranger has none', async () => {
   github.state.permissions.set('ada', 'write').set('eve', 'read')
   const forge = byToken()
   const found = await Promise.all(['ada', 'eve', 'mallory'].map(login => forge.permissionOf(repo, login)))
   expect(found).toEqual(['write', 'read', 'none'])
 })
 
-test('limits, failures and lost answers are told apart, with the time to wait', async () => {
+test('limits, failures and lost responses are distinguished, with the time to wait', async () => {
   const forge = byToken()
   const name = 'GET /repos/{owner}/{repo}/pulls/{pull_number}'
   github.play(

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type App, rows } from '../start-app.ts'
 
 /**
- * Looks through a repository on its forge now, and answers when that is over: a look ends by writing down how far it came, unless somebody else
+ * Polls a repository on its forge now, and returns when that is over: a poll ends by recording its position, unless another process
  * has done so since it began.
  */
 export async function lookNow(app: App, repo_id: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { FakeScript } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 
-/** One run against a model server that behaves as `script` says: its end and its trace. */
+/** One run against a model server that follows `script`: its end and its trace. */
 async function play(script: FakeScript, env: Record<string, string> = {}) {
   await using app = await startCodingApp(script, env)
   const { id } = await createRun(app, { prompt: 'do it' })

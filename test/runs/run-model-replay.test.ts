@@ -36,7 +36,7 @@ import {
 
 /**
  * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with jumps of the clock, against the
- * pure rules of test/run-model.ts: after each of them the row follows these rules. Time is made to pass by moving what is due towards now.
+ * pure rules of test/run-model.ts: after each of them the row follows these rules. Time passes by moving due times towards now.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)

@@ -47,7 +47,7 @@ async function kill(node: ClusterNode): Promise<void> {
   await node.ended
 }
 
-/** Holds a lock for as long as `work` takes: whatever needs it stands still there. */
+/** Holds a lock for as long as `work` takes: statements that need it wait. */
 async function holding(statement: string, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: cluster.db.connection_string })
   await client.connect()
@@ -58,7 +58,7 @@ async function holding(statement: string, work: () => Promise<void>): Promise<vo
     await client.end()
   }
 }
-/** Until so many attempts stand still: they are claimed, and no connection of theirs goes on. */
+/** Waits until so many attempts are blocked: they are claimed, and no connection of theirs makes progress. */
 async function untilClaimed(run_id: number): Promise<void> {
   for (;;) {
     const found = await cluster.rows('select 1 from webhook_deliveries where run_id = $1 and lease_until > now()', [run_id])
@@ -67,7 +67,7 @@ async function untilClaimed(run_id: number): Promise<void> {
   }
 }
 
-test('killed before it sends: what an API process had accepted is told by the next one', async () => {
+test('killed before it sends: the next API process delivers what it had accepted', async () => {
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })
   await kill(cluster.api)
   cluster.api = await cluster.start('serve', cluster.api.data_dir)
@@ -77,7 +77,7 @@ test('killed before it sends: what an API process had accepted is told by the ne
   expect(ids(receiver.received.filter(of(id))).size).toBe(1)
 })
 
-test('killed after the claim and before the request: told once by the next one', async () => {
+test('killed after the claim and before the request: the next one delivers it once', async () => {
   let id = 0
   await holding('lock table secrets in access exclusive mode', async () => {
     // The create reads secrets too; this event is of a run that is there.
@@ -159,7 +159,7 @@ test('killed between two of a run: the order holds', async () => {
   await kill(worker)
 })
 
-test('I9 three processes share the work: every event once, each run in its order, and no message twice while nobody dies', async () => {
+test('I9 three processes share the work: every event once, each run in order, and no message twice unless a process dies', async () => {
   const others = [await cluster.start('serve'), await cluster.start('work'), await cluster.start('work')]
   const runs = await Promise.all(Array.from({ length: 12 }, () => cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })))
   for (const { id } of runs) await cluster.until(id, run => run.terminal)

@@ -18,7 +18,7 @@ const stop = (id: number) => app.call('POST', `/v1/organizations/${app.org_id}/a
 const deleted = ({ message }: { message: { type: string } }) => message.type === 'agent_run.deleted'
 const types = (received: { message: WebhookMessage }[]) => received.map(({ message }) => `${message.type} ${message.data.status}`)
 
-test('what a run does is sent as it happens, in its order, and the ledger says so', async () => {
+test('the events of a run are sent as they happen, in order, and the ledger records them', async () => {
   await setHook(app, receiver.url)
   const run = await createRun(app, { prompt: 'Look', metadata: { ticket: 'A-1', n: 12345678901234567890n.toString() } })
   await stop(run.id)
@@ -127,7 +127,7 @@ describe('a run that names webhooks of its own', () => {
   })
 })
 
-test('only the events that were asked for are sent', async () => {
+test('only subscribed events are sent', async () => {
   await setHook(app, receiver.url, { events: ['agent_run.finished'] })
   await using own = await startReceiver()
   const first = await createRun(app, { prompt: 'Look' })
@@ -145,7 +145,7 @@ describe('a run that is deleted', () => {
     return app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
   }
 
-  test('is told to be, with nothing of what was in it, and that is what is left in the ledger', async () => {
+  test('is reported, without its content, and that is what remains in the ledger', async () => {
     await setHook(app, receiver.url)
     const { id } = await createRun(app, { prompt: 'Look', title: 'Only here', metadata: { ticket: 'only-here' } })
     await receiver.until(1)
@@ -168,7 +168,7 @@ describe('a run that is deleted', () => {
     expect(new Set(again.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
   })
 
-  test('is told where it was reported, by its secret; one of events that were not asked for is not told, nor one that was reported nowhere', async () => {
+  test('is reported to the receivers of its reports, signed with their secret; unsubscribed or unreported events are not', async () => {
     await setHook(app, receiver.url, { events: ['agent_run.finished'] })
     await using own = await startReceiver()
     const asked = { url: own.url, secret: 'its own', events: ['agent_run.deleted'] }
@@ -182,7 +182,7 @@ describe('a run that is deleted', () => {
     expect(left.map(({ type, url }) => [type, url])).toEqual([['agent_run.deleted', own.url]])
   })
 
-  test('because it was kept long enough is told too', async () => {
+  test('by retention is reported too', async () => {
     await setHook(app, receiver.url, { events: ['agent_run.deleted'] })
     const ids: number[] = []
     for (let i = 0; i < 3; i++) ids.push((await createRun(app, { prompt: 'Look' })).id)
@@ -195,7 +195,7 @@ describe('a run that is deleted', () => {
   })
 })
 
-test('a run of an agent is told from start to end, with its pull request', async () => {
+test('a run of an agent is reported from start to end, with its pull request', async () => {
   await using working = await startWebhookApp({ AGENTRUN_WORKER_CONCURRENCY: '1' })
   await setHook(working, receiver.url)
   const playbook = '```playbook\n- write: {path: a.txt, content: hello}\n- answer: done\n```'

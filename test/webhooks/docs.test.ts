@@ -43,7 +43,7 @@ test('F121 the receiver of the page takes what is signed, also with two secrets,
   expect(verify(secret, webhookHeaders([], id, now, body), body, now)).toBe(false)
 })
 
-test('the document says what is sent, with a message that fits its own schema', () => {
+test('the document describes what is sent, with a message that fits its own schema', () => {
   const document = openApiDocument({ base_url: 'http://service.test', version: '1' }) as {
     webhooks: { 'agent-run-event': { post: { requestBody: { content: { 'application/json': { schema: unknown; example: unknown } } } } } }
     components: { schemas: Record<string, unknown> }

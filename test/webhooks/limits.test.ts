@@ -15,7 +15,7 @@ shareWebhookApp(shared => {
 })
 
 const only = { events: ['agent_run.created'] }
-/** Deliveries of a run that nobody is to send yet, `each` columns beside them. */
+/** Deliveries of a run that are not due yet, with the columns of `each`. */
 const put = (run_id: number, count: number, each = '') =>
   rows(
     app,
@@ -44,7 +44,7 @@ describe('the queue of an organization', () => {
     expect((await receiver.until(1))[0]?.message.data.agent_run_id).toBe(id)
   })
 
-  test('that is full and whose webhook is dead holds up nobody else', async () => {
+  test('that is full and whose webhook is dead delays no other', async () => {
     const run = await createRun(app, { prompt: 'Look' })
     await restingHook()
     await put(run.id, MAX_PENDING, `next_attempt_at = now() - interval '1 hour'`)
@@ -80,7 +80,7 @@ describe('the ledger', () => {
       [2, 'pending', null],
       [1, 'failed', 'the webhook was switched off until it was too late'],
     ])
-    // Nothing stands behind it for ever.
+    // Nothing waits behind it for ever.
     await setHook(app, receiver.url)
     await untilDeliveries(app, all => all[0]?.state === 'delivered')
   })
@@ -102,7 +102,7 @@ describe('the ledger', () => {
 })
 
 describe('what is sent and shown', () => {
-  test('holds no value of a secret, also of one that was set after it was said', async () => {
+  test('holds no value of a secret, also of one that was set after it was written', async () => {
     await setHook(app, receiver.url)
     const value = 'a-value-that-nobody-else-is-to-see'
     const run = await createRun(app, { prompt: 'Look', title: `Use ${value}`, metadata: { key: value } })
@@ -117,7 +117,7 @@ describe('what is sent and shown', () => {
     await app.call('DELETE', `/v1/organizations/${app.org_id}/secrets/LATE`)
   })
 
-  test('an answer that says the signing secret, or a value, is kept without it', async () => {
+  test('a response that contains the signing secret, or a value, is stored without it', async () => {
     const secret = 'whsec_c2VjcmV0LW9mLXRoZS13ZWJob29r'
     receiver.answers = [(_request, response) => response.end(`you sent me ${secret}`)]
     await setHook(app, receiver.url, { ...only, secret })
@@ -130,7 +130,7 @@ describe('what is sent and shown', () => {
     expect(JSON.stringify(app.logs)).not.toContain(secret)
   })
 
-  test('a long answer of a run is cut, and says so; numbers stay as they were given', async () => {
+  test('a long answer of a run is truncated, with a notice; numbers are unchanged', async () => {
     await setHook(app, receiver.url)
     const run = await createRun(app, { prompt: 'Look', metadata: { n: 1.5 } })
     await rows(app, `update runs set result = repeat('é', 20000) where id = $1`, [run.id])
@@ -140,7 +140,7 @@ describe('what is sent and shown', () => {
   })
 })
 
-test('attempts are counted by what came of them, and what waits is told', async () => {
+test('attempts are counted by outcome, and the queue length is reported', async () => {
   await using counted = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', AGENTRUN_METRICS_PORT: '0' })
   receiver.answers = [204, 503, 410]
   await setHook(counted, receiver.url, only)

@@ -35,7 +35,7 @@ const hookThatRests = () =>
   rows(app, `insert into webhooks (organization_id, url, enabled, updated_by, rests_until) values ($1, $2, true, $3, 'infinity')`, [
     ...[app.org_id, receiver.url, app.user_id],
   ])
-/** Claims what is due, which nobody else has in this moment. */
+/** Claims due deliveries, without concurrent claims at this moment. */
 async function claim() {
   const all = await app.db.transaction(async tx => {
     await tx.query({ text: 'update webhooks set rests_until = null' })
@@ -57,7 +57,7 @@ test('events that come as fast as they are taken, sent by two processes: each co
   expect(received.map(({ message }) => message.data.event_seq)).toEqual(seqs)
 })
 
-test('an event that is written while the one before it is settled is not forgotten, whoever is first', async () => {
+test('an event that is written while the one before it is settled is not lost, in either order', async () => {
   await hookThatRests()
   await event()
   const [first] = await claim()
@@ -108,7 +108,7 @@ test('a process that was frozen until another had its delivery writes nothing of
   expect(await settleDelivery(app.db, next, taken)).toBeUndefined()
 })
 
-test('an event whose transaction is undone is not told', async () => {
+test('an event whose transaction is rolled back is not sent', async () => {
   await setHook(app, receiver.url)
   const undone = app.db.transaction(async tx => {
     await insertEvent(tx, app.org_id, run_id, 'agent_run.status', { status: 'failed' })

@@ -30,7 +30,7 @@ describe('F120 an address that is not public', () => {
     ...['127.0.0.1', '10.0.0.1', '192.168.1.1', '172.16.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255'],
     ...['::1', '::', 'fd00::1', 'fe80::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', 'fd00:ec2::254'],
   ]
-  test.each(addresses)('%s is refused as it is, and as what a name stands for, and nothing connects', async address => {
+  test.each(addresses)('%s is refused literally, and as the address of a name, and nothing connects', async address => {
     const receiver = await receiverOf()
     const port = new URL(receiver.url).port
     const literal = address.includes(':') ? `[${address}]` : address
@@ -60,7 +60,7 @@ describe('F120 an address that is not public', () => {
       expect(await send('http://hooks.example.com/', { resolve: async () => [address] })).toMatchObject({ status: null, refused: true })
   })
 
-  test('a name is resolved once: what it says a moment later is not asked for', async () => {
+  test('a name is resolved once: a later change has no effect', async () => {
     const receiver = await receiverOf()
     let asked = 0
     const resolve = async () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2']
@@ -99,7 +99,7 @@ async function rawServer(serve: Parameters<typeof createServer>[1] & object): Pr
 }
 
 describe('F122 a receiver that', () => {
-  test('answers with a gigabyte: what it says first counts, 64 KiB are read, and the connection is closed', async () => {
+  test('responds with a gigabyte: its status counts, 64 KiB are read, and the connection is closed', async () => {
     let sent = 0
     const closed = Promise.withResolvers<void>()
     const url = await rawServer(socket => {
@@ -132,7 +132,7 @@ describe('F122 a receiver that', () => {
     expect(await send(url)).toMatchObject({ status: 202, error: null })
   })
 
-  test('says nothing, or its head a byte at a time, or more head than anybody needs: it has ten seconds at most, and no status', async () => {
+  test('never responds, or sends its head a byte at a time, or too much head: it has ten seconds at most, and no status', async () => {
     const silent = await rawServer(socket => void socket.on('error', () => {}))
     const slow = await rawServer(socket => {
       socket.on('error', () => {})
@@ -163,7 +163,7 @@ describe('F122 a receiver that', () => {
       expect(await send(url)).toMatchObject({ status: null, refused: false, error: expect.stringMatching(/./) })
   })
 
-  test('has a certificate that nobody trusts, or none: it gets nothing', async () => {
+  test('has an untrusted certificate, or none: it gets nothing', async () => {
     const received: string[] = []
     const secure = await serveSecure((request, response) => {
       received.push(request.url ?? '')
@@ -204,7 +204,7 @@ describe('F122 a receiver that', () => {
     expect(received).toEqual([`POST a.example:${secure.port} /hook`])
   })
 
-  test('asks for patience: in seconds, as the header says', async () => {
+  test('requests a delay: in seconds, as in the header', async () => {
     const receiver = await receiverOf((_request, response) => response.writeHead(429, { 'retry-after': '90' }).end('slow down'))
     expect(await send(receiver.url)).toMatchObject({ status: 429, retry_after: 90, answer: 'slow down' })
   })
@@ -217,12 +217,12 @@ describe('F122 a receiver that', () => {
   })
 })
 
-test('what is stopped ends at once, and says so', async () => {
+test('a stopped request ends immediately, and reports it', async () => {
   const url = await rawServer(socket => void socket.on('error', () => {}))
   const abort = new AbortController()
   const sent = send(url, {}, abort.signal)
   const { port } = new URL(url)
-  // It is there: this connection is behind the one that was made before it.
+  // It exists: this connection is behind the one that was opened before it.
   await once(connect(Number(port), '127.0.0.1'), 'connect')
   abort.abort()
   expect(await sent).toMatchObject({ status: null, error: 'the service stopped before there was an answer' })

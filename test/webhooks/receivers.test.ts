@@ -19,7 +19,7 @@ const config = async () => WebhookConfig.strict().parse((await app.call('GET', h
 const only = { events: ['agent_run.created'] }
 const settled = ({ state, attempts, error }: { state: string; attempts: number; error: string | null }) => ({ state, attempts, error })
 
-describe('a secret that takes the place of another', () => {
+describe('the rotation of a secret', () => {
   const signs = (one: Received | undefined, secrets: string[]) => {
     const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = one?.headers ?? {}
     expect(signature).toBe(secrets.length === 0 ? undefined : signatureHeader(secrets, id, Number(time), one?.body ?? ''))
@@ -139,7 +139,7 @@ describe('a receiver that is away', () => {
     expect(await config()).toMatchObject({ enabled: true, disabled_at: null, disabled_reason: null })
   })
 
-  test('one message that nobody takes is given up alone where others got through meanwhile', async () => {
+  test('one undeliverable message is given up alone when others were delivered meanwhile', async () => {
     receiver.answers = [(_request, response, { message }) => response.writeHead(message.data.title === 'bad' ? 500 : 204).end()]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look', title: 'bad' })
@@ -165,7 +165,7 @@ test('F122 410 switches the webhook off at once; what a run names alone is given
   expect(await config()).toMatchObject({ enabled: false, disabled_reason: expect.stringContaining('410') })
 })
 
-test('F122 429 is tried again no sooner than it asks', async () => {
+test('F122 429 is retried no earlier than requested', async () => {
   receiver.answers = [(_request, response) => response.writeHead(429, { 'retry-after': '1000' }).end()]
   await setHook(app, receiver.url, only)
   await createRun(app, { prompt: 'Look' })
@@ -189,7 +189,7 @@ describe('a webhook that is switched off', () => {
     expect((await receiver.until(3)).map(({ message }) => message.data.status)).toEqual(['queued', 'cancelling', 'cancelled'])
   })
 
-  test('a webhook that is deleted: what waits for it is not sent, and the ledger says why', async () => {
+  test('a webhook that is deleted: waiting deliveries are not sent, and the ledger gives the reason', async () => {
     receiver.answers = [503]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look' })
@@ -211,14 +211,14 @@ test('row 36: a slow receiver holds up no other organization, and no run', async
   await setHook(app, receiver.url, only)
   for (let n = 0; n < 8; n++) await createRun(app, { prompt: 'Look' })
   await receiver.until(8)
-  // Four of it are under way, whose answer nobody has, and no more.
+  // Four of its deliveries are in flight, without a response, and no more.
   expect(slow.received).toHaveLength(4)
   slow.answers = [204]
   for (const answer of held) answer()
   await slow.until(8)
 })
 
-test('no private address is sent to where the operator does not allow it: it is given up at once, and says why', async () => {
+test('a private address is refused where the operator does not allow it: it is given up immediately, with the reason', async () => {
   await using careful = await startWebhookApp({ AGENTRUN_ALLOW_PRIVATE_EGRESS: '0' })
   const run = await createRun(careful, { prompt: 'Look' })
   // As if its name had been a public one when it was set.

@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from './receiver.ts'
 export const startWebhookApp = (env: Record<string, string> = {}): Promise<App> =>
   startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', ...env })
 
-/** Such a service and a receiver for all tests of a file; after each there is no webhook, no delivery, and the receiver takes what comes. */
+/** Such a service and a receiver for all tests of a file; after each there is no webhook, no delivery, and the receiver accepts everything. */
 export function shareWebhookApp(use: (shared: { app: App; receiver: Receiver }) => void): void {
   const stack = new AsyncDisposableStack()
   let app: App

@@ -30,7 +30,7 @@ export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches =
   listAttempts: (db, org) => listAttempts(db, org, mine.claimed, 100),
   requeueDelivery: (db, org) => requeueDelivery(db, org, mine.delivery),
   belongsElsewhere: async (db, org) => {
-    // Of the user's memberships in other organizations it tells that there is one, which is its purpose; and to no stranger.
+    // Of the user's memberships in other organizations it reports the existence, which is its purpose; and only to members.
     expect(await belongsElsewhere(db, org, app.user_id)).toBe(true)
     return belongsElsewhere(db, org, 424_242)
   },

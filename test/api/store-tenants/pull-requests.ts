@@ -45,7 +45,7 @@ import { listRunsOfPullRequests, setBanned } from '../../../src/store/runs/bans.
 import type { Ours, Reaches } from './ours.ts'
 import { change, comment, counts, pull_request, told } from './samples.ts'
 
-/** Pull requests, their comments, changes, and what forges tell: the other organization (`org`) reaching for what is ours. */
+/** Pull requests, their comments, changes, and forge events: the other organization (`org`) accessing ours. */
 export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reaches => ({
   addMergeAttempt: (db, org) => addMergeAttempt(db, org, mine.pr, 'm'),
   dropMergeAttempt: (db, org) => dropMergeAttempt(db, org, mine.pr, 'm'),

@@ -1,7 +1,7 @@
 import type { CheckReport } from '../../../src/store/pull-requests/checks.ts'
 import type { NewRun } from '../../../src/store/runs/runs.ts'
 
-/** What the store is given, where it does not matter what stands in it. */
+/** Input of the store whose content does not matter. */
 
 export const startup = {
   ...{ queue_ms: 1, claim_ms: 1, mirror_ms: 1, clone_ms: 1, setup_ms: 1, sandbox_ms: 1, first_model_byte_ms: 1, first_action_ms: 1 },
