@@ -65,7 +65,7 @@ exec cat >"$f"`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate', stdin: bytes }), path)
 }
 
-/** What is at `path`, links followed; null when nothing is. Throws SandboxFileError when that cannot be told. */
+/** Returns the file at `path`, following links; null when there is none. Throws SandboxFileError when that is unknown. */
 export async function statFile(sandbox: Sandbox, path: string, options: Options = {}): Promise<FileStatus | null> {
   const script = `f=${shellQuote(path)}; [[ -e $f ]] || exit 240; exec stat -L --printf '%f %s %Y' -- "$f"`
   const result = await sandbox.exec({ ...request(script, options), shell: 'separate' })

@@ -134,19 +134,19 @@ function fromDocuments(hints: readonly CommandHint[]): { commands: Step[]; to_pr
 }
 
 function toProve(part: Part, hints: readonly CommandHint[]): ToProve {
-  const said = (kind: CommandHint['kind']) =>
+  const suggestion = (kind: CommandHint['kind']) =>
     hints.filter(one => one.kind === kind).map(({ command, from }) => ({ command, from, why: 'the repository names it' }))
-  const of = (kind: ProofKind, own: Suggestion[], said: Suggestion[], max: number) => {
+  const of = (kind: ProofKind, own: Suggestion[], suggestion: Suggestion[], max: number) => {
     const by_rules = own.map(one => inFolder(part, one))
     // In CI a C build moves from folder to folder: what the rules have built is tested by the rules.
-    const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...said, ...by_rules]
+    const all = part.ecosystem === 'c' && by_rules.length > 0 ? by_rules : [...suggestion, ...by_rules]
     return [...new Map(all.map(one => [one.command, { ...one, kind }])).values()].slice(0, max)
   }
-  const builds = of('build', part.builds, said('build'), MAX_TESTS)
+  const builds = of('build', part.builds, suggestion('build'), MAX_TESTS)
   return {
     ecosystem: part.ecosystem,
     folder: part.folder,
-    proofs: [...of('test', part.tests, said('test'), MAX_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
+    proofs: [...of('test', part.tests, suggestion('test'), MAX_TESTS), ...builds, ...of('smoke', part.smokes, [], 2)],
   }
 }
 
@@ -159,8 +159,8 @@ function partOf({ ecosystem, command }: CommandHint, parts: Part[]): number {
   return same >= 0 ? same : parts.length > 0 && ecosystem === 'c' ? 0 : -1
 }
 
-const inFolder = ({ folder }: Part, said: Suggestion): Suggestion =>
-  folder === '' || GLOBAL.test(said.command) ? said : { ...said, command: `(cd ${folder} && ${said.command})` }
+const inFolder = ({ folder }: Part, suggestion: Suggestion): Suggestion =>
+  folder === '' || GLOBAL.test(suggestion.command) ? suggestion : { ...suggestion, command: `(cd ${folder} && ${suggestion.command})` }
 /** Independent of the folder. */
 const GLOBAL = /^npm install --global /
 

@@ -62,11 +62,11 @@ export const versionsCommand = (tools: readonly Tool[], toolchain: Toolchain): s
 
 /** Adds the printed versions to the toolchain. */
 export function withVersions(toolchain: Toolchain, output: string): Toolchain {
-  const said = output.split('\n').flatMap(line => {
+  const suggestion = output.split('\n').flatMap(line => {
     const [name, ...version] = line.split('\t')
     return name !== undefined && toolchain.has(name) && version.length > 0 ? [[name, version.join(' ').slice(0, LINE)] as const] : []
   })
-  return new Map([...toolchain, ...said])
+  return new Map([...toolchain, ...suggestion])
 }
 
 export const missingTools = ({ tools }: Pick<Proposal, 'tools'>, toolchain: Toolchain): Tool[] =>

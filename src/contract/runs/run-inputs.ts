@@ -93,7 +93,7 @@ export const ResumeRunInput = z
       .boolean()
       .nullish()
       .describe(
-        'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not asked again; otherwise the prompt goes to the agent',
+        'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not called again; otherwise the prompt goes to the agent',
       ),
     expected_head_sha: z
       .string()
@@ -119,14 +119,14 @@ const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = Re
 /** The same for the path that names the run; some clients call the prompt `instruction` there. */
 export const ResumeRunByIdInput = z
   .object({
-    prompt: prompt.nullish().describe('The follow-up, or the answer to what the run asked; required, here or as `instruction`'),
+    prompt: prompt.nullish().describe('The follow-up, or the answer to the question of the run; required, here or as `instruction`'),
     instruction: prompt.nullish().describe('Another name of `prompt`, which wins'),
     ...follow_up,
   })
   .meta({ id: 'ResumeAgentRunByIdInput', examples: [{ prompt: 'Add a line to the changelog, too.' }] })
   .transform(({ prompt, instruction, ...rest }, ctx) => {
-    const said = prompt ?? instruction
-    if (said != null) return { ...rest, prompt: said }
+    const given_prompt = prompt ?? instruction
+    if (given_prompt != null) return { ...rest, prompt: given_prompt }
     ctx.addIssue({ code: 'custom', path: ['prompt'], message: 'is required and must be a string' })
     return z.NEVER
   })

@@ -79,7 +79,7 @@ export const RunPullRequest = z
     title: z.string().nullable().describe('Its title'),
     url: z.string().nullable().describe('Where it can be looked at'),
     created_at: time.describe('When it was proposed; UTC, ISO 8601 with milliseconds'),
-    updated_at: time.describe('When it was last changed, or something was said of it'),
+    updated_at: time.describe('When it was last changed, or commented on'),
     head_branch_name: z.string().nullable().describe('Branch with the changes'),
     number: z.int().describe('Its number in the repository'),
     state: z.enum(['open', 'closed', 'merged', 'draft']).describe('Where it stands'),

@@ -2,7 +2,7 @@ import { shellQuote as quote } from '../../core/text/shell-quote.ts'
 import { cloneCommand, initRepository, PROLOGUE, REMOVE_REPOSITORY, type WorkspaceRepository } from './workspace-commands.ts'
 
 /** Printed by `onTemplateCommand` when the files were not those of the template. */
-export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out anew'
+export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out again'
 
 /** For a folder that many workspaces will copy: the files of `base_sha`, and only those files of the repository that git tracks. */
 export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {

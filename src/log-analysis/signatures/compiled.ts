@@ -90,7 +90,7 @@ export const compiledSignatures: readonly Signature[] = [
     pattern: /^error\[(E0(?:382|499|502|503|505|506|507|515|597|716|521|373))\]: (.{1,300})/,
     title: 'Rust refuses a borrow',
     cause: '$1: $2',
-    mend: 'The place is on the line `-->` below it; `rustc --explain $1` says what the rule is.',
+    mend: 'The location is on the line `-->` below it; `rustc --explain $1` explains the rule.',
   },
   {
     code: 'rust_compile',
@@ -98,14 +98,14 @@ export const compiledSignatures: readonly Signature[] = [
       /^error\[(E\d{4})\]: (.{1,300})|^error: (?!could not compile|aborting|test failed|process didn't|linking|linker|no matching|failed to|\d+ target)(?:cannot find (.{1,200})|expected (.{1,200})|unexpected (.{1,200})|mismatched (.{1,100})|this file contains an unclosed delimiter)/,
     title: 'Rust does not compile',
     cause: '$1 $2$3$4$5',
-    mend: 'The place is on the line `-->` below it.',
+    mend: 'The location is on the line `-->` below it.',
   },
   {
     code: 'rust_panic',
     pattern: /^thread '([^']{1,200})'(?: \(\d+\))? (?:has overflowed its stack|panicked at (.{1,300}))/,
     title: 'A Rust program panicked',
     cause: 'Thread `$1` at $2',
-    mend: 'Go to the place that it names; RUST_BACKTRACE=1 shows the way there.',
+    mend: 'Go to the location that it names; RUST_BACKTRACE=1 prints the call stack.',
     in_tests: true,
   },
   {

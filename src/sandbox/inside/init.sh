@@ -88,9 +88,9 @@ start_command() {
 
 # Joins the ports with their sockets, again when it was killed from inside. What it says, once it listens, the host hears the first time.
 start_bridge() {
-  local said=/dev/null
-  [[ -p $at/control.ports ]] && said=$at/control.ports
-  env -i /opt/node/bin/node /run/init/bridge.cjs "${ports[@]}" 3>&- 4>&- 8>&- </dev/null >"$said" &
+  local report=/dev/null
+  [[ -p $at/control.ports ]] && report=$at/control.ports
+  env -i /opt/node/bin/node /run/init/bridge.cjs "${ports[@]}" 3>&- 4>&- 8>&- </dev/null >"$report" &
   jobs_of[bridge]=$!
 }
 

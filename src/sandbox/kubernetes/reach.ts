@@ -47,9 +47,9 @@ export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<s
 /** The query is for the root's name servers: every name server responds to it in some way. A pod's own loopback may refuse. */
 const FUNCTIONS = String.raw`
 connect() {
-  local said
-  if said=$(timeout ${CONNECT_SECONDS} /bin/bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$2" "$3" 2>&1); then echo "reached $1"
-  elif [[ $said == *refused* && $2 != 127.* && $2 != ::1 ]]; then echo "reached $1"; fi
+  local error
+  if error=$(timeout ${CONNECT_SECONDS} /bin/bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$2" "$3" 2>&1); then echo "reached $1"
+  elif [[ $error == *refused* && $2 != 127.* && $2 != ::1 ]]; then echo "reached $1"; fi
 }
 ask() {
   exec 3<>"/dev/udp/$2/$3" || return

@@ -35,11 +35,11 @@ export function goPart(project: Project): Part | null {
 function withoutModule(project: Project): Part | null {
   const from = project.matching(/^(?:[^/]+\/)?[^/]+\.go$/)[0]
   if (from === undefined || project.folder !== '') return null
-  const said = (command: string, why: string) => ({ command: `GO111MODULE=off ${command}`, from, why })
+  const suggest = (command: string, why: string) => ({ command: `GO111MODULE=off ${command}`, from, why })
   return {
     ...{ ecosystem: 'go', folder: '', install: [], smokes: [], lockfiles: [], notes: ['There is no go.mod.'] },
-    tests: project.some(/_test\.go$/) ? [said('go test ./...', 'the tests of all its packages')] : [],
-    builds: [said('go build ./...', 'all its packages')],
+    tests: project.some(/_test\.go$/) ? [suggest('go test ./...', 'the tests of all its packages')] : [],
+    builds: [suggest('go build ./...', 'all its packages')],
     tools: [{ binary: 'go', wanted: null, from, package: 'golang-go' }],
   }
 }

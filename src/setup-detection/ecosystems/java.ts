@@ -10,7 +10,7 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
   const manifest = project.first('pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'build.xml')
   if (manifest === null) return null
   const from = project.at(manifest)
-  const said = (command: string, why: string): Suggestion => ({ command, from, why })
+  const suggest = (command: string, why: string): Suggestion => ({ command, from, why })
   const has_tests = project.some(/(?:^|\/)src\/(?:test|androidTest)\//)
   const java = { binary: 'java', wanted: versionOf(project, manifest), from, package: 'default-jdk' }
   const named = { ecosystem: 'java', folder: project.folder, smokes: [], notes: [] }
@@ -33,11 +33,11 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
     const mvn = `${wrapped ? 'sh ./mvnw' : 'mvn'} -B -ntp`
     return {
       ...{ ...named, lockfiles },
-      install: [said(`${mvn} test ${NO_TEST}`, 'compiles all of it and brings what its tests need')],
-      tests: has_tests ? [said(`${mvn} -o test`, 'its tests')] : [],
-      builds: [said(`${mvn} -o test-compile`, 'all of it compiles')],
+      install: [suggest(`${mvn} test ${NO_TEST}`, 'compiles all of it and brings what its tests need')],
+      tests: has_tests ? [suggest(`${mvn} -o test`, 'its tests')] : [],
+      builds: [suggest(`${mvn} -o test-compile`, 'all of it compiles')],
       tools: [java, ...(wrapped ? [] : [{ binary: 'mvn', wanted: null, from, package: 'maven' }])],
-      ...(toolchain.has('mvn') && toolchain.has(MAVEN_REPOSITORY) && { offline: withDebians(said, has_tests) }),
+      ...(toolchain.has('mvn') && toolchain.has(MAVEN_REPOSITORY) && { offline: withDebians(suggest, has_tests) }),
     }
   }
   if (manifest === 'build.xml') {
@@ -47,8 +47,8 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
     return {
       ...{ ...named, lockfiles },
       install: [],
-      tests: test === undefined ? [] : [said(`ant ${test}`, `the target ${test}`)],
-      builds: [said('ant', 'what it makes by default')],
+      tests: test === undefined ? [] : [suggest(`ant ${test}`, `the target ${test}`)],
+      builds: [suggest('ant', 'what it makes by default')],
       tools: [java, { binary: 'ant', wanted: null, from, package: 'ant' }],
     }
   }
@@ -57,31 +57,31 @@ export function javaPart(project: Project, toolchain: Toolchain): Part | null {
   const gradle = `${wrapped ? 'sh ./gradlew' : 'gradle'} --no-daemon`
   return {
     ...{ ...named, lockfiles },
-    install: [said(`${gradle} testClasses`, 'compiles all of it and brings what its tests need')],
-    tests: has_tests ? [said(`${gradle} --offline test`, 'its tests')] : [],
-    builds: [said(`${gradle} --offline assemble`, 'all of it')],
+    install: [suggest(`${gradle} testClasses`, 'compiles all of it and brings what its tests need')],
+    tests: has_tests ? [suggest(`${gradle} --offline test`, 'its tests')] : [],
+    builds: [suggest(`${gradle} --offline assemble`, 'all of it')],
     tools: [java, ...(wrapped ? [] : [{ binary: 'gradle', wanted: null, from, package: 'gradle' }])],
     // The wrapper would download the version of Gradle that it names.
-    ...(wrapped && toolchain.has('gradle') && { offline: withOwnGradle(said, has_tests) }),
+    ...(wrapped && toolchain.has('gradle') && { offline: withOwnGradle(suggest, has_tests) }),
   }
 }
 
 /** With the plugins and libraries of Debian. */
-function withDebians(said: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
+function withDebians(suggest: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
   const mvn = `mvn -B -ntp -o -Dmaven.repo.local=${MAVEN_REPOSITORY}`
   return {
-    install: [said(`${mvn} test-compile`, "all of it compiles, with Debian's libraries")],
-    tests: has_tests ? [said(`${mvn} test`, 'its tests')] : [],
-    ...{ builds: [said(`${mvn} test-compile`, 'all of it compiles')], smokes: [] },
+    install: [suggest(`${mvn} test-compile`, "all of it compiles, with Debian's libraries")],
+    tests: has_tests ? [suggest(`${mvn} test`, 'its tests')] : [],
+    ...{ builds: [suggest(`${mvn} test-compile`, 'all of it compiles')], smokes: [] },
   }
 }
 
-function withOwnGradle(said: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
+function withOwnGradle(suggest: (command: string, why: string) => Suggestion, has_tests: boolean): Part['offline'] {
   const gradle = 'gradle --no-daemon --offline'
   return {
-    install: [said(`${gradle} testClasses`, "compiles all of it, with the machine's Gradle")],
-    tests: has_tests ? [said(`${gradle} test`, 'its tests')] : [],
-    ...{ builds: [said(`${gradle} assemble`, 'all of it')], smokes: [] },
+    install: [suggest(`${gradle} testClasses`, "compiles all of it, with the machine's Gradle")],
+    tests: has_tests ? [suggest(`${gradle} test`, 'its tests')] : [],
+    ...{ builds: [suggest(`${gradle} assemble`, 'all of it')], smokes: [] },
   }
 }
 

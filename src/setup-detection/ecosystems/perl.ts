@@ -9,7 +9,7 @@ export function perlPart(project: Project): Part | null {
   const manifest = project.first(...MANIFESTS)
   if (manifest === null) return null
   const from = project.at(manifest)
-  const said = (command: string, why: string): Suggestion => ({ command, from, why })
+  const suggest = (command: string, why: string): Suggestion => ({ command, from, why })
   const text = project.text(manifest) ?? ''
   const wanted = /^\s*(?:use|require)\s+v?(5[\d._]{1,12})\s*;|MIN_PERL_VERSION['"]?\s*=>\s*['"]?v?(5[\d._]{1,12})/m.exec(text)
   const compiled = project.some(/\.xs$/)
@@ -17,17 +17,17 @@ export function perlPart(project: Project): Part | null {
   const alone = project.some(/^t\/.+\/[^/]+\.t$/) ? 'prove -lr t' : 'prove -l t'
   const [install, test] =
     manifest === 'Makefile.PL'
-      ? [[said('perl Makefile.PL', 'makes its Makefile'), said('make', 'builds')], 'make test']
+      ? [[suggest('perl Makefile.PL', 'makes its Makefile'), suggest('make', 'builds')], 'make test']
       : manifest === 'Build.PL'
-        ? [[said('perl Build.PL', 'makes its Build'), said('./Build', 'builds')], './Build test']
+        ? [[suggest('perl Build.PL', 'makes its Build'), suggest('./Build', 'builds')], './Build test']
         : [[], alone]
   const main = mainModule(project, text)
   const tool = (binary: string, name: string): Tool => ({ binary, wanted: null, from, package: name })
   return {
     ...{ ecosystem: 'perl', folder: project.folder, install, notes: [] },
-    tests: has_tests ? [said(test, 'its tests')] : [],
+    tests: has_tests ? [suggest(test, 'its tests')] : [],
     builds: [],
-    smokes: main === null ? [] : [said(`perl ${compiled ? '-Mblib' : '-Ilib'} -e 'require ${main}'`, `${main} can be loaded`)],
+    smokes: main === null ? [] : [suggest(`perl ${compiled ? '-Mblib' : '-Ilib'} -e 'require ${main}'`, `${main} can be loaded`)],
     tools: [
       { ...tool('perl', 'perl'), wanted: wanted?.[1] ?? wanted?.[2] ?? null },
       ...(manifest === 'Makefile.PL' ? [tool('make', 'make')] : []),

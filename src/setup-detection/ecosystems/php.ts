@@ -10,17 +10,17 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
   const settings = project.first(...SETTINGS)
   if (manifest === null && settings === null) return null
   const from = project.at(manifest === null ? (settings ?? '') : 'composer.json')
-  const said = (command: string, why: string): Suggestion => ({ command, from, why })
+  const suggest = (command: string, why: string): Suggestion => ({ command, from, why })
   const lock = project.has('composer.lock')
   const needed = [...namesOf(manifest?.require), ...namesOf(manifest?.['require-dev'])]
   const script = valueAt(manifest, 'scripts', 'test')
   const text = asText(script) ?? asTexts(script).join('; ')
   const php = { binary: 'php', wanted: asText(valueAt(manifest, 'require', 'php')), from, package: 'php-cli' }
-  const lint = lintOf(project, manifest).map(command => said(command, 'all of it can be parsed'))
+  const lint = lintOf(project, manifest).map(command => suggest(command, 'all of it can be parsed'))
   const named = { ecosystem: 'php', folder: project.folder, builds: [], notes: [] }
   /** Without settings the runner needs the folder of the tests. */
   const where = settings !== null ? '' : project.some(/^tests\/(?:.*\/)?\w+Test\.php$/) ? ' tests' : null
-  const byPhpunit = (phpunit: string, why: string) => (where === null ? [] : [said(`${phpunit}${where}`, why)])
+  const byPhpunit = (phpunit: string, why: string) => (where === null ? [] : [suggest(`${phpunit}${where}`, why)])
   const of_machine = byPhpunit('phpunit', "the machine's PHPUnit")
   if (manifest === null) {
     const phpunit = { binary: 'phpunit', wanted: null, from, package: 'phpunit' }
@@ -29,8 +29,8 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
 
   const declared = needed.includes('phpunit/phpunit')
   const tests: Suggestion[] = []
-  if (text !== '') tests.push(said('composer test', `the script test: ${text.slice(0, 200)}`))
-  if (needed.includes('pestphp/pest')) tests.push(said('vendor/bin/pest', 'Pest is a dependency'))
+  if (text !== '') tests.push(suggest('composer test', `the script test: ${text.slice(0, 200)}`))
+  if (needed.includes('pestphp/pest')) tests.push(suggest('vendor/bin/pest', 'Pest is a dependency'))
   else if (declared || !toolchain.has('phpunit')) tests.push(...byPhpunit('vendor/bin/phpunit', 'the tests are for PHPUnit'))
   else tests.push(...of_machine)
   return {
@@ -45,13 +45,13 @@ export function phpPart(project: Project, toolchain: Toolchain): Part | null {
     tests,
     smokes: [
       ...lint,
-      said('composer check-platform-reqs', 'what is installed goes with this PHP'),
-      said(`php -r 'require "vendor/autoload.php";'`, 'what is installed can be loaded'),
+      suggest('composer check-platform-reqs', 'what is installed goes with this PHP'),
+      suggest(`php -r 'require "vendor/autoload.php";'`, 'what is installed can be loaded'),
     ],
     tools: [php, { binary: 'composer', wanted: null, from, package: 'composer' }],
     lockfiles: ['composer.json', 'composer.lock'].filter(project.has).map(project.at),
     offline: {
-      install: [said('composer dump-autoload --no-interaction', 'its own classes are found')],
+      install: [suggest('composer dump-autoload --no-interaction', 'its own classes are found')],
       tests: toolchain.has('phpunit') ? of_machine : [],
       ...{ builds: [], smokes: [] },
     },

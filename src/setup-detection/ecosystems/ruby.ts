@@ -11,13 +11,13 @@ export function rubyPart(project: Project): Part | null {
   const lock = project.first('Gemfile.lock', 'gems.locked')
   const run = bundled ? 'bundle exec ' : ''
   const rakefile = project.text('Rakefile') ?? ''
-  const said = (command: string, why: string): Suggestion => ({ command, from, why })
+  const suggest = (command: string, why: string): Suggestion => ({ command, from, why })
   const tests: Suggestion[] = []
   if (/\b(?:TestTask|Minitest::TestTask|task\s+:?['"]?test)\b/.test(rakefile))
-    tests.push(said(`${run}rake test`, 'the task of its Rakefile'))
-  if (project.some(/^spec\/.*_spec\.rb$/)) tests.push(said(`${run}rspec`, 'its specs'))
+    tests.push(suggest(`${run}rake test`, 'the task of its Rakefile'))
+  if (project.some(/^spec\/.*_spec\.rb$/)) tests.push(suggest(`${run}rspec`, 'its specs'))
   if (tests.length === 0 && project.some(/^test\/(?:.*\/)?(?:test_[^/]*|[^/]*_test)\.rb$/))
-    tests.push(said(`${run}ruby -Ilib -Itest -e 'Dir["test/**/{test_*,*_test}.rb"].each { |path| require ".." + path }'`, 'its tests'))
+    tests.push(suggest(`${run}ruby -Ilib -Itest -e 'Dir["test/**/{test_*,*_test}.rb"].each { |path| require ".." + path }'`, 'its tests'))
   const name = gemspec?.replace(/\.gemspec$/, '') ?? null
   const main =
     name !== null && /^[\w-]+$/.test(name) ? [name, name.replaceAll('-', '/')].find(one => project.has(`lib/${one}.rb`)) : undefined
@@ -37,8 +37,8 @@ export function rubyPart(project: Project): Part | null {
     tests,
     builds: [],
     smokes: [
-      ...(main === undefined ? [] : [said(`${run}ruby -Ilib -e 'require "${main}"'`, `${main} can be loaded`)]),
-      ...(bundled ? [said('bundle check', 'the installed packages match the declared ones')] : []),
+      ...(main === undefined ? [] : [suggest(`${run}ruby -Ilib -e 'require "${main}"'`, `${main} can be loaded`)]),
+      ...(bundled ? [suggest('bundle check', 'the installed packages match the declared ones')] : []),
     ],
     tools: [
       { binary: 'ruby', wanted: project.text('.ruby-version')?.trim().slice(0, 40) ?? null, from, package: 'ruby' },
@@ -56,7 +56,7 @@ export function rubyPart(project: Project): Part | null {
         install: [],
         tests: tests.map(one => ({ ...one, command: one.command.replace(/^bundle exec /, '') })),
         builds: [],
-        smokes: main === undefined ? [] : [said(`ruby -Ilib -e 'require "${main}"'`, `${main} can be loaded`)],
+        smokes: main === undefined ? [] : [suggest(`ruby -Ilib -e 'require "${main}"'`, `${main} can be loaded`)],
       },
     }),
   }

@@ -37,8 +37,8 @@ export function commandHints(tree: Tree): { hints: CommandHint[]; left_out: { co
     for (const [path, text] of tree.files) {
       if (!pattern.test(path) || done.has(path)) continue
       done.add(path)
-      for (const said of read(text).slice(0, MAX_PER_FILE)) {
-        const plain = said.command.trim()
+      for (const mentioned of read(text).slice(0, MAX_PER_FILE)) {
+        const plain = mentioned.command.trim()
         // Later commands run in the folder of the repository.
         const command = /^cd \S+ && /.test(plain) ? `(${plain})` : plain
         if (command === '' || command.length > MAX_COMMAND_CHARS || seen.has(command)) continue
@@ -47,8 +47,8 @@ export function commandHints(tree: Tree): { hints: CommandHint[]; left_out: { co
         // Results of another step on another machine do not exist here.
         const into = /^\(?cd (\/(?=[\w./-]* &&)|[\w.-]+(?=(?:\/[\w./-]*)? &&))/.exec(command)?.[1]
         if (into !== undefined && !into.startsWith('.') && !folders.has(into)) continue
-        if (kind !== 'left_out') hints.push({ ...said, command, from: path, kind, ecosystem })
-        else if (why_not === RUNS_DOWNLOADS || (said.setup && why_not !== undefined && why_not !== 'prepares nothing'))
+        if (kind !== 'left_out') hints.push({ ...mentioned, command, from: path, kind, ecosystem })
+        else if (why_not === RUNS_DOWNLOADS || (mentioned.setup && why_not !== undefined && why_not !== 'prepares nothing'))
           left_out.push({ command, from: path, why: why_not })
       }
     }

@@ -50,7 +50,7 @@ export function explain({ output, timed_out }: Failed): Explained | null {
     const wanted = WANTED.exec(text)
       ?.slice(1)
       .find(name => name !== undefined)
-    const what = wanted === undefined ? '' : ` It was asked for ${wanted}.`
+    const what = wanted === undefined ? '' : ` The requirement was ${wanted}.`
     return { reason: 'registry_unreachable', detail: `${unresolved} cannot be reached: its name cannot be resolved here.${what}` }
   }
   const unknown = /No matching distribution found for ([^\s(;]{1,100})/.exec(text)?.[1]

@@ -176,13 +176,13 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   )
   expect(
     of("ProxyError('502 Bad Gateway (the name pypi.org cannot be resolved)')\nERROR: No matching distribution found for a==3 (x)"),
-  ).toBe('pypi.org cannot be reached: its name cannot be resolved here. It was asked for a==3.')
+  ).toBe('pypi.org cannot be reached: its name cannot be resolved here. The requirement was a==3.')
   expect(of('ERROR: Could not find a version (from versions: none)\nERROR: No matching distribution found for acme-core==3')).toMatch(
     /^The registry does not have acme-core==3\. If it is private, the setup needs its registry in PIP_EXTRA_INDEX_URL/,
   )
   expect(of('HTTP error 500 while getting http://r/a.whl\nERROR: No matching distribution found for a==3')).toMatch(/^HTTP error 500/)
   expect(of(`[ERROR] Plugin a:b:1 or one of its dependencies ${'x'.repeat(600)} (the name repo.example.org cannot be resolved)`)).toBe(
-    'repo.example.org cannot be reached: its name cannot be resolved here. It was asked for a:b:1.',
+    'repo.example.org cannot be reached: its name cannot be resolved here. The requirement was a:b:1.',
   )
   expect(of("> Could not find method enableFeaturePreview() for arguments [X] on settings 'a'")).toContain('another version of Gradle')
   expect(

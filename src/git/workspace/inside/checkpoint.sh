@@ -45,7 +45,7 @@ converted() {
   ((${#found[@]})) && grep -qsE 'eol=crlf|ident|working-tree-encoding' -- "${found[@]}"
 }
 
-# Sets `head` and `branch` to where the workspace stands; "none" and "" when that cannot be told.
+# Sets `head` and `branch` to those of the workspace; "none" and "" when unknown.
 read_head() {
   head=none branch=
   local git=$files/.git line= ref sha name
@@ -201,7 +201,7 @@ open_submodules() {
   done >"$shadow/submodules"
 }
 
-# Runs the words with nothing but their own standard output; what git complained of is said when they fail.
+# Runs a command with only its own standard output; git's errors are printed when it fails.
 quietly() {
   local code=0
   "$@" 2>"$shadow/errors" || code=$?
