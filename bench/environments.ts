@@ -10,7 +10,7 @@ const INSTALL = `for i in $(seq ${FOLDERS}); do mkdir -p node_modules/p$i; head 
 const PROMPT = 'Look.\n```playbook\n- run: ls node_modules | wc -l\n- answer: Done.\n```'
 const warm = 'create to first action, warm'
 
-/** From the create of a run to its agent's first action: with 200 MB of dependencies prepared by an earlier run, set up anew, and without a setup. */
+/** From the create of a run to its agent's first action: with 200 MB of dependencies prepared by an earlier run, recreated, and without a setup. */
 export async function environments(): Promise<string> {
   using repository = makeRepository()
   const env = { AGENTRUN_INIT_REPO_URL: repository.path, AGENTRUN_DEFAULT_MODEL: 'scripted/playbook' }

@@ -26,7 +26,7 @@ export async function firstRequest(): Promise<string> {
     const started = performance.now()
     const run = await service.call('POST', '/agent/run', { prompt: `Look at part ${n} of this repository and say what it does.` })
     const created = performance.now()
-    // Nothing is asked of the service meanwhile: it would be in the way of what is measured.
+    // The service gets no requests meanwhile: they would disturb the measurement.
     await Promise.race([arrived.promise, failAfter(20_000)])
     const request = model.requests.at(-1)
     await service.ended(Number(run.id))

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Requests answered in a second by a server that `connections` clients ask one after the other, over kept connections. Every answer must be 200. */
+/** Requests per second of a server to which `connections` clients send one request after the other, over kept connections. Every response must be 200. */
 export async function throughput(
   url: string,
   headers: Record<string, string>,

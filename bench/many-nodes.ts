@@ -14,7 +14,7 @@ const MOST_SECONDS = 120
 
 /**
  * Two processes that serve and three that work on one database, and 200 short runs, each with a clone, five commands, a commit and a push:
- * beside 40 of them in one process that does it all. Bounded in time; what has not ended by then is said.
+ * beside 40 of them in one process that does it all. Bounded in time; what has not ended by then is reported.
  */
 export async function manyNodes(): Promise<string> {
   const alone = await simulate(['all'], 40)

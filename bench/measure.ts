@@ -29,7 +29,7 @@ export function report(title: string, samples: Samples, target: { name: string; 
   return [title, ...lines, verdict, ''].join('\n')
 }
 
-/** What this machine takes at this moment for the things that the service is made of: to be taken between the samples of a figure. */
+/** The current speed of this machine at the operations of the service: to be measured between the samples of a metric. */
 export async function openBaseline(database_url: string): Promise<{ take(samples: Samples): Promise<void> } & AsyncDisposable> {
   const client = new pg.Client({ connectionString: database_url })
   await client.connect()

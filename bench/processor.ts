@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What stands in /proc/<pid>/stat behind the name of the process; null: it has ended. */
+/** The fields of /proc/<pid>/stat behind the name of the process; null: it has ended. */
 function statOf(pid: number): number[] | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

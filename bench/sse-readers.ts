@@ -80,7 +80,7 @@ async function settled(pid: number): Promise<void> {
 
 const stamp = () => `at ${performance.timeOrigin + performance.now()} ${padding}`
 
-/** A reader that looks for nothing but the time in each entry, because it shares the machine with what is measured. */
+/** A reader that parses only the time in each entry, because it shares the machine with what is measured. */
 function openReader(url: string, arrived: (ms: number) => void): Promise<Socket> {
   const { hostname, port, host, pathname, search } = new URL(url)
   let opened = false

@@ -85,7 +85,7 @@ export async function startService(env: Record<string, string>): Promise<Service
 function banner(output: NodeJS.ReadableStream): Promise<string[]> {
   let text = ''
   return new Promise((resolve, reject) => {
-    // Read to the end: a service whose output nobody takes would wait for its reader.
+    // Read to the end: a service whose output is not read would wait for its reader.
     output.on('data', chunk => {
       text += chunk
       const found = /ready:\s+(\S+)[\s\S]*organization id\s+(\d+)[\s\S]*curl/.exec(text)

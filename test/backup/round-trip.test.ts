@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { id } = await createRun(app, { prompt: SAMPLE_PROMPT, tags: ['a "b"', 'c,d\\e'], metadata: { tab: '\t', line: 'one\ntwo' } })
   await awaitEnd(app, id)
   const { run_id, org_id } = await addTenant(app)
-  // Every byte there is, what COPY writes in another way, and a run that somebody has.
+  // Every byte there is, what COPY escapes, and a run with an owner.
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => i % 256))
   const artifact = `insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes) values ($1, $2, 1, 'x', $3, 70000)`
   await app.db.query({ text: artifact, values: [org_id, run_id, bytes] })
@@ -82,7 +82,7 @@ test('a restored database has every row and the whole schema of the one that was
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('what was numbered after the backup is never numbered so again, and whoever held a run is fenced', async () => {
+test('numbers that were assigned after the backup are never reused, and earlier owners of a run are fenced', async () => {
   await using target = await emptyDatabase()
   await restore(target.url, file)
   const [old] = await rows<{ id: number; event_seq: number }>(

@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from '../runs/cluster.ts'
 import { calls, gitIn, shell } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** More than two rounds of what all workers have places for: when some of the first round have ended, some still wait. */
+/** More than two rounds of the slots of all workers: when some of the first round have ended, some still wait. */
 const RUNS = 14
 const STEPS = 4
 
@@ -21,7 +21,7 @@ const idsOf = (cluster: Cluster, condition: string) =>
 
 type Entry = { seq: number; tool_name: string | null; tool_output: { seq?: number | null; up_to_date?: boolean } }
 
-/** Files are kept a moment after their step: of a backup made in that moment the trace says from which entry on they are lost, and no other is. */
+/** Files are kept a moment after their step: the trace of a backup from that moment names the entry from which on they are lost, and no other is. */
 function keptSteps(logs: Entry[]): string {
   const restored = logs.filter(entry => entry.tool_name === 'workspace_restored' && entry.tool_output.up_to_date === false)
   const lost = ({ seq }: Entry) => restored.some(entry => seq > (entry.tool_output.seq ?? 0) && seq < entry.seq)
@@ -30,7 +30,7 @@ function keptSteps(logs: Entry[]): string {
   return steps.flatMap(step => (lost(step) ? [] : [step.line])).join('')
 }
 
-test('row 50: a backup taken under load is restored: every run of it goes on to its end, with one pull request each, whatever had been pushed since', async () => {
+test('row 50: a backup taken under load is restored: every run of it continues to its end, with one pull request each, despite pushes after the backup', async () => {
   using folder = temporaryFolder()
   await using target = await emptyDatabase()
   const file = join(folder.path, 'backup')
@@ -38,10 +38,10 @@ test('row 50: a backup taken under load is restored: every run of it goes on to 
   await using before = await startCluster(steps, env)
   const nodes = [before.api, await before.start('work'), await before.start('work')]
   for (let n = 0; n < RUNS; n++) await before.createRun({ prompt: `run ${n}` })
-  // In the middle of it: some have ended, some are at work, some wait.
+  // In the middle of it: some have ended, some are active, some wait.
   await expect.poll(async () => (await idsOf(before, `status = 'completed'`)).length, { timeout: 60_000 }).toBeGreaterThan(1)
   await backUp(before.db.connection_string, file, 'test')
-  // Life goes on and is lost: all branches are pushed, one more run is made.
+  // The service continues and its data is lost: all branches are pushed, one more run is created.
   const lost = await before.createRun({ prompt: 'run 99' })
   for (let id = 1; id <= RUNS; id++) await before.until(id, run => run.terminal)
   for (const { child } of nodes) child.kill('SIGKILL')

@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { text } from 'node:stream/consumers'
 
 export type Asked = { method: string; path: string; headers: IncomingHttpHeaders; body: string; at: number }
-/** What to answer: JSON with a status, or a function that does it by hand. */
+/** The response: JSON with a status, or a function that writes it. */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; body?: unknown }
   | ((response: ServerResponse, request: IncomingMessage) => void)
 
-/** A real HTTP server that gives the prepared replies in their order, the last one again and again, and keeps what it was asked. */
+/** A real HTTP server that sends the prepared responses in order, the last one repeatedly, and keeps the requests. */
 export async function startAnswering(...replies: Reply[]): Promise<AsyncDisposable & { base_url: string; asked: Asked[] }> {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {

@@ -59,7 +59,7 @@ describe('login', () => {
     expect(() => statSync(join(home.path, 'agentrun'))).toThrow('ENOENT')
   })
 
-  test('on a terminal asks, and does not show what is typed', async () => {
+  test('prompts on a terminal, and does not show what is typed', async () => {
     using home = temporaryFolder()
     const terminal = { env: { XDG_CONFIG_HOME: home.path }, prompt: 'creates one):', typed: `${app.token}\r` }
     const { code, out } = await runOnTerminal(['login', '--url', app.base_url], terminal)

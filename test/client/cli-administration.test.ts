@@ -35,7 +35,7 @@ describe('repos', () => {
     expect(await listed('repos')).toHaveLength(1)
   })
 
-  test('says what is missing, and passes on what the service refuses', async () => {
+  test('reports what is missing, and passes on what the service refuses', async () => {
     expect(await cli(['repos', 'add'])).toMatchObject({ code: 2, err: expect.stringContaining('takes the address of a repository') })
     expect(await cli(['repos', 'drop', '1'])).toMatchObject({ code: 2 })
     expect(await cli(['repos', 'add', 'file:///etc'])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
@@ -83,7 +83,7 @@ describe('tokens', () => {
     expect((await cli(['tokens'])).out).toMatch(new RegExp(`^${row.id} .* revoked `, 'm'))
   })
 
-  test('says what is wrong', async () => {
+  test('reports what is wrong', async () => {
     expect(await cli(['tokens', 'create'])).toMatchObject({ code: 2, err: expect.stringContaining('takes a name') })
     expect(await cli(['tokens', 'create', 'x', '--expires-in', 'soon'])).toMatchObject({
       code: 2,
@@ -94,7 +94,7 @@ describe('tokens', () => {
   })
 })
 
-test('run --dry-run starts nothing, says what would be started, and fails where something stands in its way', async () => {
+test('run --dry-run starts nothing, prints what would be started, and fails when an obstacle exists', async () => {
   const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
   await rows(app, 'update workers set concurrency = 1')
   const rehearsed = await cli(['run', 'Look around', '--dry-run'])
@@ -145,7 +145,7 @@ describe('egress', () => {
     expect((await cli(['egress', 'show', '--repo', 'sample/invoice'])).out).toBe('mode     off\nallow    a.example\n')
   })
 
-  test('says what is missing, and passes on what the service refuses', async () => {
+  test('reports what is missing, and passes on what the service refuses', async () => {
     expect(await cli(['egress', 'allow'])).toMatchObject({ code: 2, err: expect.stringContaining('takes one more word') })
     expect(await cli(['egress', 'remove', 'cpan'])).toMatchObject({ code: 2, err: expect.stringContaining('no rule and no preset') })
     for (const args of [
@@ -169,7 +169,7 @@ describe('checks', () => {
     expect(JSON.parse((await cli(['checks', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ checks: [] })
   })
 
-  test('says what is missing or wrong', async () => {
+  test('reports what is missing or wrong', async () => {
     for (const [words, said] of [
       [['set', 'sample/invoice'], 'at least one check'],
       [['clear', 'sample/invoice', 'a=b'], 'takes no check'],
@@ -221,7 +221,7 @@ describe('setup', () => {
     await cli(['setup', 'clear', String(app.repo_id)])
   })
 
-  test('says what is missing or wrong', async () => {
+  test('reports what is missing or wrong', async () => {
     for (const [words, said] of [
       [['set', 'sample/invoice'], 'at least one command'],
       [['show', 'sample/invoice', 'ls'], 'takes no command'],

@@ -62,7 +62,7 @@ test('Gitea is connected by token, listed with its repositories, and disconnecte
   expect(gitea.mistakes).toEqual([])
 })
 
-test('says what is missing', async () => {
+test('reports what is missing', async () => {
   for (const args of [
     ['connect'],
     ['connect', github.url, '--app', '1'],

@@ -29,14 +29,14 @@ test('pull requests are listed, and one is shown with its commits and its change
   expect((await cli(['diff', String(id)])).out).toContain('+++ b/c.txt\n@@ -0,0 +1 @@\n+c\n')
 })
 
-test('comments are made and listed, whatever is in them without a way into the terminal', async () => {
+test('comments are created and listed, without control sequences for the terminal', async () => {
   const id = String(pr.id)
   const made = await cli(['comment', id, '-', '--path', 'c.txt', '--line', '1'], 'Why \u001b[31mred\u001b[0m?\nAnd more.\n')
   expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/ {2}Administrator {2}c\.txt:1\n {4}Why red\?\n {4}And more\.\n$/) })
   expect((await cli(['comments', id])).out).toBe(made.out)
 })
 
-test('one is worded anew, drafted, opened, closed, reopened and merged', async () => {
+test('one is edited, drafted, opened, closed, reopened and merged', async () => {
   const { id } = await app.propose({ 'd.txt': 'd\n' })
   using folder = temporaryFolder()
   const file = join(folder.path, 'body.md')
@@ -69,7 +69,7 @@ test('merges what was shown, and the head that is named', async () => {
   expect((await cli(['merge', String(id), '--head', pushed])).out).toContain('state    merged')
 })
 
-test('says what is missing', async () => {
+test('reports what is missing', async () => {
   for (const args of [
     ['show'],
     ['show', 'x'],

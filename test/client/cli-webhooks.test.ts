@@ -52,7 +52,7 @@ test('a webhook is set, tried, switched off and on with what it has, and removed
   expect((await cli('remove')).out).toBe('no webhook\n')
 })
 
-test('says what is missing', async () => {
+test('reports what is missing', async () => {
   for (const args of [['set'], ['delivery'], ['redeliver', 'x'], ['show', 'x'], ['send']]) expect((await cli(...args)).code).toBe(2)
   for (const args of [['on'], ['test']])
     expect(await cli(...args)).toMatchObject({ code: 2, err: expect.stringContaining('there is no webhook') })

@@ -22,7 +22,7 @@ const path = (id: number, rest = '') => `/v1/organizations/${app.org_id}/agent/r
 const lines = (out: string) => out.trimEnd().split('\n')
 
 describe('run', () => {
-  test('says which run was started and where it is seen; as JSON it is the answer of the API', async () => {
+  test('prints which run was started and its address; as JSON it is the response of the API', async () => {
     const { code, out, err } = await cli(['run', 'Do it', '--title', 'A title', '--tag', 'a', '--tag', 'b', '--max-steps', '7', '--no-pr'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     const id = Number(/^run (\d+) {2}queued {2}A title\n {2}http/.exec(out)?.[1])
@@ -53,13 +53,13 @@ describe('run', () => {
     expect(documents).toEqual(await allLogs(app, run.id))
   })
 
-  test('that fails ends with 1 and says why', async () => {
+  test('that fails ends with 1 and prints why', async () => {
     const { code, out } = await cli(['run', '--wait', playbook('run: exit 3', 'answer: no')])
     expect(code).toBe(1)
     expect(out).toMatch(/^run \d+ {2}failed \(agent_error\) {2}Play\.\n\nscript_failed: Playbook step 1/)
   })
 
-  test('that waits for a person ends with 1 and says how to answer; the answer is waited for, not the old question', async () => {
+  test('that waits for a person ends with 1 and prints how to reply; the next wait is for the answer, not the old question', async () => {
     const asked = await cli(['run', '--wait', playbook('ask: Which name?', 'answer: Named.')])
     expect(asked.code).toBe(1)
     const id = Number(/^run (\d+) {2}waiting \(user_input\)/.exec(asked.out)?.[1])
@@ -105,7 +105,7 @@ describe('run', () => {
 })
 
 describe('what there is', () => {
-  test('pause holds a run and says so; a run that has ended is refused', async () => {
+  test('pause pauses a run and confirms it; a run that has ended is refused', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?') })
     await awaitRun(app, id, run => run.status === 'waiting')
     expect(await cli(['pause', String(id)])).toMatchObject({ code: 0, out: expect.stringMatching(/^run \d+ {2}paused \(user_request\)/) })
@@ -171,7 +171,7 @@ describe('what there is', () => {
 })
 
 describe('following', () => {
-  test('Ctrl-C ends with 130, says that the run goes on, and it does', async () => {
+  test('Ctrl-C ends with 130, prints that the run continues, and it does', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?', 'answer: Well.') })
     await awaitRun(app, id, run => run.status === 'waiting')
     const child = await startCli(['logs', '-f', String(id)], { env: signed_in })
@@ -187,7 +187,7 @@ describe('following', () => {
     expect((await app.call('GET', path(id))).body.status).toBe('waiting')
   })
 
-  test('goes on with what comes until the run has ended', async () => {
+  test('continues with new entries until the run has ended', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?', 'answer: Well.') })
     await awaitRun(app, id, run => run.status === 'waiting')
     const following = cli(['logs', '-f', String(id), '--json', '--type', 'FINAL_ANSWER'])
@@ -198,7 +198,7 @@ describe('following', () => {
     expect(err).toBe(`run ${id}: completed\n`)
   })
 
-  test('a reader that has enough is no fault', async () => {
+  test('a reader that closes the pipe is no error', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const child = await startCli(['logs', '-f', String(id)], { env: signed_in })
     child.stdout.once('data', () => child.stdout.destroy())
@@ -252,7 +252,7 @@ describe('a terminal', () => {
       ['stop', String(id)],
     ]) {
       const { out } = await runOnTerminal(args, { env })
-      // What the command itself writes: looks, and the erasing of progress.
+      // What the command itself writes: styles, and the erasing of progress.
       const own = out.replace(/\u001b\[(?:\d{1,2}m|K)/g, '').replaceAll('\r', '')
       expect(own, args.join(' ')).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
       expect(own).toContain('red')

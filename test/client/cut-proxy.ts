@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 
 export type CutProxy = AsyncDisposable & {
   base_url: string
-  /** Connections that were made through it so far. */
+  /** Connections that were opened through it so far. */
   readonly connections: number
   /** Breaks every connection that is open now. */
   cut(): void

@@ -32,7 +32,7 @@ const withBody = (answer: Answer, change: (body: Record<string, unknown>) => unk
   body: JSON.stringify(change(JSON.parse(answer.body))),
 })
 
-test('of a fresh service nothing is broken; that it has a sample and scripts only is said', async () => {
+test('a fresh service has no problems; its sample repository and scripts are reported', async () => {
   const { code, out, err } = await runCli(['doctor'], { env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token } })
   expect(code).toBe(0)
   expect(err).toBe('nothing is broken\n')
@@ -42,7 +42,7 @@ test('of a fresh service nothing is broken; that it has a sample and scripts onl
   expect(out).toMatch(/^ok {6}events: come through$/m)
 })
 
-describe('broken is, with its mend,', () => {
+describe('problems with their fix:', () => {
   test('an address where nothing listens, and one that has no name', async () => {
     const gone = await startAnswering({})
     await gone[Symbol.asyncDispose]()
@@ -139,7 +139,7 @@ describe('broken is, with its mend,', () => {
   })
 })
 
-test('a token that may only read is no fault, and what it lacks is named', async () => {
+test('a read-only token is no problem, and its missing scopes are named', async () => {
   const token = 'a-token-of-somebody-who-reads-only-0123456789'
   await rows(
     app,
@@ -156,7 +156,7 @@ test('a token that may only read is no fault, and what it lacks is named', async
   ])
 })
 
-test('what it asks changes nothing', async () => {
+test('the checks change nothing', async () => {
   const counts = `select (select count(*) from runs) as runs, (select count(*) from log_entries) as entries, (select count(*) from audit_entries) as audit`
   const before = await rows(app, counts)
   await doctor({})

@@ -110,7 +110,7 @@ test('the SDK is small, needs nothing of Node, and neither of the two carries a 
   for (const name of ['commander', 'eventsource-parser']) expect(existsSync(join(installed, `LICENSE-${name}`))).toBe(true)
 })
 
-test('its types are complete without another package, and say what is wrong', () => {
+test('its types are complete without another package, and report mistakes', () => {
   const good = `import { createClient, AgentRunError, isAtRest, type AgentRun, type LogEntry, type RunEvent } from 'agentrun'
 const client = createClient({ base_url: 'http://127.0.0.1:4600', token: 'x', retries: 2 })
 const run: AgentRun = await client.runs.create({ prompt: 'x', tags: ['a'], budget: { max_cost_usd: 1 } }).wait({ timeout_ms: 1 })

@@ -31,7 +31,7 @@ describe('Retry-After', () => {
     expect((service.asked[1]?.at ?? 0) - (service.asked[0]?.at ?? 0)).toBeGreaterThanOrEqual(990)
   })
 
-  test('that is longer than a caller would wait is an error at once, which says how long', async () => {
+  test('longer than the caller would wait is an error immediately, with the delay', async () => {
     await using service = await start([busy('3600'), run])
     await expect(service.client.runs.get(7)).rejects.toMatchObject({ status: 429, retry_after_ms: 3_600_000 })
     expect(service.asked).toHaveLength(1)
@@ -56,7 +56,7 @@ describe('a cut connection', () => {
     expect(service.asked[3]?.headers['idempotency-key']).not.toBe(keys[0])
   })
 
-  test('whose request is still at work is asked for again, as the service says', async () => {
+  test('whose request is still running is repeated, at the delay of the service', async () => {
     await using service = await start([cut, { status: 409, headers: { 'retry-after': '0' } }, run])
     expect(await service.client.runs.create({ prompt: 'Do it' })).toMatchObject({ id: 7 })
     expect(new Set(service.asked.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
@@ -122,7 +122,7 @@ test('an abort ends a wait between attempts and an open request, with the reason
   expect(silent.asked).toHaveLength(1)
 })
 
-test('a service that does not answer in time, or is not there, is told apart from one that refuses', async () => {
+test('a service that does not respond in time, or is unreachable, is distinguished from one that refuses', async () => {
   const silent = await start([() => {}], { retries: 0, timeout_ms: 100 })
   await expect(silent.client.runs.get(7)).rejects.toMatchObject({ status: 0, code: 'timeout' })
   await silent[Symbol.asyncDispose]()
@@ -140,7 +140,7 @@ test('a redirect is not followed: the token goes to the service alone', async ()
   expect(other.asked).toEqual([])
 })
 
-test('what is no problem document, and what is no JSON, is an error with what is known', async () => {
+test('a response without a problem document or JSON is an error with the available information', async () => {
   await using proxy = await start([{ status: 418, headers: { 'x-request-id': 'r-1' } }])
   const error: unknown = await proxy.client.runs.get(7).catch(error => error)
   expect(error).toBeInstanceOf(AgentRunError)

@@ -19,7 +19,7 @@ describe('follow', () => {
     expect(events.at(-1)).toMatchObject({ type: 'run', run: { id, terminal: true } })
   })
 
-  test('begins where it is told, and ends where it is told', async () => {
+  test('begins and ends at the given positions', async () => {
     const id = await newRun(20)
     const events = await collect(clientOf().runs.follow(id, { after_seq: 15, until: run => run.total_logs === 20 }))
     expect(seqs(events)).toEqual(range(16, 20))
@@ -42,7 +42,7 @@ describe('follow', () => {
     expect(proxy.connections).toBeGreaterThan(3)
   })
 
-  test('a break while nothing happens is mended too', async () => {
+  test('an interruption while nothing happens is recovered too', async () => {
     const id = await newRun(3)
     await using proxy = await startCutProxy(app.base_url, () => null)
     const client = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
@@ -79,11 +79,11 @@ describe('follow', () => {
     await aborted.promise
   })
 
-  test('a run of somebody else is refused, not tried again', async () => {
+  test('a run of another user is refused, not retried', async () => {
     await expect(collect(clientOf().runs.follow(other.run_id))).rejects.toMatchObject({ status: 404 })
   })
 
-  test('the organization tells of every run', async () => {
+  test('the organization reports every run', async () => {
     const client = clientOf()
     const events = client.events({ after_seq: 0 })
     const id = await newRun(1)

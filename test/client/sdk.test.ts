@@ -50,7 +50,7 @@ describe('calls', () => {
     await expect(createClient({ base_url: app.base_url }).runs.list()).rejects.toMatchObject({ status: 401 })
   })
 
-  test('a token of several organizations is told which they are', async () => {
+  test('a token of several organizations gets their list', async () => {
     await addOldMembership(app, other.org_id, app.user_id, 'MEMBER')
     await expect(clientOf().runs.list()).rejects.toMatchObject({
       code: 'organization_needed',
@@ -152,7 +152,7 @@ describe('runs', () => {
     expect((await collect(runs.logs(run.id))).map(({ message_type }) => message_type)).toEqual(['USER_MESSAGE', 'USER_MESSAGE'])
   })
 
-  test('wait gives the run that has ended, is paused or waits for a person, and a follow-up is waited for anew', async () => {
+  test('wait returns the run that has ended, is paused or waits for a person, and a follow-up can be waited for again', async () => {
     const { runs } = clientOf()
     const created = runs.create({ prompt: 'x' })
     const { id } = await created
@@ -176,7 +176,7 @@ describe('runs', () => {
     expect(await runs.wait(id)).toMatchObject({ status: 'completed', result: 'done' })
   })
 
-  test('a token of the profile codegen is told other words, and its runs are waited for all the same', async () => {
+  test('a token of the profile codegen gets other words, and its runs can be waited for nevertheless', async () => {
     const body = { name: 'another profile', wire_profile: 'codegen' as const }
     const { token } = await clientOf().call('createToken', { body })
     const { runs } = createClient({ base_url: app.base_url, token })
@@ -192,7 +192,7 @@ describe('runs', () => {
     })
   })
 
-  test('wait gives up after its time or at an abort, and the run goes on', async () => {
+  test('wait gives up after its time or at an abort, and the run continues', async () => {
     const id = await newRun(1)
     await expect(clientOf().runs.wait(id, { timeout_ms: 100 })).rejects.toMatchObject({ code: 'timeout', status: 0 })
     const reason = new Error('enough')
@@ -204,7 +204,7 @@ describe('runs', () => {
     await expect(clientOf().runs.wait(424_242)).rejects.toMatchObject({ status: 404, code: 'not_found' })
   })
 
-  test('wait asks instead of listening where streams are refused', async () => {
+  test('wait polls instead of listening where streams are refused', async () => {
     const id = await newRun(1)
     const asked: string[] = []
     const withoutStreams: typeof fetch = async (input, init) => {

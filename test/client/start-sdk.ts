@@ -8,11 +8,11 @@ import { addTenant } from '../api/second-organization.ts'
 import { createRun } from '../runs/await-run.ts'
 import { startApp } from '../start-app.ts'
 
-/** The service without workers, for all tests of a file, clients of it, and runs that go on as the test says. */
+/** The service without workers, for all tests of a file, clients of it, and runs that the test advances. */
 export async function startSdk() {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   afterAll(() => app[Symbol.asyncDispose]())
-  /** Adds entries as a worker would, and tells the streams. */
+  /** Adds entries as a worker would, and notifies the streams. */
   async function grow(id: number, count: number) {
     const entries = Array.from({ length: count }, (_, i) =>
       entry({ message_type: i % 2 ? 'PLAN_EVALUATION' : 'FINAL_ANSWER', thought: `${i}` }),

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await once(server, 'listening')
   const address = server.address()
   port = typeof address === 'object' && address ? address.port : 0
-  // Of public addresses nothing is ever connected to here: 192.0.2.0/24 is nobody's, and not public.
+  // No connection to a public address is ever opened here: 192.0.2.0/24 is unassigned, and not public.
   egress = await startEgress({
     rules: [
       { host: 'localhost', port },
@@ -123,7 +123,7 @@ it.each(['\0', '%00', '\\', '#', '?', ' ', '\t', '/', '@'])('E87: a host that en
   expect(await raw(`CONNECT evil.example${separator}.github.com:443 HTTP/1.1\r\nHost: x\r\n\r\n`)).toContain(' 400 ')
 })
 
-it('E89: there is no way around it', async () => {
+it('E89: it cannot be bypassed', async () => {
   const away = await egress.run(
     'curl --noproxy "*" -sS -m 3 http://1.1.1.1/ 2>&1; curl --noproxy "*" -sS -m 3 https://github.com/ 2>&1; echo x >/dev/udp/1.1.1.1/53',
   )
@@ -132,7 +132,7 @@ it('E89: there is no way around it', async () => {
   expect(await egress.run('tail -n +3 /proc/net/dev | wc -l; tail -n +2 /proc/net/route | wc -l')).toBe('1\n0\n')
 })
 
-it('E92: only the own socket is there, whoever runs beside it', async () => {
+it('E92: only the own socket is there, regardless of neighbouring sandboxes', async () => {
   await using other = await startEgress({ rules: [{ host: 'localhost', port }], names: { localhost: ['127.0.0.1'] } })
   for (const box of [egress, other]) expect(await box.run('ls /run; grep -c . /proc/net/unix')).toMatch(/^egress.sock\nexec\ninit\n/)
   const before = other.refusals.length
@@ -143,7 +143,7 @@ it('E92: only the own socket is there, whoever runs beside it', async () => {
   )
 })
 
-it('rows 21–26: what the host listens on is as far away as ever', async () => {
+it('rows 21–26: listeners on the host are unreachable as usual', async () => {
   expect(
     await egress.run(
       `curl --noproxy '*' -sS -m 3 http://127.0.0.1:${port}/ 2>&1; ls /var/run/postgresql /tmp/.s.PGSQL* 2>&1 | grep -c 'No such'`,

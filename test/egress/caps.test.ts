@@ -6,7 +6,7 @@ import { startEgress } from './start-egress.ts'
 /** Names of the test are on this machine: the operator's choice makes them reachable. */
 const names = { 'a.example': ['127.0.0.1'], 'b.example': ['127.0.0.1'] }
 
-/** Opens many connections at once and says what came of each, in the end. */
+/** Opens many connections in parallel and reports the final outcome of each. */
 const many = (count: number, port: number) =>
   `node -e '
 const net = require("net"), ends = {}; let open = 0
@@ -42,7 +42,7 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
   )
 })
 
-it('E93: of five hundred requests that come one behind the other on one connection no more than sixty-four are at work', async () => {
+it('E93: of five hundred pipelined requests on one connection no more than sixty-four are active', async () => {
   let [open, most] = [0, 0]
   await using plain = await servePlain((_, answer) => {
     most = Math.max(most, ++open)

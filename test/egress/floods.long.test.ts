@@ -102,7 +102,7 @@ const ambiguous: [string, string, string][] = [
   ['an upgrade', 'Connection: upgrade, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['two hosts', 'Host: b.example\r\nHost: c.example', ''],
 ]
-it('E133: no request smuggles another one by the proxy, however it says where its body ends', async () => {
+it('E133: no request smuggles another one through the proxy, for every way to declare the end of its body', async () => {
   let heard: string[] = []
   await using server = await listen(
     createServer(socket => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { servePlain } from './servers.ts'
 
-/** `npmrc`: the settings by which npm asks it from inside a sandbox, whose proxy is the only way there. */
+/** `npmrc`: the settings by which npm uses it from inside a sandbox, whose proxy is the only way there. */
 export type NpmRegistry = AsyncDisposable & { npmrc: string; lockfile(name: string, dependencies: string[]): string }
 
 /** What is local by its usual name goes by no proxy. */

@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => registry[Symbol.asyncDispose]())
 
-it("npm and pip install from the operator's mirrors by what their sandbox tells them, private addresses or not, and from nowhere else", async () => {
+it("npm and pip install from the operator's mirrors by the configuration of their sandbox, private addresses or not, and from no other host", async () => {
   const at = (path: string) => new URL(`http://registry.example:${registry.port}${path}`)
   await using egress = await startEgress({
     rules: [],

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: tests look into answers of many shapes
+// biome-ignore-all lint/suspicious/noExplicitAny: tests read responses of many shapes
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const url = () => `http://localhost:${server.port}`
 const direct = () => `env -u http_proxy curl --noproxy '' -sS -m 5 -x http://127.0.0.1:3128 -w ' %{http_code}' ${url()}/x 2>&1`
 
 describe('what is allowed', () => {
-  test('is nothing before anybody set something: all that is tried is refused and stands in the trace, by a rule that says so', async () => {
+  test('is off by default: every request is refused and is in the trace, with the rule and reason', async () => {
     const fetching = 'curl -sS https://evil.example/ 2>&1; curl -sS http://169.254.169.254/'
     const { run, outputs, blocked } = await play(fetching, `${direct()}; true`)
     expect(run.status).toBe('completed')
@@ -63,7 +63,7 @@ describe('what is allowed', () => {
     ])
   })
 
-  test('names of the sandbox itself are asked for without the proxy, so its own servers can be reached', async () => {
+  test('names of the sandbox itself bypass the proxy, so its own servers are reachable', async () => {
     const serving = `node -e 'require("http").createServer((_, a) => a.end("own ")).listen(8123, "0.0.0.0")' & until curl -s http://localhost:8123/; do sleep 0.1; done`
     const { outputs, blocked } = await play(
       `${serving}; for h in 127.0.0.1 127.0.0.2 0.0.0.0 sandbox; do curl -sS -m 5 http://$h:8123/; done; kill %1`,
@@ -95,11 +95,11 @@ describe('what is allowed', () => {
     await set('repository', {})
   })
 
-  test('changes under a run at work, within moments', async () => {
+  test('changes during an active run, within moments', async () => {
     await set('organization', { mode: 'allowlist' })
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; touch tried; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
-    // It is told in the trace before it is allowed.
+    // The trace reports it before it is allowed.
     for (let told = false; !told; ) told = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
     const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`, {
       host: 'localhost',
@@ -113,7 +113,7 @@ describe('what is allowed', () => {
 })
 
 describe('what is refused', () => {
-  test('stands in the trace with host, reason and command, once, and how often it came again before the answer', async () => {
+  test('is in the trace with host, reason and command, once, and how often it was repeated before the answer', async () => {
     await set('organization', { mode: 'allowlist', allow: [{ host: 'read.example', methods: ['GET'] }] })
     const { logs, blocked } = await play(
       'for i in 1 2 3; do curl -sS https://evil.example/ 2>&1; done; true',
@@ -156,7 +156,7 @@ describe('what is refused', () => {
     expect(blocked.at(-1).tool_output).toMatchObject({ reason: 'again', others: expect.any(Number) })
   })
 
-  test('is told of a run that is stopped too', async () => {
+  test('is reported for a stopped run too', async () => {
     const { id } = await createRun(app, {
       prompt: playbook('curl -s http://a.evil.example/; curl -s http://a.evil.example/; touch done; sleep 100'),
       model: 'scripted/playbook',

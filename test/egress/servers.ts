@@ -13,7 +13,7 @@ export type TestServer = AsyncDisposable & { port: number }
 
 export const servePlain = (listener: RequestListener, address = '127.0.0.1', port = 0) => listen(createServer(listener), address, port)
 
-/** With a certificate that nobody trusts, for a.example. */
+/** With an untrusted certificate, for a.example. */
 export async function serveSecure(listener: RequestListener): Promise<TestServer & { certificate: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-certificate-'))
   try {

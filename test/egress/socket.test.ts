@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'agentrun-sockets-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-it('each socket has a folder of its own, for the group that was named and nobody else', async () => {
+it('each socket has a folder of its own, for the given group and no other', async () => {
   const parent = prepareSocketFolder(join(folder, 'sockets'))
   expect(mode(parent)).toBe('711')
   const server = createServer()

@@ -15,14 +15,14 @@ export type TestEgress = AsyncDisposable & {
   run(command: string): Promise<string>
   /** What was refused, in its order. */
   refusals: Refusal[]
-  /** What was told of requests. */
+  /** The reported requests. */
   said: string[]
   /** May be changed at any time. */
   rules: Rule[]
   proxy: EgressProxy
 }
 
-/** A real sandbox whose one way out is the real proxy. `names`: what the name server says; what is not among them does not exist. */
+/** A real sandbox whose one way out is the real proxy. `names`: the entries of the name server; others do not exist. */
 export async function startEgress(options: {
   rules: Rule[]
   names?: Record<string, string[] | (() => string[])>

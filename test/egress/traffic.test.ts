@@ -94,7 +94,7 @@ it('E141: addresses where clouds keep the keys of machines stay closed, whatever
   for (const host of Object.keys(closed)) expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`)).toBe('403')
 })
 
-it('nothing is asked of the name server for a name that no rule allows', async () => {
+it('a name that no rule allows is not resolved', async () => {
   let asked = 0
   const canary = () => [`127.0.0.${++asked}`]
   await using egress = await startEgress({ rules: [{ host: 'a.example' }], names: { 'secret.evil.example': canary } })
@@ -186,7 +186,7 @@ it('headers of the connection stay on it, and the authority is the host', async 
   expect(answer).not.toMatch(/X-Secret|Proxy-Authenticate/)
 })
 
-it('a tunnel that is open and allowed no more is closed, and one that still is goes on', async () => {
+it('an open tunnel that is no longer allowed is closed, and one that still is continues', async () => {
   await using secure = await serveSecure((_, answer) => answer.write('begun'))
   const rules = ['a.example', 'b.example'].map(host => ({ host, port: secure.port }))
   await using egress = await startEgress({ rules, names, allow_private: true })
@@ -233,7 +233,7 @@ it('everything goes by the proxy of the operator where there is one, with its pa
   expect(await egress.run("curl -sS -o /dev/null -w '%{http_code}' http://inner.example/; env")).toMatch(/^403(?![\s\S]*pass)/)
 })
 
-it('what is allowed and cannot be reached is no refusal, and says what is wrong', async () => {
+it('an allowed but unreachable host is no refusal, and the error names the cause', async () => {
   await using egress = await startEgress({ rules: [{ host: 'a.example' }, { host: 'gone.example' }], names, allow_private: true })
   expect(await egress.run("curl -sS -w ' %{http_code}' http://gone.example/")).toBe('the name gone.example cannot be resolved\n 502')
   expect(await egress.run("curl -sS -w ' %{http_code}' http://a.example/")).toBe('a.example:80 cannot be reached (ECONNREFUSED)\n 502')

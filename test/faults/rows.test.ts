@@ -64,7 +64,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   ],
   30: [
     ['runs/out-of-memory', 'a command that uses up the memory of its run is killed'],
-    ['sandbox/resources', 'B39: holds the memory of all processes together'],
+    ['sandbox/resources', 'B39: limits the memory of all processes together'],
   ],
   31: [
     ['sandbox/lifecycle', 'fails the self-test with a reason'],

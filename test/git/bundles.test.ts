@@ -12,7 +12,7 @@ import { commitFiles, type GitFixture, localRepository, makeRepository, openGitF
 
 type Ready = AsyncDisposable & { fixture: GitFixture; repo: GitRepository; mirror: string; work: string; base: string }
 
-/** A mirror, and an ordinary clone `work` of the same repository in which bundles are made. */
+/** A mirror, and an ordinary clone `work` of the same repository in which bundles are created. */
 async function ready(): Promise<Ready> {
   const fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
@@ -82,7 +82,7 @@ test('of what a run has, only the commit that was pushed and what leads to it en
   expect([first, head, refused, blob].map(sha => all.includes(sha))).toEqual([true, true, false, false])
 })
 
-test('what a killed service left of an import is gone with the next one, what is at work is not', async () => {
+test('the remains of a killed import are removed by the next one, an active import is kept', async () => {
   await using set = await ready()
   const { checkpoints } = set.fixture.host
   const [old, young] = ['incoming-old', 'incoming-young'].map(name => join(checkpoints, name))
@@ -245,7 +245,7 @@ describe('a bundle is refused, and nothing of it stays, when it holds', () => {
   })
 })
 
-/** A bundle with one pack of one commit object that says it has 8 GiB. */
+/** A bundle with one pack of one commit object that declares 8 GiB. */
 function bomb(head: string): Buffer {
   const header = Buffer.alloc(12)
   header.write('PACK', 0)

@@ -7,7 +7,7 @@ import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
 import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
 
-test('each kind of change is told as what it is', async () => {
+test('each kind of change is reported as such', async () => {
   await using fixture = await openGitFixture()
   const text = Array.from({ length: 40 }, (_, i) => `line ${i}\n`).join('')
   const source = await makeRepository(join(fixture.dir, 'source'), {

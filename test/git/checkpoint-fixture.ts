@@ -27,7 +27,7 @@ export type CheckpointTest = AsyncDisposable & {
   /** Packs what `snapshot` has beyond the packs before, and has the host take it in. */
   keep(snapshot: Snapshot): Promise<{ tip: string; bytes: number }>
   changed(from: Snapshot, to: Snapshot): Promise<string[]>
-  /** A fresh workspace with the files of a snapshot, and what it looks like to the next owner. */
+  /** A fresh workspace with the files of a snapshot, as the next owner sees it. */
   restore(snapshot: Snapshot, work: (agent: TestSandbox, again: Snapshot) => Promise<void>): Promise<void>
 }
 

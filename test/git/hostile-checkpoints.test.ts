@@ -63,7 +63,7 @@ test('the broken, the deleted and the lying .git of the agent lose nothing but i
   })
 })
 
-test('an object that is not what its name says is not believed, and what it stands for is taken from the files', async () => {
+test('an object whose content does not match its name is rejected, and its content is taken from the files', async () => {
   await using fixture = await startCheckpointTest(files)
   const poisoned = await fixture.after(`printf 'honest\\n' > poisoned.txt; id=$(git hash-object -w poisoned.txt)
     other=$(printf 'evil\\n' | git hash-object -w --stdin); path() { echo .git/objects/\${1:0:2}/\${1:2}; }
@@ -97,7 +97,7 @@ test('neither attributes nor configuration of the workspace run a program or cha
   expect((await fixture.changed(fixture.first, made)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
 })
 
-test('what is too large, or may not be read, is left out and named; what is no file any more is gone', async () => {
+test('a file that is too large or unreadable is left out and named; one that is no longer a file is removed', async () => {
   await using fixture = await startCheckpointTest(files)
   const made =
     await fixture.after(`head -c 1048577 /dev/zero > 'large file'; head -c 1048576 /dev/zero > largest; echo secret > closed; chmod 000 closed
@@ -116,7 +116,7 @@ test('what is too large, or may not be read, is left out and named; what is no f
   expect(await fixture.changed(made, mended)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])
 })
 
-test('D138: a named pipe in the place of a file that git reads holds no snapshot up', async () => {
+test('D138: a named pipe instead of a file that git reads does not block a snapshot', async () => {
   await using fixture = await startCheckpointTest({ 'a.txt': 'one\n' })
   const snapshot = await fixture.after(
     'mkfifo .gitignore .gitattributes; mkdir sub; mkfifo sub/.gitignore sub/.gitmodules; echo two >a.txt',

@@ -46,7 +46,7 @@ test('a repository is fetched from and pushed to over HTTP', async () => {
   expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
 })
 
-test('a hook behind HTTP that refuses is heard', async () => {
+test('the message of a refusing hook behind HTTP is reported', async () => {
   await using set = await setUp()
   const { fixture, repo, bare } = set
   await refreshMirror(fixture.host, repo)
@@ -58,7 +58,7 @@ test('a hook behind HTTP that refuses is heard', async () => {
   })
 })
 
-test('a branch that stands elsewhere is not overwritten', async () => {
+test('a diverged branch is not overwritten', async () => {
   await using set = await setUp()
   const { fixture, repo, bare } = set
   const other = await runText(bare, 'git', ['commit-tree', '-m', 'other', 'main^{tree}'])
@@ -106,7 +106,7 @@ const answers: [what: string, code: string, intercept: Intercept][] = [
   ['a closed connection', 'unreachable', request => Boolean(request.socket.destroy())],
 ]
 for (const [what, code, intercept] of answers) {
-  test(`${what} is told apart (${code}), within bounds, and leaves no mirror`, async () => {
+  test(`${what} is distinguished (${code}), within bounds, and leaves no mirror`, async () => {
     await using set = await setUp(intercept)
     const error = await refreshMirror(set.fixture.host, set.repo).catch(error => error)
     expect(error).toMatchObject({ name: 'GitError', code })
@@ -128,7 +128,7 @@ test('a redirect is not followed', async () => {
   expect(inside.requests).toEqual([])
 })
 
-test('a port where nobody listens is unreachable', async () => {
+test('a port without a listener is unreachable', async () => {
   await using fixture = await openGitFixture()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -156,7 +156,7 @@ test('a server that stops in the middle of the objects costs the time limit and 
   expect(await mirrorState(set.fixture.host, 1)).toBeNull()
 })
 
-test('a connection goes to the address that was checked, whatever the name server says now', async () => {
+test('a connection uses the address that was checked, despite later changes of the name server', async () => {
   await using set = await setUp()
   const { port } = new URL(set.server.url)
   const listed = await runGit(set.fixture.host, {
@@ -168,7 +168,7 @@ test('a connection goes to the address that was checked, whatever the name serve
   expect(set.server.requests).toContain('GET /acme/app.git/info/refs?service=git-upload-pack')
 })
 
-test('private addresses are refused before a connection is made unless the operator allows them', async () => {
+test('private addresses are refused before a connection is opened unless the operator allows them', async () => {
   await using fixture = await openGitFixture({ allow_private: false })
   await using server = await startGitServer(fixture.dir)
   const port = new URL(server.url).port

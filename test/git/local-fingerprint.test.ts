@@ -30,7 +30,7 @@ test('a fingerprint changes with each move of a ref, and with nothing else', asy
   }
 })
 
-test('where it cannot be told there is none', async () => {
+test('an unreadable repository has none', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   await runText(source, 'git', ['worktree', 'add', '-q', join(fixture.dir, 'tree')])

@@ -21,7 +21,7 @@ import {
 
 const BRANCH = 'agent/run-1-task'
 
-/** Fetches and pushes the same commit back as a run's branch; the owner of what was written is told. */
+/** Fetches and pushes the same commit back as a run's branch; returns the owner of the written files. */
 async function fetchAndPush(fixture: GitFixture, repo: GitRepository): Promise<{ owner: string }> {
   await refreshMirror(fixture.host, repo)
   const base = await resolveRef(fixture.host, repo.id, null)
@@ -82,7 +82,7 @@ test('hooks of a repository run as its owner, in the repository, without anythin
   expect(env.join('\n')).not.toContain(join(fixture.dir, 'data', 'mirrors'))
 })
 
-test('git is never run as root where somebody else could write a hook', async () => {
+test('git is never executed as root where another user could write a hook', async () => {
   await using fixture = await openGitFixture()
   const path = await sourceOf(fixture, true)
   const repo = localRepository(path)
@@ -115,7 +115,7 @@ test('a worktree, a .git file and a symbolic link lead to their repository', asy
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ default_branch: 'side' })
 })
 
-test('what is no repository is said to be none, without a trace of the mirror', async () => {
+test('a folder that is not a repository is reported as such, without a trace of the mirror', async () => {
   await using fixture = await openGitFixture()
   await mkdir(join(fixture.dir, 'folder'))
   await writeFile(join(fixture.dir, 'file'), '')

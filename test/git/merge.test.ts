@@ -9,14 +9,14 @@ import { author, made, ready } from './ready-merge.ts'
 import { commitFiles, run, runText } from './repositories.ts'
 
 describe('fetchBranches', () => {
-  test('says where both stand on the remote at this moment, though the mirror is older', async () => {
+  test('reports the current heads on the remote, though the mirror is older', async () => {
     await using set = await ready()
     const head_sha = await set.put('topic', { 'a.txt': 'A\n' })
     const base_sha = await set.put('main', { 'b.txt': 'B\n' })
     expect(await set.fetch()).toEqual({ base_sha, head_sha })
   })
 
-  test('does not trust a look that began before', async () => {
+  test('does not trust a fetch that began before', async () => {
     await using set = await ready()
     const { flights } = set.fixture.host
     const old = await refreshMirror(set.fixture.host, set.repo)
@@ -166,7 +166,7 @@ describe('tryMerge', () => {
     expect((await readdir(mirror, { recursive: true })).sort()).toEqual(before.sort())
   })
 
-  test('what the mirror cannot tell is unknown: no mirror, no such branch, no such commit', async () => {
+  test('missing information in the mirror is unknown: no mirror, no such branch, no such commit', async () => {
     await using set = await ready()
     const base_sha = await set.git('rev-parse', 'main')
     expect(await tryMerge(set.fixture.host, 424_242, 'main', base_sha)).toBe('unknown')
@@ -174,7 +174,7 @@ describe('tryMerge', () => {
     expect(await tryMerge(set.fixture.host, set.repo.id, 'main', '1'.repeat(40))).toBe('unknown')
   })
 
-  test('what was unknown is looked at again, and many who ask at once are answered alike', async () => {
+  test('an unknown result is checked again, and parallel requests get the same response', async () => {
     await using set = await ready()
     const head = await set.put('topic', { 'a.txt': 'A\n' })
     const look = () => tryMerge(set.fixture.host, set.repo.id, 'main', head)

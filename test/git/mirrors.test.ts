@@ -108,7 +108,7 @@ test('callers at the same time share one fetch', async () => {
   expect(new Set(all).size).toBe(1)
 })
 
-test('a caller who does not want to wait is let go, and the fetch goes on behind', async () => {
+test('a caller with an expired wait returns, and the fetch continues in the background', async () => {
   await using fixture = await openGitFixture()
   const repo = localRepository(await makeRepository(join(fixture.dir, 'source')))
   await expect(refreshMirror(fixture.host, repo, { wait_ms: 1 })).rejects.toMatchObject({ code: 'timeout' })
@@ -127,7 +127,7 @@ test('processes of the service that fetch the same repository at once all get it
   for (const answer of answers) expect(answer).toMatchObject({ default_branch: 'main', branches: 21 })
 })
 
-test('a mirror that lost objects is found out and built anew, and what runs left in it is kept', async () => {
+test('a mirror that lost objects is detected and rebuilt, and the objects of runs in it are kept', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)
@@ -149,7 +149,7 @@ test('a mirror that lost objects is found out and built anew, and what runs left
   expect(await refsOf(mirror)).toEqual(['refs/agentrun/9/1', 'refs/heads/main'])
 })
 
-test('a mirror whose files turn out to be broken when they are read is built anew by the next refresh', async () => {
+test('a mirror that proves to be corrupt when it is read is rebuilt by the next refresh', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'), {
     'README.md': 'x'.repeat(20_000),
@@ -200,7 +200,7 @@ test('what a killed fetch left behind does not stop the next one', async () => {
   expect(await readdir(join(mirror, 'objects', 'pack'))).not.toContain('tmp_pack_abc')
 })
 
-test('a repository over the size limit is refused, leaves nothing behind, and says so', async () => {
+test('a repository over the size limit is refused, leaves nothing behind, and the error states the limit', async () => {
   await using fixture = await openGitFixture({ max_mirror_bytes: 100_000 })
   const source = await makeRepository(join(fixture.dir, 'source'), { big: Array.from({ length: 50_000 }, Math.random).join() })
   const repo = localRepository(source)
@@ -280,7 +280,7 @@ test('stopping the service ends a fetch under way and leaves no process', async 
   expect(await stateOf(pid)).toMatch(/^(gone|Z)$/)
 })
 
-/** The kernel's letter for a process: an orphan may stay a zombie (Z) where nobody reaps. */
+/** The kernel's letter for a process: an orphan may stay a zombie (Z) without a process that reaps it. */
 async function stateOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   return text?.slice(text.lastIndexOf(')') + 2).split(' ')[0] ?? 'gone'

@@ -25,7 +25,7 @@ function makeTreasure(dir: string): { path: string; state: () => unknown } {
   return { path, state }
 }
 
-/** What the service does to repositories, each given the path of a link in the place of the repository. */
+/** What the service does to repositories, each given the path of a link instead of the repository. */
 const deeds: Record<string, (host: GitHost, git_dir: string) => Promise<unknown>> = {
   'makes a repository for what is kept of a run': host => withObjectCache(host, 7, async () => {}),
   'notes how much is kept': async host => markKept(host, 7, 3),
@@ -54,7 +54,7 @@ for (const [name, deed] of Object.entries(deeds))
     expect(treasure.state()).toEqual(before)
   })
 
-test.runIf(root)('folders that git replaces by links while the service works are given to nobody', async () => {
+test.runIf(root)('the owner of folders that git replaces by links meanwhile is not changed', async () => {
   await using fixture = await openGitFixture()
   const treasure = makeTreasure(fixture.dir)
   const before = treasure.state()

@@ -6,7 +6,7 @@ import { makeRepository, openGitFixture, run } from './repositories.ts'
 
 const MIB = 1024 ** 2
 
-/** A repository in which 12 objects stand for 10^10 paths. */
+/** A repository in which 12 objects expand to 10^10 paths. */
 async function treeBomb(folder: string): Promise<string> {
   const blob = (await run(folder, 'git', ['hash-object', '-w', '--stdin'], { input: 'x' })).toString().trim()
   let sha = blob
@@ -42,7 +42,7 @@ test('the process itself is git: none stays in front of it', async () => {
   await done
 })
 
-test('git that needs more memory than it may use ends with an error that says so', async () => {
+test('git that needs more memory than its limit ends with an error that names the limit', async () => {
   await using fixture = await openGitFixture({ memory_bytes: 64 * MIB })
   const source = await makeRepository(join(fixture.dir, 'source'))
   const bomb = await treeBomb(source)

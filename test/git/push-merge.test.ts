@@ -10,7 +10,7 @@ describe('findMerge', () => {
   const find = (set: Ready, input: { base_sha: string; head_sha: string }, attempts: string[] = []) =>
     findMerge(set.fixture.host, set.repo.id, { base_sha: input.base_sha, head_shas: [input.head_sha], attempts })
 
-  test('nothing was merged: null, and a commit that the mirror never saw is nobody’s ancestor', async () => {
+  test('nothing was merged: null, and a commit that the mirror never had is no ancestor', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     const heads = await set.fetch()
@@ -35,7 +35,7 @@ describe('findMerge', () => {
     expect(await find(set, await set.fetch(), [never, squash])).toBe(squash)
   })
 
-  test('a merge by hand is found by its commit, a fast-forward by the head', async () => {
+  test('a manual merge is found by its commit, a fast-forward by the head', async () => {
     await using set = await ready()
     const head = await set.put('topic', { 'a.txt': 'A\n' })
     await run(set.work, 'git', ['checkout', '-q', 'main'])
@@ -94,7 +94,7 @@ describe('pushMerge', () => {
     expect(await set.git('rev-parse', 'main')).toBe(other)
   })
 
-  test('a hook that says no, and a branch that is checked out, are rejected in the words of the remote', async () => {
+  test('a refusing hook, and a branch that is checked out, are rejected with the message of the remote', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha } = await set.fetch()
@@ -113,7 +113,7 @@ describe('pushMerge', () => {
     expect(await runText(set.work, 'git', ['rev-parse', 'main'])).toBe(base_sha)
   })
 
-  test('refuses names that are no branch', async () => {
+  test('refuses invalid branch names', async () => {
     await using set = await ready()
     const sha = await set.git('rev-parse', 'main')
     await mkdir(join(set.fixture.dir, 'x'))

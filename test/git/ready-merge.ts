@@ -12,7 +12,7 @@ export type Ready = AsyncDisposable & {
   remote: string
   /** Somebody's clone of the remote, with a work tree. */
   work: string
-  /** Commits files on a branch, made from `from` if it is new, and pushes it. */
+  /** Commits files on a branch, created from `from` if it is new, and pushes it. */
   put(branch: string, files: Record<string, string>, from?: string): Promise<string>
   fetch(head?: string): Promise<{ base_sha: string; head_sha: string }>
   merge(input?: Partial<MergeInput>): ReturnType<typeof createMerge>

@@ -2,7 +2,7 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { openGitHost } from '../../src/git/process/git-host.ts'
 import { listBranches } from '../../src/git/read/revisions.ts'
 
-/** A process of its own that refreshes one mirror and tells what it has: `data_dir`, `source`, `uid` of the service user or ''. */
+/** A process of its own that refreshes one mirror and reports its content: `data_dir`, `source`, `uid` of the service user or ''. */
 const [data_dir = '', source = '', uid = ''] = process.argv.slice(2)
 const user = uid === '' ? null : { name: 'service', uid: Number(uid), gid: Number(uid) }
 await using host = await openGitHost({ data_dir, user, allow_private: true })

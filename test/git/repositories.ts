@@ -9,7 +9,7 @@ import type { SystemUser } from '../../src/system/users.ts'
 
 export const root = process.getuid?.() === 0
 
-/** Accounts that need no entry in /etc/passwd: git is told its name by configuration. */
+/** Accounts that need no entry in /etc/passwd: git gets its name by configuration. */
 export const SERVICE: SystemUser = { name: 'service', uid: 61_001, gid: 61_001 }
 export const SANDBOX: SystemUser = { name: 'sandbox', uid: 61_002, gid: 61_001 }
 export const ALICE: SystemUser = { name: 'alice', uid: 61_003, gid: 61_003 }

@@ -14,7 +14,7 @@ test('git sees nothing of our environment and runs as the service user', async (
   expect(env).toContain('GIT_ALLOW_PROTOCOL=none')
 })
 
-test('without being told a transport git has none', async () => {
+test('git has no transport by default', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   for (const url of [source, `file://${source}`, 'https://127.0.0.1:1/x', `ext::git-upload-pack ${source}`]) {
@@ -23,7 +23,7 @@ test('without being told a transport git has none', async () => {
   }
 })
 
-test('too much output is an error or a cut, as asked', async () => {
+test('too much output is an error or truncated, as configured', async () => {
   await using fixture = await openGitFixture()
   const call = { program: 'sh' as const, args: ['-c', 'exec cat /dev/zero'], max_output_bytes: 1_000 }
   await expect(runGit(fixture.host, call)).rejects.toMatchObject({ code: 'too_large' })
@@ -55,7 +55,7 @@ test('what git left running does not keep the answer from coming', async () => {
   process.kill(Number(stdout.toString()), 'SIGKILL')
 })
 
-test('a git that is not there is said to be missing', async () => {
+test('a missing git is reported as missing', async () => {
   await using fixture = await openGitFixture({ path: '/nonexistent' })
   await expect(runGit(fixture.host, { args: ['version'] })).rejects.toMatchObject({
     code: 'failed',

@@ -24,7 +24,7 @@ async function placeWithSsh(
   return { fixture: withSsh, bare, calls: async () => (await readFile(log, 'utf8')).trim().split('\n') }
 }
 
-test('a repository is fetched and pushed over ssh: never asking, never forwarding, with known hosts of our own', async () => {
+test('a repository is fetched and pushed over ssh: without prompts, without forwarding, with known hosts of our own', async () => {
   const { fixture, bare, calls } = await placeWithSsh(true, 'shift $(($# - 1)); exec sh -c "$1"')
   await using _ = fixture
   for (const [i, url] of [`git@127.0.0.1:${bare}`, `ssh://git@127.0.0.1:2222${bare}`].entries()) {

@@ -34,7 +34,7 @@ async function ready() {
 }
 
 const begin = (workspace: Workspace, sha: string) => workspace.bash(onTemplateCommand({ ...workspace.input, base_sha: sha }))
-/** All that a person or git can tell of a workspace; times apart. */
+/** Everything that a person or git can read from a workspace, except times. */
 const all = String.raw`git status --porcelain=v2 --branch; git log --oneline --all; git for-each-ref; git config --list --local; git reflog --format=%gs
   git ls-files --stage; find . -path ./.git -prune -o -printf '%p %m %s %l\n' | sort; find . -path ./.git -prune -o -type f -exec sha256sum {} + | sort
   find .git -printf '%p %m\n' | sort; cat .git/HEAD .git/objects/info/alternates; git rev-parse HEAD^{tree}; git write-tree`
@@ -77,7 +77,7 @@ test('after setup commands a commit has exactly its files, those that are as the
   expect(later).not.toBe(last)
 })
 
-test('the branches of the remote are those of now, not of when the template was made', async () => {
+test('the branches of the remote are the current ones, not those of the creation of the template', async () => {
   await using set = await ready()
   const later = await commitFiles(set.source, 'later', { later: 'later' })
   await refreshMirror(set.fixture.host, set.repo)
@@ -90,7 +90,7 @@ test.each([
   ['a file that is missing', 'rm crlf.txt'],
   ['an index that is broken', 'printf broken > .git/index'],
   ['an index that is missing', 'rm .git/index'],
-])('%s in a template is found, said and mended', async (_what, damage) => {
+])('%s in a template is detected, reported and repaired', async (_what, damage) => {
   await using set = await ready()
   await set.made.bash(damage)
   expect(await begin(set.made, set.sha)).toMatchObject({ exit_code: 0, output: `${TEMPLATE_DAMAGED}\n` })

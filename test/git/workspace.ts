@@ -14,7 +14,7 @@ import {
 } from '../../src/git/workspace/workspace-commands.ts'
 import { type GitFixture, root, SANDBOX } from './repositories.ts'
 
-/** When its commits are made. */
+/** The time of its commits. */
 const AT = new Date('2026-11-20T10:30:00.000Z')
 
 export type Ran = { exit_code: number; stdout: Buffer; output: string }

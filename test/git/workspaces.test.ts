@@ -57,7 +57,7 @@ describe('a clone', () => {
     expect((await bash('cat README.md; git fsck --no-dangling 2>&1')).output).toBe('# Hello\n')
   })
 
-  test('knows its author and its origin, and fetching from it asks the mirror', async () => {
+  test('knows its author and its origin, and fetching from it reads the mirror', async () => {
     await using set = await ready()
     const { bash } = set.workspace
     expect((await bash('git config user.name; git config user.email; git config remote.origin.url')).output).toBe(
@@ -70,7 +70,7 @@ describe('a clone', () => {
     expect(await runText(set.source, 'git', ['rev-parse', 'main'])).toBe(moved)
   })
 
-  test('can be made again over a broken one', async () => {
+  test('can be recreated over a broken one', async () => {
     await using set = await ready()
     await set.workspace.bash('rm -rf .git/refs .git/HEAD; echo junk > README.md')
     expect(await set.workspace.clone()).toMatchObject({ exit_code: 0 })
@@ -143,7 +143,7 @@ describe('a commit', () => {
     expect((await set.workspace.bash('git status --porcelain; ls')).output).not.toContain('pwned')
   })
 
-  test('of nothing says so, and where the workspace stands', async () => {
+  test('of nothing is reported as empty, with the head of the workspace', async () => {
     await using set = await ready()
     await set.workspace.bash('mkdir ignored; echo x > ignored/x; touch README.md')
     expect(await set.workspace.commit()).toEqual({ head_sha: set.base, committed: false })
@@ -256,7 +256,7 @@ describe('a commit', () => {
   })
 })
 
-test('the same files with the same words at the same time are the same commit, whoever makes it and wherever', async () => {
+test('the same files with the same message at the same time are the same commit, for every creator and folder', async () => {
   await using set = await ready()
   const made = async (workspace: Workspace) => {
     await workspace.bash('echo new > new.txt')

@@ -45,7 +45,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     }
   })
 
-  test('makes one request with the key, the tools, the instructions and the limit, and says nothing about our own marks', async () => {
+  test('sends one request with the key, the tools, the instructions and the limit, and without our own markers', async () => {
     await using fake = await protocol.connect(() => ({ text: 'ok' }))
     await fake.model.call(request())
     const [seen] = fake.server.requests
@@ -89,12 +89,12 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(sent).toContain('image/png')
   })
 
-  test('an answer cut by the token limit says length', async () => {
+  test('an answer cut by the token limit has the reason length', async () => {
     await using fake = await protocol.connect(() => ({ text: 'half a sen', finish: 'length' }))
     expect(await fake.model.call(request())).toMatchObject({ text: 'half a sen', finish_reason: 'length' })
   })
 
-  test('a refusal by the content filter says refusal', async () => {
+  test('a refusal by the content filter has the reason refusal', async () => {
     await using fake = await protocol.connect(() => ({ text: 'I cannot', finish: 'content_filter' }))
     expect(await fake.model.call(request())).toMatchObject({ finish_reason: 'refusal' })
   })
@@ -155,7 +155,7 @@ test('thoughts of Claude go back to it with their signature', async () => {
   expect(sent[1]?.content[0]).toEqual({ type: 'thinking', thinking: TWO_CALLS.reasoning, signature: 'signed-0' })
 })
 
-test('Claude is asked to cache the instructions and the conversation up to its end', async () => {
+test('Claude caches the instructions and the conversation up to its end', async () => {
   await using fake = await ANTHROPIC.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
   const messages = [prompt('go')]
   const answer = await fake.model.call(request({ messages }))

@@ -53,7 +53,7 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     expect((await fake.model.call(request())).text).toBe('Hello wörld, a longer text')
   })
 
-  test('with events nobody knows yet is read all the same', async () => {
+  test('with unknown events is read nevertheless', async () => {
     const unknown = sse({ type: 'brand_new_event', payload: { x: 1 } }, 'brand_new_event')
     await using fake = await protocol.connect(() => ({
       raw: whole.flatMap((event, index) => (index > 1 && index < whole.length - 2 ? [unknown, event] : [event])),

@@ -20,7 +20,7 @@ test('without any key there is the scripted model, and it is the default', () =>
   expect(catalog.get('scripted/playbook')).toMatchObject({ id: 'scripted/playbook', scripted: true, context_tokens: null })
 })
 
-test('a provider without a key has no models, whatever the environment says', () => {
+test('a provider without a key has no models, regardless of the environment', () => {
   for (const name of variables) process.env[name] = 'from-the-environment'
   const catalog = createModelCatalog({ default_model: null })
   for (const id of ['anthropic/claude-sonnet-5-5', 'openai/gpt-6.1-sol', 'google/gemini-3.8-flash', 'openai-compatible/x'])

@@ -42,7 +42,7 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
     )
   })
 
-  test('an error page that is no JSON, and one without end', async () => {
+  test('an error page that is not JSON, and one without end', async () => {
     await using fake = await protocol.connect((_seen, n) => ({
       status: 502,
       body: n === 0 ? '<html>bad gateway</html>' : 'x'.repeat(3_000_000),
@@ -71,7 +71,7 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
   })
 })
 
-describe('what the provider asks for before the next try', () => {
+describe('the delay that the provider requests before a retry', () => {
   test.each([
     ['seconds', { 'retry-after': '7' }, 7_000, 7_000],
     ['milliseconds', { 'retry-after-ms': '1250', 'retry-after': '2' }, 1_250, 1_250],
@@ -86,7 +86,7 @@ describe('what the provider asks for before the next try', () => {
     expect(wait).toBeLessThanOrEqual(most)
   })
 
-  test('words that are no time are no wish', async () => {
+  test('an invalid delay is ignored', async () => {
     await using fake = await COMPATIBLE.connect(() => ({
       status: 429,
       headers: { 'retry-after': 'soon' },
@@ -95,7 +95,7 @@ describe('what the provider asks for before the next try', () => {
     expect((await failureOf(fake.model.call(ask()))).retry_after_ms).toBeNull()
   })
 
-  test('Google says it in the body', async () => {
+  test('Google sends it in the body', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' }]
     await using fake = await GOOGLE.connect(() => ({
       status: 429,
@@ -180,7 +180,7 @@ describe('an error in the middle of a stream', () => {
     expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'unavailable', http_status: 529 })
   })
 
-  test('a failed response of OpenAI says why', async () => {
+  test('a failed response of OpenAI contains the reason', async () => {
     const failed = sse({
       type: 'response.failed',
       sequence_number: 9,

@@ -13,7 +13,7 @@ const EXPECTED = { text: ANSWER.text, tool_calls: [{ name: 'shell', input: { com
 // Far from the time of a call and from the length of a test: only an answer that waits for the server to close reaches them.
 const timeouts = { first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 
-describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name says the end and keeps the connection open', protocol => {
+describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name reports the end and keeps the connection open', protocol => {
   const stream = protocol.events(ANSWER).join('')
   test.each([
     ['in one chunk', [stream]],
@@ -45,7 +45,7 @@ test('the end of a stream is not the end of an answer: without a finish reason i
   expect(await failureOf(fake.model.call(request({ timeouts })))).toMatchObject({ code: 'malformed', retryable: true })
 })
 
-test('Gemini says no end: an open connection ends at the idle limit', async () => {
+test('Gemini reports no end: an open connection ends at the idle limit', async () => {
   await using fake = await GOOGLE.connect(() => ({ raw: GOOGLE.events(ANSWER), after: 'stall' }))
   expect(await failureOf(fake.model.call(request({ timeouts: { ...timeouts, idle_ms: 60 } })))).toMatchObject({ code: 'timeout' })
 })

@@ -32,7 +32,7 @@ test('a write that was interrupted is done again, as often as it takes', async (
 test.each([
   ['was made', 'one two', ['edit', 'read', 'shell']],
   ['was not made', 'one old', ['edit', 'read', 'edit', 'shell']],
-])('an edit that was interrupted is looked up: when it %s', async (_what, content, called) => {
+])('the state of an interrupted edit is checked: when it %s', async (_what, content, called) => {
   const steps = '- edit: {path: a, old: old, new: two}\n- run: ls\n- answer: done'
   expect(await play(steps, [interrupted, file(content)])).toEqual({ called, text: 'done' })
 })
@@ -40,12 +40,12 @@ test.each([
 test.each([
   ['is there', 'a line and more', ['edit', 'read']],
   ['is not there', 'a line', ['edit', 'read', 'edit']],
-])('an edit that adds to what is there is made when what it adds %s', async (_what, content, called) => {
+])('an edit that appends is repeated when the appended text %s', async (_what, content, called) => {
   const steps = '- edit: {path: a, old: a line, new: a line and more}\n- answer: done'
   expect(await play(steps, [interrupted, file(content)])).toEqual({ called, text: 'done' })
 })
 
-test('a look that was interrupted is taken again, and what comes after the edit is checked as ever', async () => {
+test('an interrupted check is repeated, and what comes after the edit is checked as usual', async () => {
   const steps = '- edit: {path: a, old: old, new: two}\n- run: ls\n- answer: done'
   const results = [interrupted, interrupted, file('two'), { status: 'error', exit_code: 3 }]
   await expect(play(steps, results)).rejects.toThrow(/run "ls" exited 3, expected 0/)
@@ -60,7 +60,7 @@ test.each([
   await expect(play(steps, [interrupted, result])).rejects.toThrow(/step 1 \(line 3\): edit "a" was interrupted/)
 })
 
-test('a command that was interrupted is never run again, and the failure says what to do', async () => {
+test('an interrupted command is never run again, and the failure names the fix', async () => {
   const steps = '- run: deploy\n- answer: done'
   await expect(play(steps, [interrupted])).rejects.toThrow(/run "deploy" was interrupted, and it is unknown .* resume with a playbook/)
 })

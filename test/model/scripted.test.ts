@@ -88,12 +88,12 @@ describe('a playbook', () => {
     expect(new Set(ids).size).toBe(5)
   })
 
-  test('without an answer ends with a sentence that says it was scripted and what ran', async () => {
+  test('without an answer ends with a sentence that declares it scripted and lists what ran', async () => {
     const { answer } = await playOn([prompt(block('- run: ls\n- run: pwd\n- edit: {path: a, old: b, new: c}'))], fine)
     expect(answer.text).toMatch(/Scripted run without a language model.*2 commands, 1 edit/)
   })
 
-  test('says what it says to the live view too', async () => {
+  test('sends its output to the live view too', async () => {
     const said: string[] = []
     await ask([prompt(block('- thought: hm\n- answer: done'))], { on_delta: delta => said.push(`${delta.kind}: ${delta.text}`) })
     expect(said).toEqual(['reasoning: hm', 'text: done'])
@@ -182,7 +182,7 @@ describe('a playbook', () => {
     expect((await failure(ask([prompt(block('- run: ls\n- shout: x'))]))).message).toContain('line 4, shout')
   })
 
-  test('goes on at the same step when the conversation is rebuilt', async () => {
+  test('continues at the same step when the conversation is rebuilt', async () => {
     const messages = [prompt(block('- run: a\n- run: b\n- answer: done'))]
     await playOn(messages, fine)
     const rebuilt = JSON.parse(JSON.stringify(messages.slice(0, 3)))
@@ -210,7 +210,7 @@ describe('a prompt without a playbook', () => {
     return { status: 'ok', exit_code: 0, output, truncated: false }
   }
 
-  test('gets a tour that says it was scripted, what was seen and how to get a model', async () => {
+  test('gets a tour that declares itself scripted, reports what was found and explains how to get a model', async () => {
     const { calls, answer } = await playOn([prompt('please fix the bug')], repository)
     expect(calls.map(call => call.name)).toEqual(['shell', 'shell', 'read'])
     expect(calls[2]?.input).toMatchObject({ path: 'README.md' })

@@ -7,7 +7,7 @@ import { COMPATIBLE, failureOf, GOOGLE, goOn, PROTOCOLS, prompt, request } from 
 const BAD = 'a\0b\ud800c'
 const GOOD = 'a\ufffdb\ufffdc'
 
-describe.each(PROTOCOLS)('$name says what PostgreSQL cannot keep', protocol => {
+describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', protocol => {
   const answer = {
     text: `text ${BAD} 🙂`,
     reasoning: `reasoning ${BAD} 🙂`,
@@ -67,7 +67,7 @@ test('the reason why arguments are invalid is storable', async () => {
   expect((await fake.model.call(request())).tool_calls[0]?.invalid).toContain(GOOD)
 })
 
-test('a playbook that spells NUL in YAML is said with storable text', async () => {
+test('a playbook that spells NUL in YAML produces storable text', async () => {
   const play = (yaml: string) => createScriptedModel().call(request({ messages: [prompt(`\`\`\`playbook\n${yaml}\n\`\`\``)] }))
   const text = '"a\\0b"'
   expect(await play(`- thought: ${text}\n- answer: ${text}`)).toMatchObject({

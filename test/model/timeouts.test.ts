@@ -43,7 +43,7 @@ describe.each(PROTOCOLS)('$name and time', protocol => {
     await fake.server.requests[0]?.closed
   })
 
-  test('after the end of a call nothing of it is said any more', async () => {
+  test('after the end of a call no event of it is published', async () => {
     const stop = new AbortController()
     const said: string[] = []
     await using fake = await protocol.connect(() => ({ text: 'many words in one piece of the stream', split: 2 }))
@@ -66,7 +66,7 @@ async function* endless(closed: Promise<void>): AsyncIterable<string> {
   }
 }
 
-test('an abort before the call asks nobody', async () => {
+test('an abort before the call sends no request', async () => {
   await using fake = await COMPATIBLE.connect(() => ({ text: 'hi' }))
   expect(await failureOf(fake.model.call(request({ signal: AbortSignal.abort() })))).toMatchObject({ code: 'aborted' })
   expect(fake.server.requests).toEqual([])

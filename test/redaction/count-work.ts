@@ -1,6 +1,6 @@
 import { countedMatch } from './regexp-steps.ts'
 
-/** What was done: steps of regular expressions, characters that were looked through, functions that lists called. `patterns`: those that ran. */
+/** The work done: steps of regular expressions, characters read, functions that lists called. `patterns`: those that ran. */
 export type Work = { steps: number; patterns: Map<string, RegExp> }
 
 type Real = (...args: never[]) => unknown
@@ -8,14 +8,14 @@ const real_exec = RegExp.prototype.exec
 const LISTS = ['some', 'every', 'find', 'findIndex', 'findLast', 'filter', 'map', 'flatMap', 'forEach', 'reduce']
 
 /**
- * Counts the work of a synchronous function, by counting functions in the place of those of strings, lists and patterns. Every match is
+ * Counts the work of a synchronous function, by counting functions instead of those of strings, lists and patterns. Every match is
  * compared with the one that the engine of the tests finds, so the count is that of the pattern itself.
  */
 export function countWork(work: () => unknown): Work {
   const done: Work = { steps: 0, patterns: new Map() }
   let counting = false
   const undo: (() => void)[] = []
-  /** `cost`: told of what the real function was given and has answered. What it does itself is not counted. */
+  /** `cost`: called with the arguments and the result of the real function. Its own work is not counted. */
   const count = (of: object, name: string, cost: (self: never, args: never[], answer: unknown) => number) => {
     const before = Object.getOwnPropertyDescriptor(of, name)
     if (!before) throw new Error(`there is no ${name}`)

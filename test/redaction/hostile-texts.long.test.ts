@@ -27,7 +27,7 @@ const LENGTH = 3_000
 const LONG = 40_000
 /** Twice the text is twice the work; the rest is for the halving of ordered lists. */
 const GROWTH = 2.2
-/** What the ends of texts cost whatever their length, as a stream looks at them. */
+/** The cost of the ends of texts, regardless of their length, as a stream reads them. */
 const ENDS = 20_000
 /** Steps of one character: about twenty patterns and a hundred marks, in six readings. */
 const MOST_A_CHAR = 3_000
@@ -54,14 +54,14 @@ test('every pattern of the redactor is tried', () => {
   expect(patterns.length).toBeGreaterThanOrEqual(22)
 })
 
-test.each(patterns.map(pattern => [String(pattern), pattern] as const))('a text made of what %s reads costs its length', (_, pattern) => {
+test.each(patterns.map(pattern => [String(pattern), pattern] as const))('a text of what %s reads costs its length', (_, pattern) => {
   for (const unit of unitsOf([pattern], pick, each)) {
     expectLinear(['text', text => redactor.text(text)], unit)
     expectLinear(['text begun', text => redactor.text(text)], unit, begunWith)
   }
 })
 
-test.each(uses)('%s: a text made of what all of them read costs its length', (how, use) => {
+test.each(uses)('%s: a text of what all of them read costs its length', (how, use) => {
   const all = unitsOf(patterns, pick, 1)
   const chosen = Array.from({ length: 40 * each }, () => all[pick(all.length)] ?? '')
   const keys = ['x: -----BEGIN PRIVATE KEY-----\n', '-----BEGIN PRIVATE KEY-----\n\nab: c\n', '-----BEGIN ']

@@ -1,6 +1,6 @@
 import { type Node, treeOf } from './regexp-steps.ts'
 
-/** Numbers that look random and are the same each time: from 0 to below `under`. */
+/** Pseudo-random numbers that are the same each time: from 0 to below `under`. */
 export type Pick = (under: number) => number
 
 export function pickFrom(seed: number): Pick {
@@ -14,7 +14,7 @@ export function pickFrom(seed: number): Pick {
 const CHARS = [
   ...'a0Z-_./+= :;,@"\'<>[]{}()%&#\\*$\n\r\t\x1b\x08\0\u00ad\u200b\u2060\ufeff\xe2\x80\x81\x8b\xa0\xef\xbb\xbfbdefgknopqrstuxyABCEKP19K',
 ]
-/** Of a loop that may go on and on, as many turns. */
+/** Of an unbounded loop, as many iterations. */
 const MOST_TURNS = 40
 
 /** A text that a pattern finds, as far as what is around it lets it. */

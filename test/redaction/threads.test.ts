@@ -14,7 +14,7 @@ const here = createRedactor(values)
 const KEY = 'AKIAABCDEFGHIJKLMNOP'
 const large = `${VALUE} ${KEY} é\n`.repeat(MAX_AT_ONCE / 10)
 
-test('what a thread answers is what would have been answered at once, and what was met is told', async () => {
+test('the result of a thread equals the synchronous one, and matches are reported', async () => {
   await using threads = new RedactionThreads()
   const met = new Set<string>()
   const redactor = createBackgroundRedactor(values, name => met.add(name), threads)
@@ -32,7 +32,7 @@ test('what a thread answers is what would have been answered at once, and what w
   expect(redactor.small({ text: VALUE })).toEqual({ text: '[redacted:A]' })
 })
 
-test('a stream of large and small pieces is redacted as a whole, and begins anew where something is missing', async () => {
+test('a stream of large and small pieces is redacted as a whole, and restarts after a gap', async () => {
   await using threads = new RedactionThreads()
   const stream = createBackgroundRedactor(values, undefined, threads).stream()
   const pieces = [large.slice(0, MAX_AT_ONCE + 5), large.slice(MAX_AT_ONCE + 5, MAX_AT_ONCE + 9), large.slice(MAX_AT_ONCE + 9)]
@@ -58,7 +58,7 @@ test.each([
   ['hangs', 'for (;;);'],
   ['uses up its memory', 'const all = []; for (;;) all.push(new Array(100000).fill(request.args[0]))'],
   ['fails', "parentPort.postMessage({ ok: false, why: 'RangeError' })"],
-])('a thread that %s shows nothing of the text, and who waits is told', async (_, source) => {
+])('a thread that %s shows nothing of the text, and the caller gets an error', async (_, source) => {
   using broken = brokenThread(source)
   await using threads = new RedactionThreads({ script: broken.script, timeout_ms: 1_000, max_threads: 1 })
   const redactor = createBackgroundRedactor(values, undefined, threads)

@@ -11,7 +11,7 @@ const host_git = (words: string): Proof => ['test/runs/hostile-git', words]
 const traffic = (words: string): Proof => ['test/egress/traffic', words]
 const egress = (words: string): Proof => ['test/egress/attacks', words]
 
-/** What stands in test/sandbox in `every-guarantee.ts` is tried on Docker too, and by `npm run test:engines` on Podman. Sections A to E of the attack list: where each number is tried, the file and words of a test in it. From 94 to 130: test/api/attacks.long.test.ts. */
+/** The tests of `every-guarantee.ts` in test/sandbox run on Docker too, and by `npm run test:engines` on Podman. Sections A to E of the attack list: where each number is tried, the file and words of a test in it. From 94 to 130: test/api/attacks.long.test.ts. */
 const tried: [numbers: number[], ...proofs: Proof[]][] = [
   [[1, 2, 3, 4], isolation('A01–A04')],
   [[80], ['test/runs/approve-push', 'a change of what CI does waits for a person']],
@@ -101,12 +101,12 @@ const without: Record<number, string> = {
   74: 'the host has no work tree in a workspace; the second sandbox of a run, which has one, sees the files read-only and holds nothing of ours',
 }
 
-test('every attack of the sections is tried by a test that is there, or a reason says why not', () => {
+test('every attack of the sections is tried by an existing test, or has a reason why not', () => {
   const numbers = [...tried.flatMap(([those]) => those), ...Object.keys(without).map(Number)].toSorted((a, b) => a - b)
   expect(numbers).toEqual(Array.from({ length: 93 }, (_, i) => i + 1))
 })
 
-test('each of these tests stands where the table says', () => {
+test('each of these tests is where the table expects it', () => {
   const all = [...tried, ...beyond.map(([number, , ...proofs]): (typeof tried)[number] => [[number], ...proofs])]
   expect(beyond.map(([number]) => number)).toEqual(beyond.map((_, i) => 131 + i))
   const missing = all.flatMap(([numbers, ...proofs]) =>

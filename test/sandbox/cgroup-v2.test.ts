@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { detectResources } from '../../src/sandbox/resources/detect.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-/** A folder in the place of a mounted cgroup v2: what is written into it is looked at, nothing is bounded. */
+/** A folder instead of a mounted cgroup v2: the test reads what is written into it, nothing is limited. */
 function fakeGroup(controllers: string, name = 'agentrun.service') {
   const folder = temporaryFolder()
   const own = join(folder.path, name)

@@ -36,7 +36,7 @@ it.each([
   expect(await box.separate(command)).toMatchObject({ status: 'exited', exit_code })
 })
 
-it('starts the shell anew, in /workspace, after a command that ended it', async () => {
+it('restarts the shell, in /workspace, after a command that ended it', async () => {
   await box.shell('cd /tmp; lost=1')
   expect(await box.shell('echo before; exit 3; echo after')).toMatchObject({ exit_code: 3, text: 'before\n', shell_restarted: true })
   expect(await box.shell('pwd; echo "[$lost]"')).toMatchObject({ text: '/workspace\n[]\n', shell_restarted: false })

@@ -62,7 +62,7 @@ test.each([
       limits: { max_disk_bytes: 100 * mebibyte },
     })
     expect(await box.shell(command, { timeout_ms: 60_000 })).toMatchObject({ status: 'disk_limit' })
-    // So that whoever is not root can remove it.
+    // So that a user other than root can remove it.
     await box.separate('chmod -R u+rwx .')
   },
   90_000,

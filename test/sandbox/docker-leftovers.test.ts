@@ -27,7 +27,7 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
   const ask = async (method: string, path: string, body?: unknown) => (await dockerApi(engine.socket).call(method, path, { body })).body
   const names = async () => ((await ask('GET', '/containers/json?all=1')) as { Id: string }[]).map(({ Id }) => Id)
 
-  test('a sandbox is ended by its name, by whoever has it; another name, or one of another start of the machine, ends nothing', async () => {
+  test('a sandbox is ended by its name, from any process; another name, or one of another boot of the machine, ends nothing', async () => {
     const box = await startSandbox(driverOf('one'), made.makeWorkspace('ended-by-name'))
     const identity = box.sandbox.identity ?? ''
     const [name, boot, id] = identity.split(' ')
@@ -40,7 +40,7 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
     await other.end(identity)
   })
 
-  test('an image of ours that somebody cleaned up is made again', async () => {
+  test('a deleted image of ours is rebuilt', async () => {
     const driver = driverOf('one')
     await driver.selfTest()
     for (const { Id } of (await ask('GET', '/images/json')) as { Id: string }[]) await ask('DELETE', `/images/${Id}?force=1`)
@@ -49,7 +49,7 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
     expect((await box.shell('echo there')).text).toBe('there\n')
   })
 
-  test('what a killed process has made and not started is removed by the next one of its service, and nothing of another service or of a living process', async () => {
+  test('containers that a killed process has created and not started are removed by the next one of its service, and none of another service or of a living process', async () => {
     const driver = driverOf('one')
     await driver.selfTest()
     const dead = spawn('/bin/true')

@@ -52,7 +52,7 @@ it.each([
   expect(await statFile(box.sandbox, 'pwned')).toBeNull()
 })
 
-it('says clearly what cannot be read', async () => {
+it('reports clearly what cannot be read', async () => {
   await box.shell('mkdir -p dir; ln -sf /nowhere dangling; touch closed; chmod 000 closed')
   expect(await codeOf(read('missing'))).toBe('not_found')
   expect(await codeOf(read('dir/missing/deeper'))).toBe('not_found')
@@ -62,7 +62,7 @@ it('says clearly what cannot be read', async () => {
   expect(await codeOf(read('/etc/shadow'))).toBe('not_found')
 })
 
-it('says clearly what cannot be written', async () => {
+it('reports clearly what cannot be written', async () => {
   expect(await codeOf(writeFile(box.sandbox, 'dir', Buffer.from('x')))).toBe('is_directory')
   expect(await codeOf(writeFile(box.sandbox, '/usr/bin/env', Buffer.from('x')))).toBe('no_permission')
   expect(await codeOf(writeFile(box.sandbox, '/new/file', Buffer.from('x')))).toBe('no_permission')
@@ -94,7 +94,7 @@ it('C54: reads nothing of a file that is too large, however large it claims to b
   expect(await statFile(box.sandbox, 'sparse')).toMatchObject({ type: 'file', size: 1_048_576_000 })
 })
 
-it('keeps the mode of a file that it overwrites and tells type, size and mode', async () => {
+it('keeps the mode of a file that it overwrites and reports type, size and mode', async () => {
   await box.shell('echo old >script; chmod 750 script')
   await writeFile(box.sandbox, 'script', Buffer.from('new'))
   expect(await statFile(box.sandbox, 'script')).toMatchObject({ type: 'file', size: 3, mode: 0o750 })

@@ -26,7 +26,7 @@ if (process.env.TEST_ENGINES === '1' && existsSync(runsc) && withoutEngine('dock
   const verdict = await createContainerDriver({ engine: docker, ...own }).selfTest()
   if (verdict.ok) guaranteesOf({ name: 'docker', socket: engine.socket, runtime: 'runsc' }, 'in a container of gVisor')
   else
-    test('a gVisor that cannot hold the walls of a sandbox is refused, in a sentence that says why', () => {
+    test('a gVisor that cannot isolate a sandbox is refused, with the reason', () => {
       expect(verdict.reason).toBe(
         'the runtime runsc starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away',
       )

@@ -23,7 +23,7 @@ it('keeps process 1 alive under every signal from inside', async () => {
   expect(await box.separate('echo alive')).toMatchObject({ text: 'alive\n' })
 })
 
-it('A139: keeps process 1 alive when somebody inside would set limits for it', async () => {
+it('A139: keeps process 1 alive when a process inside sets limits for it', async () => {
   await using box = await start('limits-of-1')
   const number = inspected_calls.prlimit64[process.arch as 'x64' | 'arm64']
   // No processor time, no files, no processes: 0, 7, 6.
@@ -63,7 +63,7 @@ it('keeps the shell when only its keeper was killed, and notices when that shell
   expect(await box.shell('echo "[$kept]"')).toMatchObject({ text: '[]\n', exit_code: 0 })
 })
 
-it('gives descriptor 9, which tells the end of the shell, to nothing that a command starts', async () => {
+it('passes descriptor 9, which signals the end of the shell, to no process that a command starts', async () => {
   await using box = await start('descriptor')
   expect(await box.shell('ls /proc/self/fd; (exec 9>&1) ; exec 9>/dev/null; ls /proc/self/fd')).toMatchObject({ exit_code: 0 })
   expect((await box.shell('ls /proc/self/fd')).text).toBe('0\n1\n2\n3\n')

@@ -87,7 +87,7 @@ it('A10, A11: finds no way out by process 1 and inherits no descriptor of ours',
 })
 
 it('A12–A14: writes to its workspace, home and temporary folders only, and makes no device', async () => {
-  // /dev of a container, and /run of Podman's, is root's, and nobody inside is root.
+  // /dev of a container, and /run of Podman's, is root's, and no process inside is root.
   const closed = promises.driver === 'bubblewrap' ? 'Read-only file system' : 'Read-only file system|/(dev|run)/x.*Permission denied'
   const targets = ['/usr/bin/x', '/etc/x', '/x', '/dev/x', '/run/x', '/run/exec/x', '/run/init/x', '/mirror/x', '/opt/node/bin/x']
   expect(await run(`for f in ${targets.join(' ')}; do touch $f 2>&1; done | grep -cE '${closed}'`)).toBe(`${targets.length}\n`)
@@ -189,7 +189,7 @@ it('A28, A32–A34: cannot raise its limits, write to the kernel, type into a te
       ),
     ).toBe('')
   else expect(await run('ls -A /sys/fs/cgroup 2>&1')).toMatch(/^(ls: [^\n]*No such file or directory\n)?$/)
-  // Below the empty /sys of a container the engine has mounted some, where nobody reaches them.
+  // Below the empty /sys of a container the engine has mounted some, which are not reachable.
   if (promises.driver === 'bubblewrap') expect(await run('grep cgroup /proc/self/mounts')).toBe('')
 })
 
@@ -199,7 +199,7 @@ it('A140: cannot turn a switch of the kernel, also not one of its own namespaces
     const file = `/proc/sys/kernel/${name}`
     expect(await run(`was=$(cat ${file}); (echo "$was" >${file}) 2>&1; echo code $?`), file).toContain('code 1')
   }
-  // A container's processes are ended first because its engine, which is root, says so.
+  // A container's processes are ended first because its engine, which is root, reports it.
   if (promises.driver === 'bubblewrap') expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
 })
 

@@ -46,14 +46,14 @@ test.each([
   ['is restarted', { status: 503 }],
   ['cuts the connection', { status: 0 }],
   ['counts a quota at the same moment', { status: 409, reason: 'Conflict', message: 'Operation cannot be fulfilled on resourcequotas' }],
-])('a call is made again when the server %s', async (_name, how) => {
+])('a call is retried when the server %s', async (_name, how) => {
   server.disturb({ matches: creates, ...how })
   const { metadata } = await create()
   expect(metadata.uid).toMatch(/-/)
   expect(server.calls.filter(creates)).toHaveLength(2)
 })
 
-it('waits as long as the server asks for, and gives up when there is no more time', async () => {
+it('waits as long as the server requests, and gives up when there is no more time', async () => {
   server.disturb({ matches: creates, status: 429, message: 'too many requests', retry_after: 60 })
   await expect(create(pod(), AbortSignal.timeout(300))).rejects.toMatchObject({ status: 429, message: 'too many requests' })
   expect(server.calls.filter(creates)).toHaveLength(1)
@@ -66,7 +66,7 @@ it('takes the token that the kubelet has put there since', async () => {
   expect(server.calls.filter(creates)).toHaveLength(2)
 })
 
-it('says who does not answer, or that the token is not taken', async () => {
+it('reports which server does not respond, or that the token is rejected', async () => {
   await expect(
     createApi({ ...server.access, server: new URL('https://127.0.0.1:1') }).call('GET', PODS, { signal: AbortSignal.timeout(500) }),
   ).rejects.toThrow(/^the Kubernetes API does not answer: .*ECONNREFUSED/)
@@ -98,11 +98,11 @@ test.each([
     'violates PodSecurity "restricted:latest": host namespaces',
   ],
   ['account', { ...pod('nobody'), spec: { ...pod().spec, serviceAccountName: 'nobody' } }, 403, 'serviceaccount "nobody" not found'],
-])('the server that these tests stand on refuses what a cluster would: %s', async (_name, document, status, message) => {
+])('the server of these tests refuses what a cluster would: %s', async (_name, document, status, message) => {
   await expect(create(document as PodDocument)).rejects.toMatchObject({ status, message: expect.stringContaining(message) })
 })
 
-it('may do in the cluster what the role in our manifests says, and nothing else', async () => {
+it('has exactly the permissions in the cluster that the role in our manifests grants', async () => {
   const signal = soon()
   await expect(api.call('GET', '/api/v1/namespaces/default/pods', { signal })).rejects.toMatchObject({ status: 403 })
   const policy = '/apis/networking.k8s.io/v1/namespaces/agentrun-sandboxes/networkpolicies'
@@ -110,7 +110,7 @@ it('may do in the cluster what the role in our manifests says, and nothing else'
   expect(await api.call('GET', policy, { signal })).toMatchObject({ items: [{ metadata: { name: 'agentrun-sandboxes-closed' } }] })
 })
 
-/** What a follower tells of one pod, one after the other. */
+/** What a follower reports about one pod, in order. */
 function listener() {
   const heard: (Pod | null)[] = []
   let wake = () => {}
@@ -129,7 +129,7 @@ function listener() {
   }
 }
 
-it('tells what becomes of a pod from its creation to its end, and ends with the last that is followed', async () => {
+it('reports a pod from its creation to its end, and ends with the last that is followed', async () => {
   const pods = followPods(api, LABELLED)
   const document = pod()
   const { tell, until, heard } = listener()
@@ -173,7 +173,7 @@ test.each([
   for (const one of following) one.leave()
 })
 
-it('a pod that the list does not have yet is not told as gone', async () => {
+it('a pod that the list does not have yet is not reported as gone', async () => {
   const pods = followPods(api, LABELLED)
   const early = listener()
   const following = pods.follow('early', early.tell)

@@ -44,7 +44,7 @@ it('the pods of the service satisfy the standard that their namespace demands', 
   }
 })
 
-it('the worker may ask for pods in the namespace of the sandboxes, and nothing else of the cluster', () => {
+it('the worker may manage pods in the namespace of the sandboxes, and nothing else of the cluster', () => {
   const account = { name: 'agentrun-worker', namespace: 'agentrun' }
   const may = (verb: string, resource: string, namespace = 'agentrun-sandboxes', group = '') =>
     isAllowed(objects, { account, verb, group, resource, namespace })
@@ -110,7 +110,7 @@ it('into the pods of the service come requests of the API from anywhere, and tho
   for (const namespace of ['ingress', 'default', 'agentrun', 'agentrun-sandboxes']) expect(admits(work, 4601, namespace)).toBe(false)
   for (const port of [22, 4601, 5432]) expect(admits(serve, port, 'monitoring')).toBe(false)
   for (const port of [22, 4600, 5432]) expect(admits(work, port, 'monitoring')).toBe(false)
-  // A pod that somebody else puts there is closed too.
+  // A foreign pod in that namespace is closed too.
   expect(admits({ app: 'other' }, 80, 'monitoring')).toBe(false)
 })
 

@@ -69,7 +69,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     server.close()
   })
 
-  it('tells the cluster no variable of the run and no path beyond the volume', async () => {
+  it('sends the cluster no variable of the run and no path beyond the volume', async () => {
     await using _box = await startSandbox(makeDriver(), makeWorkspace(), { environment: { TOKEN: 'a-secret-value' } })
     const said = JSON.stringify(onlyPod())
     expect(said).not.toContain('a-secret-value')
@@ -130,7 +130,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     ],
     ['the worker has no role', () => without('RoleBinding', 'agentrun-worker'), 'cannot list resource "networkpolicies"'],
     ['the account of the sandboxes is missing', () => without('ServiceAccount', 'agentrun-sandbox'), 'error looking up service account'],
-  ])('takes no work when %s, and says so in one line', async (_name, change, reason) => {
+  ])('takes no work when %s, and reports it in one line', async (_name, change, reason) => {
     const result = await meanwhile(change(), () => makeDriver().selfTest())
     expect(result).toMatchObject({ ok: false, reason: expect.stringContaining(reason) })
     expect(result).toMatchObject({ reason: expect.stringMatching(/^[^\n]*$/) })
@@ -176,7 +176,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
       'is on none of the volumes that pods can be shown: agentrun-data (',
     ],
     ['nobody hears of its node', { node: 'node-2' }, nothing, 'nothing ran in it in time: the pod is Pending'],
-  ])('says in one line why a sandbox cannot be started when %s, and leaves nothing behind', async (_name, pod, change, message) => {
+  ])('reports in one line why a sandbox cannot be started when %s, and leaves nothing behind', async (_name, pod, change, message) => {
     const starting = meanwhile(change, () => startSandbox(makeDriver({ pod, start_timeout_ms: 2_000 }), makeWorkspace()))
     const error: unknown = await starting.catch(error => error)
     expect(error).toBeInstanceOf(SandboxError)
@@ -185,7 +185,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     expect(readdirSync(join(folder, 'runtime/pipes'))).toEqual([])
   })
 
-  it('says what its node has not enough of', async () => {
+  it('reports which resources its node lacks', async () => {
     const starting = startSandbox(makeDriver(), makeWorkspace(), { limits: { cpus: 100 } })
     await expect(starting).rejects.toThrow("OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu, requested: 100")
   })
@@ -203,7 +203,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
       status({ phase: 'Failed', containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }] }),
       'its memory was used up (OOMKilled)',
     ],
-  ])('is lost at once when its pod is %s, and what runs in it is told', async (_name, happen, why) => {
+  ])('is lost immediately when its pod is %s, and the running command is notified', async (_name, happen, why) => {
     const box = await startSandbox(makeDriver(), makeWorkspace())
     const running = box.shell('sleep 1000', { timeout_ms: 60_000 }).catch(error => error)
     happen(onlyPod())
@@ -213,7 +213,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     await box.sandbox.ended
   })
 
-  it('goes on while the API server is away', async () => {
+  it('continues while the API server is unavailable', async () => {
     const box = await startSandbox(makeDriver(), makeWorkspace())
     for (let times = 0; times < 3; times++) cluster.api.disturb({ matches: ({ verb }) => verb === 'list' || verb === 'watch', status: 503 })
     cluster.api.cutWatches()
@@ -266,7 +266,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     await box.sandbox.stop()
   })
 
-  it('has its processes bounded where the node does not, also while nothing is asked of it', async () => {
+  it('has its processes limited where the node does not, also while it is idle', async () => {
     await meanwhile(
       () => {
         const { pod_pids_limit } = cluster.node
@@ -283,7 +283,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     )
   })
 
-  it('bounds what the pod says it may take', async () => {
+  it('limits what the pod declares', async () => {
     const box = await startSandbox(makeDriver(), makeWorkspace(), { limits: { cpus: 0.5, max_memory_bytes: 300 * 1024 ** 2 } })
     const [container] = onlyPod().spec?.containers ?? []
     const bounds = { cpu: '500m', memory: String(300 * 1024 ** 2), 'ephemeral-storage': '64Mi' }

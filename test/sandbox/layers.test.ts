@@ -12,7 +12,7 @@ const made = makeDriver()
 const { layers } = made.driver
 afterAll(() => made[Symbol.asyncDispose]())
 
-/** A template as nobody's code has touched it: some folders with files, one of them closed to writers. */
+/** An unchanged template: some folders with files, one of them closed to writers. */
 function makeBase(name: string): string {
   const base = made.makeWorkspace(name)
   for (const folder of ['one', 'two', 'three']) mkdirSync(join(base, folder))
@@ -23,7 +23,7 @@ function makeBase(name: string): string {
   return base
 }
 
-/** Everything that can be told of a folder from outside. */
+/** Everything that is visible of a folder from outside. */
 const stateOf = (folder: string) =>
   execFileSync(
     '/bin/sh',
@@ -49,17 +49,17 @@ async function openBoth(folder: string, base: string): Promise<AsyncDisposable &
   return { layer, box, beside, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-it('proves by its self-test that this machine has layers, leaves nothing behind, and says in one line why there are none', async () => {
+it('proves by its self-test that this machine has layers, leaves nothing behind, and reports in one line why there are none', async () => {
   const folder = join(made.folder, 'proof')
   mkdirSync(folder, { mode: 0o711 })
   expect(await layers?.selfTest(folder)).toEqual({ ok: true })
   expect(readdirSync(folder)).toEqual([])
-  // No place for the changes of an overlay: there are no attributes of users.
+  // No space for the changes of an overlay: there are no attributes of users.
   const refused = (await layers?.selfTest('/proc')) ?? { ok: true }
   expect(refused).toMatchObject({ ok: false, reason: expect.stringMatching(/^[^\n]+$/) })
 })
 
-it('shows both sandboxes of a run the same files at once, also such as were looked for before they came', async () => {
+it('shows both sandboxes of a run the same files immediately, also those that were missing at an earlier lookup', async () => {
   await using set = await openBoth(made.makeWorkspace('both'), makeBase('both-base'))
   const looks = 'cat /files/one/a /files/new 2>&1; ls /files/two; stat -c %i /files/one/a'
   expect((await set.beside.shell(looks)).text).toContain('No such file')
@@ -70,7 +70,7 @@ it('shows both sandboxes of a run the same files at once, also such as were look
   )
 })
 
-it('keeps what was deleted, renamed and made anew for the next owner, under another name of the folder', async () => {
+it('keeps what was deleted, renamed and recreated for the next owner, under another name of the folder', async () => {
   const base = makeBase('next-base')
   const folder = made.makeWorkspace('next-1')
   const state = 'find . -printf "%p %m %s\\n" | sort; cat one/a'
@@ -127,7 +127,7 @@ grep ' /workspace ' /proc/self/mountinfo | grep -o 'lowerdir.*'`)
   )
 })
 
-it('is gone with whoever opened it: killed, or ended by its name', async () => {
+it('is gone with the process that opened it: killed, or ended by its name', async () => {
   const base = makeBase('ended-base')
   const folder = made.makeWorkspace('ended')
   const layer = await open(folder, base)

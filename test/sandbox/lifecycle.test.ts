@@ -26,7 +26,7 @@ function alive(text: string): number[] {
 /** Of this process: one that was killed leaves its own to the next start. */
 const pipeFolders = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
 
-/** A number of seconds that nobody else sleeps. */
+/** A number of seconds that no other process sleeps. */
 let next_mark = 0
 const mark = () => `${7_000_000 + process.pid}.${++next_mark}`
 
@@ -55,7 +55,7 @@ async function startOwner(name: string, seconds: string) {
 it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   const seconds = mark()
   const { owner } = await startOwner('orphaned', seconds)
-  // bubblewrap, and who watches over it. A container is no child of ours.
+  // bubblewrap, and its supervisor. A container is no child of ours.
   const children = processIds().filter(pid => readStatus(pid).includes(`PPid:\t${owner.pid}\n`))
   expect(children).toHaveLength(promises.driver === 'bubblewrap' ? 2 : 0)
   owner.kill('SIGKILL')
@@ -66,7 +66,7 @@ it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   expect(leftover()).toEqual([])
 })
 
-it('I8: an owner that is frozen loses its sandbox while it is, and nobody has to end it', async () => {
+it('I8: an owner that is frozen loses its sandbox meanwhile, without another process that ends it', async () => {
   const seconds = mark()
   const { owner } = await startOwner('frozen', seconds)
   const ended = once(owner, 'exit')
@@ -81,14 +81,14 @@ it('I8: an owner that is frozen loses its sandbox while it is, and nobody has to
   }
 }, 40_000)
 
-it('an owner that is busy for longer than a lease, or has nothing to ask for a while, keeps its sandbox', async () => {
+it('an owner that is busy for longer than a lease, or idle for a while, keeps its sandbox', async () => {
   await using box = await startSandbox(made.driver, made.makeWorkspace('busy'))
   await box.shell('cd /tmp; kept=yes')
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000)
   expect((await box.shell('sleep 13; echo "$kept $PWD"', { timeout_ms: 30_000 })).text).toBe('yes /tmp\n')
 }, 40_000)
 
-it('ends when it is killed from outside, and says so', async () => {
+it('ends when it is killed from outside, and reports it', async () => {
   const seconds = mark()
   const box = await startSandbox(made.driver, made.makeWorkspace('killed'))
   const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow('the sandbox ended while a command ran in it')
@@ -161,7 +161,7 @@ it('refuses a workspace that is missing, a file or a link', async () => {
   }
 })
 
-it('says in one line why a sandbox cannot be started, and leaves nothing behind', async () => {
+it('reports in one line why a sandbox cannot be started, and leaves nothing behind', async () => {
   const workspace = made.makeWorkspace('unstartable')
   const starting = made.driver.start({ workspace, read_only: [{ host: '/no/such/folder', inside: '/x' }], limits })
   await expect(starting).rejects.toThrow(/^[^\n]*\/no\/such\/folder[^\n]*$/)
@@ -187,7 +187,7 @@ it('never runs agents as root', async () => {
   expect(await driver.selfTest()).toEqual(process.getuid?.() === 0 ? as_root : { ok: true })
 })
 
-it('finds bubblewrap in the usual places, then where PATH says, and never in a relative folder', () => {
+it('finds bubblewrap in the default folders, then in those of PATH, and never in a relative folder', () => {
   const folder = join(made.folder, 'programs')
   mkdirSync(folder)
   writeFileSync(join(folder, 'bwrap'), '')
@@ -201,7 +201,7 @@ it.each([
   ['may not be executed', 'check the permissions', '#!/bin/sh\n', 0o644],
   ['names an interpreter that is not there', 'reinstall the package "bubblewrap"', '#!/no/such/program\n', 0o755],
   ['is of another kind of machine', 'reinstall the package "bubblewrap"', '\x7fELF\n(', 0o755],
-])('says in one line what to do about a bubblewrap that %s', async (name, remedy, content, mode) => {
+])('reports in one line the fix for a bubblewrap that %s', async (name, remedy, content, mode) => {
   const program = join(made.folder, name.replaceAll(' ', '-'))
   writeFileSync(program, content, { mode })
   const child = spawn(program, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] })

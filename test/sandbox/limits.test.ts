@@ -24,7 +24,7 @@ async function programs(): Promise<string[]> {
     .map(line => line.trim().replace(/^\d+ /, ''))
 }
 
-it('B47: kills a command at its time-out with all that it started, even what ignores signals or made itself a daemon', async () => {
+it('B47: kills a command at its time-out with all that it started, even processes that ignore signals or became daemons', async () => {
   const command = `trap '' TERM INT HUP; (setsid sleep 1001 &); sleep 1002 & bash -c 'trap "" TERM; sleep 1003'; echo after`
   await box.shell(':')
   const result = await box.shell(`echo before; ${command}`, { timeout_ms: 1_000 })

@@ -75,7 +75,7 @@ describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () 
     return createContainerDriver({ engine: docker, user: sandbox_user, node_path: process.execPath, runtime_dir, own_root: true })
   }
 
-  test('its programs are all that there is, its bash holds what is said to process 1, and the self-test passes', async () => {
+  test('it contains only its programs, its bash protects the input of process 1, and the self-test passes', async () => {
     const driver = driverOf('good:1')
     expect(await driver.selfTest()).toEqual({ ok: true })
     await using box = await startSandbox(driver, made.makeWorkspace('own-root'))
@@ -87,7 +87,7 @@ describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () 
     expect((await box.separate('cat file')).text).toBe('kept\n')
   })
 
-  test('an image without that bash, one that is not there, and a runtime that nobody knows are refused, and the reason says what to do', async () => {
+  test('an image without that bash, a missing one, and an unknown runtime are refused, and the reason names the fix', async () => {
     expect(await driverOf('open:1').selfTest()).toMatchObject({
       ok: false,
       reason: expect.stringMatching(/^[^\n]*\/opt\/agentrun\/bash[^\n]*$/),

@@ -30,7 +30,7 @@ const hungry = `for i in 1 2 3 4; do perl -e 'my $a = "x" x (300 << 20); sleep 1
 while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 %4 2>/dev/null`
 
 test.each(drivers)(
-  'B39: holds the memory of all processes together, by $by, and says that it did',
+  'B39: limits the memory of all processes together, by $by, and reports it',
   async ({ driver, name }) => {
     const small = { max_memory_bytes: 400 * mebibyte }
     await using box = await startSandbox(driver, made.makeWorkspace(`sum-${name}`), { limits: small })
@@ -42,7 +42,7 @@ test.each(drivers)(
     expect(memory_kills).toBe(result.memory_kills)
     expect(peak_memory_bytes).toBeGreaterThan(200 * mebibyte)
     expect(await kept).toMatchObject({ text: String(100 << 20), memory_kills: 0 })
-    // What the shell says of a job that was killed may come with the next command.
+    // The shell's report about a killed job may come with the next command.
     expect(await box.shell('echo alive')).toMatchObject({ text: expect.stringMatching(/^alive\n$/m), memory_kills: 0 })
   },
   90_000,

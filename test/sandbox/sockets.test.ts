@@ -47,10 +47,10 @@ it('a socket of the host is shown by its name and by a port of the own loopback,
   expect(await run('ls /run')).toBe('exec\nhello.sock\ninit\n')
 })
 
-it('what listens inside can be killed by nobody, or comes back', async () => {
+it('a listener inside cannot be killed by other processes, or is restarted', async () => {
   if (promises.driver === 'bubblewrap') expect(await run('grep -l listen.cjs /proc/[0-9]*/cmdline')).toBe('')
   await run('kill -9 -1')
-  // A container has a process for it, which process 1 starts anew.
+  // A container has a process for it, which process 1 restarts.
   const heard = async () => (await run(over('3128, "127.0.0.1"'))).includes('heard me')
   expect(promises.driver === 'bubblewrap' ? await heard() : await waitUntil(heard, 10_000)).toBe(true)
   expect(await run('ls -l /proc/self/fd | grep -c socket')).toBe('0\n')
@@ -90,7 +90,7 @@ it.each(['A=B', '', '1X', 'A B', 'X\0Y'])('no variable is called %j', async name
   await expect(startSandbox(made.driver, workspace, { environment: { [name]: 'x' } })).rejects.toThrow(SandboxError)
 })
 
-it('a sandbox without sockets has none, and nobody listens in it', async () => {
+it('a sandbox without sockets has none, and no listener', async () => {
   await using plain = await startSandbox(made.driver, made.makeWorkspace('plain'))
   expect((await plain.shell('ls /run; (exec 3<>/dev/tcp/127.0.0.1/3128) 2>&1')).text).toMatch(/^exec\ninit\n.*Connection refused/)
 })

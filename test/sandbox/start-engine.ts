@@ -12,7 +12,7 @@ export type TestEngine = AsyncDisposable & { name: EngineName; socket: string; f
 const START_MS = 30_000
 const programs = { docker: 'dockerd', podman: 'podman' }
 
-/** Null: this machine can start one. Otherwise one line that says why not. */
+/** Null: this machine can start one. Otherwise one line with the reason. */
 export function withoutEngine(name: EngineName): string | null {
   const folders = `${process.env.PATH}:/usr/sbin:/usr/bin`.split(delimiter)
   if (!folders.some(folder => existsSync(join(folder, programs[name])))) return `${programs[name]} is not installed`

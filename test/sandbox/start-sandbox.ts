@@ -24,7 +24,7 @@ export const limits: SandboxLimits = {
 export const path = process.env.PATH ?? ''
 export const sandbox_user = ensureServiceUsers().sandbox
 
-/** The engine of the file of tests that asks for one; undefined: bubblewrap. */
+/** The engine that the test file requests; undefined: bubblewrap. */
 export type EngineOfTests = { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string } | ClusterOfTests
 const engine: EngineOfTests | undefined = process.env.SANDBOX_TEST_ENGINE ? JSON.parse(process.env.SANDBOX_TEST_ENGINE) : undefined
 
@@ -33,7 +33,7 @@ export const promises = {
   driver: engine?.name ?? 'bubblewrap',
   /** Who everything inside is. */
   uid: engine ? (sandbox_user?.uid ?? process.getuid?.() ?? 0) : 1000,
-  /** What it sees of the machine's devices and of what the kernel says of itself. */
+  /** What it sees of the machine's devices and of the kernel's files about itself. */
   sys: engine === undefined ? 'none' : engine.name === 'kubernetes' ? 'read-only' : 'empty',
   /** Whether it has more of a network than its loopback, one that leads nowhere. */
   network: engine?.name === 'kubernetes',
@@ -42,7 +42,7 @@ export const promises = {
   /** How many processes there can be with that limit. A container has a reserve; in Kubernetes the bound is the node's for all. */
   mostProcesses: (limit: number) =>
     engine === undefined ? limit : RESERVE + (engine.name === 'kubernetes' ? limits.max_processes : limit),
-  /** What ends a fork bomb: its time-out, or also whoever makes room for the next process. */
+  /** What ends a fork bomb: its time-out, or also a process that frees a slot for the next one. */
   bomb_ends: engine ? ['timeout', 'exited'] : ['timeout'],
 }
 

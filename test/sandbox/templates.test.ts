@@ -38,7 +38,7 @@ async function make(n: number, minutes: number): Promise<void> {
   utimesSync(join(folders.root, name(n)), used_at, used_at)
 }
 
-it('is found when it is whole, and the first one that was made stays', async () => {
+it('is found when it is complete, and the first one that was created stays', async () => {
   {
     await using draft = draftTemplate(folders, 'commit')
     writeFileSync(join(draft.tree, 'file'), 'one')
@@ -69,7 +69,7 @@ it('goes when there is too much, the longest unused first, but never from under 
   expect(readdirSync(folders.root)).toEqual([name(1)])
 })
 
-it('one that was published while a sweep asked what is wanted stays: nobody could have said yet that it is', async () => {
+it('one that was published while a sweep collects the used ones stays: it could not be in that list yet', async () => {
   await make(1, 0)
   const gone = await sweepTemplates(folders, 'commit', 1e9, async () => {
     await make(2, 0)
@@ -78,7 +78,7 @@ it('one that was published while a sweep asked what is wanted stays: nobody coul
   expect([gone, readdirSync(folders.root)]).toEqual([[name(1)], [name(2)]])
 })
 
-it('kill -9 in the middle of making one leaves nothing that is found, and the next sweep removes it; one that is being made stays', async () => {
+it('kill -9 during the creation of one leaves nothing that is found, and the next sweep removes it; one that is being created stays', async () => {
   const program = `
     import { writeFileSync } from 'node:fs'
     const { draftTemplate } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/workspaces/templates.ts'))})

@@ -8,7 +8,7 @@ const made = makeDriver()
 const root = join(made.folder, 'workspaces')
 afterAll(() => made[Symbol.asyncDispose]())
 
-it('makes an empty folder of the sandbox user that nobody else can enter, and never takes one that exists', async () => {
+it('creates an empty folder of the sandbox user that no other user can enter, and never reuses an existing one', async () => {
   const path = await createWorkspace(root, 7, 1, sandbox_user)
   expect(path).toBe(join(root, '7-1'))
   const { mode, uid } = statSync(path)
@@ -59,7 +59,7 @@ it('A13: follows no link out of the workspace', async () => {
   chmodSync(outside, 0o700)
 })
 
-it('removes a link in the place of a workspace without touching its target, and is content with nothing', async () => {
+it('removes a link instead of a workspace without touching its target, and accepts a missing one', async () => {
   const target = await createWorkspace(root, 11, 1, sandbox_user)
   writeFileSync(join(target, 'file'), 'precious')
   const link = join(root, '11-2')

@@ -9,7 +9,7 @@ import { rows } from '../start-app.ts'
 
 const value = (name: string) => `${name}-${randomBytes(9).toString('hex')}`
 let app: CodingApp
-/** What the model of the run that is at work says next. */
+/** The next response of the model of the active run. */
 let script: Parameters<typeof calls>[0][] = []
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function run(commands: Parameters<typeof calls>[0][], body: Record<string,
 const output = (logs: Awaited<ReturnType<typeof run>>['logs'], tool = 'shell') =>
   logs.find(entry => entry.tool_name === tool)?.tool_output.output
 
-test("a repository's secret stands before the organization's of the same name, also where it is for no agent", async () => {
+test("a repository's secret overrides the organization's of the same name, even if it is not for agents", async () => {
   const [ours, theirs, hidden] = [value('ours'), value('theirs'), value('hidden')]
   await set('BOTH', ours)
   await set('BOTH', theirs, true, app.repo_id)
@@ -57,7 +57,7 @@ test('what the sandbox goes by is not for a secret, also when one of that name i
   await rows(app, `delete from secrets where name = 'BASH_ENV'`)
 })
 
-test('agents are told the names, and no value is on a command line or in the other sandbox of the run', async () => {
+test('agents get the names, and no value is on a command line or in the other sandbox of the run', async () => {
   const secret = value('told')
   await set('TOLD', secret)
   const { id, logs } = await run([
@@ -78,7 +78,7 @@ test('agents are told the names, and no value is on a command line or in the oth
 const pushed = () =>
   execFileSync('git', ['cat-file', '--batch', '--batch-all-objects', '--unordered'], { cwd: app.repository, maxBuffer: 2 ** 28 })
 
-test('a file that holds a value is not pushed, and the run says which file and which secret', async () => {
+test('a file that contains a value is not pushed, and the run names the file and the secret', async () => {
   const secret = value('committed')
   await set('COMMITTED', secret)
   const { ended, logs } = await run([
@@ -96,7 +96,7 @@ test('a file that holds a value is not pushed, and the run says which file and w
   expect(await awaitEnd(app, ended.id)).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
 })
 
-test('a file that holds a value in a line that looks like the head of a patch is not pushed either', async () => {
+test('a file that contains a value in a line that resembles the head of a patch is not pushed either', async () => {
   await set('DISGUISED', value('disguised'))
   const { ended, logs } = await run([
     shell(`printf '++ b/%s\\n' "$DISGUISED" > plus.txt; printf 'a\\rdiff --git a/x b/x\\n%s\\n' "$DISGUISED" > return.txt`),
@@ -109,7 +109,7 @@ test('a file that holds a value in a line that looks like the head of a patch is
   expect(first.observation.findings.map((finding: { path: string | null }) => finding.path).sort()).toEqual([...files, null].sort())
 })
 
-/** Makes a commit by hand, its object as the agent likes it, on top of the last one. */
+/** Creates a commit manually, its object as the agent likes it, on top of the last one. */
 const commitOf = (header: string, message = 'one') =>
   `{ printf 'tree %s\\nparent %s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 +0000\\n' "$(git write-tree)" "$(git rev-parse HEAD)"; printf '${header}\\n\\n${message}\\n' ${header.includes('%s') || message.includes('%s') ? '"$VALUE"' : ''}; } >raw; git update-ref HEAD "$(git hash-object -t commit -w raw)"; rm raw; echo x >new`
 
@@ -129,7 +129,7 @@ test.each([
     'a history of its own',
     'git checkout -q --orphan alone; echo "$VALUE" >evil; git add -A; git commit -qm alone; git checkout -q -; git merge -q --allow-unrelated-histories -s ours -m both alone; echo x >new',
   ],
-])('D134: a commit with a value in %s is not pushed: it is made again without, or not at all', async (_, hiding) => {
+])('D134: a commit with a value in %s is not pushed: it is recreated without, or not at all', async (_, hiding) => {
   const secret = value('hidden')
   await set('VALUE', secret)
   const { ended, logs } = await run([
@@ -165,7 +165,7 @@ test('the change of a run shows no value, neither as it was committed nor betwee
   }
 })
 
-test('what people say is kept without values, and what only looks like a credential as they said it', async () => {
+test('messages of people are stored without values, and text that only resembles a credential unchanged', async () => {
   const secret = value('said')
   await set('SAID', secret, false)
   const token = `ghp_${'a1B2'.repeat(9)}`
@@ -185,7 +185,7 @@ test('what people say is kept without values, and what only looks like a credent
   expect((await allLogs(app, id)).findLast(entry => entry.message_type === 'USER_MESSAGE').observation.text).toBe('Again [redacted:SAID]')
 })
 
-test('a secret that no key opens is given to nobody, and the run goes on', async () => {
+test('a secret that cannot be decrypted is given to no run, and the run continues', async () => {
   await set('LOST', value('lost'))
   await rows(app, `update secrets set key_id = 'another' where name = 'LOST'`)
   const { ended, logs } = await run([shell('test -v LOST || echo none')])
@@ -195,7 +195,7 @@ test('a secret that no key opens is given to nobody, and the run goes on', async
   await rows(app, `delete from secrets where name = 'LOST'`)
 })
 
-test('a model that writes back what it was shown is told so, and the file keeps its value', async () => {
+test('a model that writes back a placeholder gets a warning, and the file keeps its value', async () => {
   const token = `ghp_${'c3D4'.repeat(9)}`
   const [write, edit] = [
     (content: string) => ({ name: 'write', arguments: { path: 'fixture.txt', content } }),

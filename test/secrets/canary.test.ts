@@ -27,7 +27,7 @@ async function run(...commands: Parameters<typeof calls>[0][]) {
   return { id, ended, logs, alarms: logs.filter(entry => entry.observation?.code === 'canary_seen') }
 }
 
-test('the canary of a sandbox, once shown, is taken out and told of in trace, audit log and log, and the run goes on', async () => {
+test('the canary of a sandbox, once shown, is redacted and reported in trace, audit log and log, and the run continues', async () => {
   const { id, ended, logs, alarms } = await run(shell(`cat ${FILE}`), shell(`base64 ${FILE}; cat ${FILE}`))
   expect(ended.status).toBe('completed')
   expect(alarms).toMatchObject([{ message_type: 'ERROR', observation: { where: 'output of shell', retryable: false } }])
@@ -44,7 +44,7 @@ test('the canary of a sandbox, once shown, is taken out and told of in trace, au
   expect(app.logs.find(line => line.message.includes('canary') && line.fields?.run_id === id)).toMatchObject({ level: 'error' })
 })
 
-test('a run that does not look for it hears nothing of it, whatever it asks its environment', async () => {
+test('a run that does not search for it never sees it, for every command about its environment', async () => {
   const { alarms, logs } = await run(shell('env; ls -la ~; cat /proc/self/environ'))
   expect(alarms).toEqual([])
   expect(JSON.stringify(logs)).not.toContain('canary')
@@ -65,7 +65,7 @@ test('one that is carried into a file of the run is not pushed, and known again 
   expect(logs.filter(entry => entry.observation?.where === 'output of shell')).toHaveLength(1)
 })
 
-test('in a host that is asked for, as a proxy writes it, it is an alarm too', async () => {
+test('in a requested host name, as a proxy writes it, it is an alarm too', async () => {
   await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: { mode: 'allowlist', allow: [{ host: 'example.org' }] } })
   const { alarms, logs, ended } = await run(
     shell(

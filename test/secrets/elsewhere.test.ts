@@ -41,7 +41,7 @@ async function run(...answers: Awaited<ReturnType<FakeScript>>[]) {
   return { id, ended, logs: await allLogs(app, id) }
 }
 
-/** Where the value stands, of all places that something of a run goes to; packs hold the files of a run as they are, with the name of their branch beside them. */
+/** Where the value occurs, of all locations that data of a run goes to; packs hold the files of a run as they are, next to the name of their branch. */
 async function found(id: number): Promise<string[]> {
   const at = `/v1/organizations/${app.org_id}`
   const paths = [`/agent/run/${id}`, `/agent/run/${id}/diff`, `/agent/run/${id}/recovery`, '/prs', '/audit-log', '/agent/runs']
@@ -72,7 +72,7 @@ async function found(id: number): Promise<string[]> {
   return places.flatMap(([place, text]) => formsIn(text, VALUE).map(form => `${place}: ${form}`))
 }
 
-test('E137: a value that names a tool, a branch, a plan, a file and an answer stands in no span, webhook, log, row, branch or pull request', async () => {
+test('E137: a value that names a tool, a branch, a plan, a file and an answer is in no span, webhook, log, row, branch or pull request', async () => {
   const { id, ended, logs } = await run(
     calls(
       { name: `tool-${VALUE}`, arguments: { [VALUE]: 1 } },
@@ -93,7 +93,7 @@ test('E137: a value that names a tool, a branch, a plan, a file and an answer st
   expect(await found(id)).toEqual([])
 })
 
-test('E137: a value in what a model server, or the remote, says of an error stands nowhere either', async () => {
+test('E137: a value in an error message of a model server, or of the remote, is stored nowhere either', async () => {
   const hook = join(app.repository, '.git', 'hooks', 'pre-receive')
   writeFileSync(hook, `#!/bin/sh\necho "no: ${VALUE}" >&2\nexit 1\n`, { mode: 0o755 })
   const error = { message: `bad tool ${VALUE}`, type: VALUE, code: VALUE }
@@ -105,7 +105,7 @@ test('E137: a value in what a model server, or the remote, says of an error stan
   expect(await found(failed.id)).toEqual([])
 })
 
-test('E137: a file that is too large to be kept is named without the value in its name, when the run goes on from what was kept', async () => {
+test('E137: a file that is too large to be kept is named without the value in its name, when the run continues from what was kept', async () => {
   const { id, ended } = await run(calls(shell('head -c 2M /dev/urandom >"left-$VALUE"; echo kept >kept.txt')), calls(shell('ls')))
   expect(ended.error).toMatchObject({ code: 'secret_in_commit' })
   const kept = await rows<{ left_out: string }>(app, 'select left_out from checkpoints where run_id = $1 and left_out is not null', [id])

@@ -29,7 +29,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const messages = (n: number) => (app.model.requests[n]?.body.messages ?? []) as unknown[]
 
-test('who goes on with a run sends the model the very conversation that it has seen', async () => {
+test('the next owner of a run sends the model the same conversation as before', async () => {
   const { id } = await createRun(app, { prompt: 'Go.' })
   await awaitRun(app, id, run => run.status === 'waiting')
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Yes.' })
@@ -48,7 +48,7 @@ test('a file that the model writes holds what it wrote', async () => {
   expect(app.git('show', `${body.items[0].branch}:a.txt`)).toBe(`${jwt}\n`)
 })
 
-test('a token of ours stands in no row, no file and no line of the log, however it is used and whoever prints it', async () => {
+test('a token of ours is in no row, no file and no line of the log, for every use and author', async () => {
   const { id } = await createRun(
     { ...app, call: (method, path, body) => app.call(method, path, body, { authorization: `Bearer ${token}` }) },
     {

@@ -62,7 +62,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** Which form of which secret stands where. */
+/** Which form of which secret occurs where. */
 const found = (where: string, text: string) =>
   Object.entries(secrets).flatMap(([name, value]) => formsIn(text, value).map(form => `${where}: ${form} of ${name}`))
 
@@ -133,7 +133,7 @@ test('an entry counts what was taken out of it, by name', () => {
   expect(logs.find(entry => entry.tool_name === 'git_clone')).not.toHaveProperty('redactions')
 })
 
-test('a secret that is not for agents is in no process of the sandbox, and the trace says which names were given', () => {
+test('a secret that is not for agents is in no process of the sandbox, and the trace lists which names were given', () => {
   const env = logs.find(entry => entry.tool_input?.command === commands[6])
   expect(env.tool_output.output).toContain('PLAIN_KEY=[redacted:PLAIN_KEY]')
   expect(JSON.stringify(env)).not.toContain('HIDDEN_KEY')

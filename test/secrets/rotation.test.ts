@@ -63,7 +63,7 @@ async function admin(env: Record<string, string>) {
   return { code, said: out + err }
 }
 
-test('the command seals every value anew with the key of now, and a second time there is nothing to do', async () => {
+test('the command re-encrypts every value with the current key, and a second run has nothing to do', async () => {
   const env = {
     AGENTRUN_SECRET_KEY: second.toString('base64'),
     AGENTRUN_SECRET_KEY_PREVIOUS: `${third.toString('hex')},${first.toString('hex')}`,
@@ -74,14 +74,14 @@ test('the command seals every value anew with the key of now, and a second time 
   expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('0 values are sealed anew.') })
 })
 
-test('without the key that opens them values stay as they are, and the command says how many', async () => {
+test('without the key that decrypts them values stay unchanged, and the command reports how many', async () => {
   const answer = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
   expect(answer).toMatchObject({ code: 1, said: expect.stringContaining('123 values are sealed with a key that is neither') })
   expect(await opened(createSealer(second))).toEqual(all())
   expect(await admin({})).toMatchObject({ code: 1, said: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
 })
 
-test('broken off in the middle it goes on where it was, and what is set meanwhile is not lost', async () => {
+test('interrupted in the middle it continues where it was, and values set meanwhile are not lost', async () => {
   let left = 70
   const breaking: Db = {
     query: async (...asked: Parameters<Db['query']>) => {

@@ -62,7 +62,7 @@ describe('with the embedded database', () => {
   beforeAll(() => chmodSync(folder.path, 0o755))
   afterAll(() => folder[Symbol.dispose]())
 
-  test('before the first start it says so, and makes nothing', async () => {
+  test('before the first start it reports that, and creates nothing', async () => {
     const { code, out, err } = await admin(['token'], env)
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain(`there is no data in ${data}: start the service once`)
@@ -140,7 +140,7 @@ describe('with the embedded database', () => {
     const told = admin(['token'], env)
     const service = await starting
     const { code, out, err } = await told
-    // Whoever has the folder first goes on; the other says so or waits.
+    // The first to lock the folder continues; the other reports it or waits.
     if (service.base_url === '') expect((await service.ended).output).toContain('is in use by process')
     expect({ code, err }).toMatchObject({ code: 0 })
     const running = service.base_url === '' ? await start() : service
@@ -183,7 +183,7 @@ describe('with DATABASE_URL', () => {
     const bound = await printed(['token', '--user', `${id}`, '--org', `${second}`, '--name', 'bound', '--wire-profile', 'codegen'], env)
     expect(await tokenRow('bound')).toMatchObject({ user_id: id, organization_id: second, wire_profile: 'codegen' })
     expect((await ask(app.base_url, bound, `/v1/organizations/${app.org_id}/repos`)).status).toBe(403)
-    // What opens several organizations stands in the log of each.
+    // An access to several organizations is in the log of each.
     await printed(['token', '--user', `${id}`, '--name', 'wide'], env)
     const logged = await rows(app, `select organization_id from audit_entries where detail like '%"wide"%' order by 1`)
     expect(logged).toEqual([{ organization_id: app.org_id }, { organization_id: second }])

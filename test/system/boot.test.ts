@@ -36,7 +36,7 @@ test('the lock file holds every optional package that it names, else npm ci refu
   }
 })
 
-test('packages are installed anew when dependencies change, and not for a word of the description', () => {
+test('packages are reinstalled when dependencies change, and not for a new description', () => {
   using clone = smallClone('')
   const before = boot.packagesStamp(clone.path)
   const manifest = JSON.parse(readFileSync(join(clone.path, 'package.json'), 'utf8'))
@@ -48,7 +48,7 @@ test('packages are installed anew when dependencies change, and not for a word o
   expect(new Set([before, other_dependency, boot.packagesStamp(clone.path)]).size).toBe(3)
 })
 
-test('the web page is built anew when its sources or packages change, and not for what the build itself wrote', () => {
+test('the web page is rebuilt when its sources or packages change, and not for the output of the build itself', () => {
   using clone = smallClone('')
   writeFileSync(join(clone.path, 'web/src/main.tsx'), 'one')
   const stamps = [boot.webStamp(clone.path)]
@@ -93,7 +93,7 @@ test('a command gets its arguments and a PATH that starts with our Node, and its
   expect(JSON.parse(out)).toEqual([['one', '--two'], dirname(process.execPath), clone.path])
 })
 
-test('two commands at once on a clone without packages install them once, whatever NODE_ENV and omit say', async () => {
+test('two commands in parallel on a clone without packages install them once, regardless of NODE_ENV and omit', async () => {
   using clone = smallClone("import { existsSync } from 'node:fs'; console.log(existsSync('node_modules/dep/package.json'))")
   const env = { NODE_ENV: 'production', npm_config_omit: 'dev' }
   const ends = await Promise.all([launchToEnd(clone.path, ['check'], env), launchToEnd(clone.path, ['check'], env)])
@@ -102,12 +102,12 @@ test('two commands at once on a clone without packages install them once, whatev
   expect((await launchToEnd(clone.path, ['check'])).err).toBe('')
 })
 
-/** A stand-in for npm whose installation does not end; it says so, and ends with the launcher that started it. */
+/** A stand-in for npm whose installation does not end; it reports that, and ends with the launcher that started it. */
 const ENDLESS_NPM = `console.error('npm is at work')
 const launcher = process.ppid
 setInterval(() => process.ppid === launcher || process.exit(0), 50)`
 
-test('a command waits for one that sets up the same clone, and goes on at once when that one is killed', async () => {
+test('a command waits for one that sets up the same clone, and continues immediately when that one is killed', async () => {
   using clone = smallClone('')
   const npm_execpath = join(clone.path, 'npm-cli.js')
   writeFileSync(npm_execpath, ENDLESS_NPM)
@@ -135,7 +135,7 @@ test('no other user of the machine can hold up a set-up', async () => {
   expect(lstatSync(join(clone.path, '.boot-lock')).mode & 0o7777).toBe(0o600)
 })
 
-test('a clone whose lock cannot be opened ends the command with one line, and a link in its place is not followed', async () => {
+test('a clone whose lock cannot be opened ends the command with one line, and a link instead of it is not followed', async () => {
   using clone = smallClone('')
   const target = join(clone.path, 'target')
   symlinkSync(target, join(clone.path, '.boot-lock'))

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-test('a service whose output nobody reads any more still ends in order, with its database', async () => {
+test('a service whose output is no longer read still shuts down gracefully, with its database', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const env = { ...program_env, AGENTRUN_DATA_DIR: data, AGENTRUN_PORT: '0' }

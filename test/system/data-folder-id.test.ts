@@ -15,7 +15,7 @@ test('a data folder has one name for good, and no two have the same', () => {
   expect(readdirSync(one)).toEqual(['id'])
 })
 
-test('a name that was cut off is made anew', () => {
+test('a truncated id is recreated', () => {
   using folder = temporaryFolder()
   writeFileSync(join(folder.path, 'id'), '')
   expect(folderId(folder.path)).toBeNull()

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 const users = ensureServiceUsers()
 const ourselves = process.getuid?.() ?? -1
 
-/** What `test -r`, `-w` or `-x` says when it runs as that user (null: as ourselves). */
+/** The result of `test -r`, `-w` or `-x` as that user (null: as ourselves). */
 function may(user: SystemUser | null, access: 'r' | 'w' | 'x', path: string): boolean {
   return spawnSync('test', [`-${access}`, path], user ? { uid: user.uid, gid: user.gid } : {}).status === 0
 }
@@ -36,7 +36,7 @@ test('the parts of the data folder have the owners and modes that keep database,
     '711',
     '700',
   ])
-  // What others than root may write is below folders of root, where they can put no link in the place of anything.
+  // What others than root may write is below folders of root, where they cannot replace anything by a link.
   expect([data.root, data.postgres, data.bundles, data.workspaces].map(owner)).toEqual(Array(4).fill(ourselves))
   expect(owner(data.mirrors)).toBe(users.service?.uid ?? ourselves)
   expect(prepareDataFolder({ path: null, clone_dir: clone.path, users })).toEqual(data)
@@ -109,7 +109,7 @@ test('a path that cannot be a folder is one line with its reason', () => {
   )
 })
 
-test('missing parents of a private folder stay passable, and a link in its place gives nothing away', () => {
+test('missing parents of a private folder stay passable, and a link instead of one exposes nothing', () => {
   using folder = temporaryFolder()
   const path = join(folder.path, 'a/b/private')
   createOwnFolder(path, 0o700, null)

@@ -98,7 +98,7 @@ test.runIf(root)('no other user of the machine is let into the database, even on
   expect(connectAs({ uid: 0, gid: 0 })).toBe('connected')
 })
 
-test.runIf(root)('a change of owner leaves alone what links lead to, and what belonged to somebody else', () => {
+test.runIf(root)('a change of owner does not follow links, and does not touch files of other users', () => {
   if (!service || !database) throw new Error('root has both users')
   using folder = temporaryFolder()
   const [theirs, treasure] = [join(folder.path, 'theirs'), join(folder.path, 'treasure')]
@@ -114,7 +114,7 @@ test.runIf(root)('a change of owner leaves alone what links lead to, and what be
   expect([treasure, join(treasure, 'file'), join(theirs, 'of-root')].map(path => lstatSync(path).uid)).toEqual([0, 0, 0])
 })
 
-test('a socket folder is removed only where the service makes one, whatever its name says', () => {
+test('a socket folder is removed only where the service creates one, regardless of its name', () => {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'kept'))
   const climbing = `${process.env.TMPDIR ?? '/tmp'}/agentrun-postgres-/../${folder.path.split('/').at(-1)}/kept`

@@ -149,7 +149,7 @@ test('row 16: a server that cannot be started is tried again until it can, and a
   expect(processesIn(cluster)).toEqual([])
 })
 
-test('a pid file that names somebody else is not believed and that process is left alone', async () => {
+test('a pid file that names another process is not trusted and that process is not touched', async () => {
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore' })
   await once(stranger, 'spawn')
   writeFileSync(join(cluster, 'postmaster.pid'), `${stranger.pid}\n${cluster}\n1\n5432\n${join(data_dir, 'run')}\n\n0 0\nready   \n`)

@@ -23,7 +23,7 @@ test('a second service on one data folder, by whatever path, is refused with one
   await expect(lockDataFolder(join(folder.path, 'alias'))).rejects.toThrow(new Error(refusal))
 })
 
-test('the folder is free again when its holder lets go, and folders do not share a lock', async () => {
+test('the folder is free again when its holder releases it, and folders do not share a lock', async () => {
   using folder = temporaryFolder()
   using other = temporaryFolder()
   {
@@ -49,7 +49,7 @@ test('a killed holder leaves nothing behind that refuses the next one', async ()
   expect(next).toBeDefined()
 })
 
-test('another user of the machine that takes names of sockets, or looks for the lock, keeps no service from starting', async () => {
+test('another user of the machine that takes names of sockets, or searches for the lock, prevents no service from starting', async () => {
   using folder = temporaryFolder()
   const name = `\0agentrun:${createHash('sha256').update(folder.path).digest('hex')}`
   await using squatter = createServer().listen(name)

@@ -25,7 +25,7 @@ function spawned(stdio: StdioOptions) {
   return { child, stdin, stdout }
 }
 
-/** A process that writes more to a pipe than fits into it, and the pipe, which nobody reads yet. */
+/** A process that writes more to a pipe than fits into it, and the pipe, which is not read yet. */
 function start(folder: string) {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
@@ -36,7 +36,7 @@ function start(folder: string) {
   return { child, stdin, stdout, pipe, end }
 }
 
-test('a reader that stands still holds nobody up; when it reads on, it is told how many lines are missing', async () => {
+test('a reader that stops reading blocks no writer; when it continues, it gets the number of missing lines', async () => {
   using folder = temporaryFolder()
   const { child, stdin, stdout, pipe, end } = start(folder.path)
   expect(String((await once(stdout, 'data'))[0])).toBe('written\n')
@@ -67,7 +67,7 @@ test('a reader that never comes back does not keep the process from its end', as
   closeSync(end)
 })
 
-test('a file takes every line, in its place among what others write there', async () => {
+test('a file gets every line, in order with the writes of others', async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, 'log')
   const file = openSync(path, 'w')

@@ -1,7 +1,7 @@
 import { startEmbeddedPostgres } from '../../src/postgres/embedded.ts'
 import { ensureServiceUsers } from '../../src/system/users.ts'
 
-// A process for tests to kill: it owns a PostgreSQL on the folder named by its argument, says so in one line of JSON, and stays.
+// A process for tests to kill: it owns a PostgreSQL on the folder named by its argument, reports that in one line of JSON, and stays.
 const [, , data_dir = ''] = process.argv
 const postgres = await startEmbeddedPostgres({ data_dir, user: ensureServiceUsers().database, log: () => {} })
 process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)

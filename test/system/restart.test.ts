@@ -49,7 +49,7 @@ function start(main: string, env: Record<string, string> = {}) {
 
 const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
 
-test('a service that is killed is started again by the launcher, which says so in one line, and serves on', async () => {
+test('a killed service is restarted by the launcher, which reports it in one line, and serves again', async () => {
   const database = await createTestDatabase()
   const data = { AGENTRUN_DATA_DIR: join(folderOfFile(), 'data') }
   const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
@@ -113,7 +113,7 @@ test('a service whose event loop is stuck is killed and started again', async ()
   ])
 }, 30_000)
 
-test('a stop in order is no crash, and a signal during the delay ends the launcher at once', async () => {
+test('a graceful stop is no crash, and a signal during the delay ends the launcher immediately', async () => {
   expect(await start(`process.send('ready', () => process.exit(0))`).closed).toEqual([0, null])
   const waiting = start(`process.send('ready', () => process.kill(process.pid, 'SIGKILL'))`)
   await waiting.output(/restart 1 of 10/)

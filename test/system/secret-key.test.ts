@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ownSecretKey } from '../../src/system/secret-key.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-test('the key is made once, in a file that nobody else may read, and nothing besides is left', () => {
+test('the key is created once, in a file that only its owner may read, and nothing else is left', () => {
   using folder = temporaryFolder()
   const key = ownSecretKey(folder.path)
   expect(key.length).toBe(32)
@@ -30,7 +30,7 @@ test('a key that others may read or have given is refused, in one line', () => {
   expect(() => ownSecretKey(folder.path)).toThrow('must belong to')
 })
 
-test('a file that holds no key, and a link in its place, are refused, and stay as they are', () => {
+test('a file without a key, and a link instead of it, are refused, and stay unchanged', () => {
   using folder = temporaryFolder()
   const path = join(folder.path, 'secret.key')
   for (const text of ['', 'short', 'x'.repeat(64)]) {

@@ -16,7 +16,7 @@ test('a high or critical advisory fails and is named, a lower one does not', () 
   expect(advisoryOutcome(report('low'))).toMatchObject({ state: 'ok' })
 })
 
-test('only versions that the base does not lock are looked up, aliases by their own name', () => {
+test('only versions that the base does not lock are checked, aliases by their own name', () => {
   const before = { packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@s/b': { version: '1.0.0' } } }
   const after = {
     packages: {

@@ -52,7 +52,7 @@ test('every request is one line: operation, status, duration, whose, and the id 
   expect(lineOf(nowhere.headers)).toMatchObject([{ fields: { operation: 'none', status: 404 } }])
 })
 
-test('probes are told at level debug, and failures of ours at warn', async () => {
+test('probes are logged at level debug, and internal failures at warn', async () => {
   const { headers } = await app.call('GET', '/healthz')
   await expect.poll(() => requests().find(line => line.fields?.request_id === headers.get('x-request-id'))?.level).toBe('debug')
 })
@@ -69,7 +69,7 @@ test('lines of a run name the run, its epoch and its owner', async () => {
   ])
 })
 
-/** The same value with SECRET in the place of every text in it, and as a key. */
+/** The same value with SECRET instead of every text in it, and as a key. */
 function poisoned(value: unknown): unknown {
   if (typeof value === 'string') return SECRET
   if (Array.isArray(value)) return value.map(poisoned)
@@ -77,7 +77,7 @@ function poisoned(value: unknown): unknown {
   return { ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, poisoned(inner)])), [SECRET]: SECRET }
 }
 
-test('secrets in any place of any operation, in what models and tools say, and in what the database quotes are in no line and no figure', async () => {
+test('secrets in any field of any operation, in outputs of models and tools, and in quotes of the database are in no log line and no metric', async () => {
   const ids = await addTenant(app, 'theirs')
   const own = {
     org_id: app.org_id,

@@ -112,7 +112,7 @@ test('the port has the probes besides, and nothing else', async () => {
   expect(await ask('/metrics', 'POST')).toBe(404)
 })
 
-test('while the database is away the figures of the process are told, those of the database are not, and it is not ready', async () => {
+test('while the database is unavailable the metrics of the process are reported, those of the database are not, and it is not ready', async () => {
   await using database = await createTestDatabase()
   await using proxy = new DatabaseProxy(database.url)
   await proxy.up()

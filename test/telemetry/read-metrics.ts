@@ -2,7 +2,7 @@ import type { App } from '../start-app.ts'
 
 export type Sample = { name: string; labels: Record<string, string>; value: number }
 
-/** Where the service said that its metrics are. */
+/** The address at which the service reported its metrics. */
 export function metricsUrl(app: Pick<App, 'logs'>): string {
   return String(app.logs.find(line => line.message === 'metrics are served')?.fields?.url)
 }

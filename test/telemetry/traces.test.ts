@@ -36,7 +36,7 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]()
 })
 
-test('a run is one trace below the request that asked for it: turn, calls of the model and tools, by the conventions, and no content', async () => {
+test('a run is one trace below the request that created it: turn, calls of the model and tools, by the conventions, and no content', async () => {
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const { body, headers } = await app.call('POST', path, { prompt: 'SECRET-PROMPT' }, traced())
   expect(await awaitEnd(app, body.id)).toMatchObject({ status: 'completed' })
@@ -80,7 +80,7 @@ test('a run is one trace below the request that asked for it: turn, calls of the
   expect(collector.headers[0]).toMatchObject({ 'x-api-key': 'of the collector' })
 })
 
-test('a follow-up belongs to the trace that asked for it', async () => {
+test('a follow-up belongs to the trace that requested it', async () => {
   const { id } = await createRun(app, { prompt: 'first' })
   await awaitEnd(app, id)
   const other = '1af7651916cd43dd8448eb211c80319c'
@@ -101,7 +101,7 @@ test('what its caller did not sample is not sent, and a header that is none begi
   expect(seen.find(span => span.name === 'GET /v1/users/me')).toMatchObject({ parent_id: '' })
 })
 
-test('a collector that is away, or refuses, costs spans and no run, and the log says so once', async () => {
+test('a collector that is unavailable, or refuses, costs spans and no run, and the log reports it once', async () => {
   await using deaf = await startCollector()
   deaf.answer = 400
   const repository = makeRepository()

@@ -30,7 +30,7 @@ export type FakeApi = AsyncDisposable & {
   access: ApiAccess
   store: Store
   calls: Call[]
-  /** A new token in the service account's file; the old one is no longer taken. */
+  /** A new token in the service account's file; the old one is rejected from then on. */
   replaceToken(): void
   disturb(disturbance: Disturbance): void
   /** Ends each watch that is open, as a server that is restarted does. */
@@ -182,7 +182,7 @@ function create(store: Store, { namespace }: Call, said: KubernetesObject): Stor
   return store.add({ ...object, status: { phase: 'Pending' } } as KubernetesObject)
 }
 
-/** Without grace the API forgets it at once, whatever its node does; otherwise the node says when it has ended. */
+/** Without grace the API removes it immediately, regardless of its node; otherwise the node reports its end. */
 function remove(
   store: Store,
   pod: Stored & IPod,

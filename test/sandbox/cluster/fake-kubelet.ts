@@ -18,7 +18,7 @@ export type NodeSettings = {
   pod_pids_limit: number
   /** Name → path of profiles below the kubelet's seccomp folder. */
   seccomp_profiles: Record<string, string>
-  /** Whether the cluster's network plug-in does what NetworkPolicies say. */
+  /** Whether the cluster's network plug-in enforces NetworkPolicies. */
   enforces_policies: boolean
 }
 
@@ -36,7 +36,7 @@ const KNOWN = {
   emptyDir: 'medium sizeLimit',
 }
 
-/** The node agent of a cluster with one node: it runs each pod for real, as a container of `engine`, and tells what becomes of it. */
+/** The node agent of a cluster with one node: it executes each pod as a container of `engine`, and reports its status. */
 export function startFakeKubelet(
   store: Store,
   engine: Engine,
@@ -158,7 +158,7 @@ async function createContainer(pod: StoredPod, store: Store, engine: Engine, nod
     WorkingDir: container.workingDir,
     Hostname: spec.hostname ?? pod.metadata.name,
     User: `${user}:${spec.securityContext?.runAsGroup ?? 0}`,
-    // What a variable's value refers to is not looked for: nothing but its escapes is read.
+    // References in a variable's value are not resolved: only its escapes are read.
     Env: (container.env ?? []).map(({ name, value = '' }) => `${name}=${value.replaceAll('$$', () => '$')}`),
     HostConfig: {
       NetworkMode: closed ? 'none' : 'host',

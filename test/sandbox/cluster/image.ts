@@ -26,7 +26,7 @@ export async function importHollowImage(engine: Engine, name: string): Promise<v
     for (const path of ['usr', 'etc', 'home', 'opt/node/bin', 'opt/agentrun', 'run', 'tmp', 'proc', 'dev', 'sys', 'workspace'])
       mkdirSync(join(folder, path), { recursive: true })
     for (const path of ['bin', 'sbin', 'lib', 'lib64']) symlinkSync(`usr/${path}`, join(folder, path))
-    // Who cannot read the program of a process cannot look into the process either.
+    // A user who cannot read the program of a process cannot inspect the process either.
     copyFileSync('/bin/bash', join(folder, 'opt/agentrun/bash'))
     chmodSync(join(folder, 'opt/agentrun/bash'), 0o111)
     chmodSync(folder, 0o755)

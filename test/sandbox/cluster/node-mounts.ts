@@ -12,7 +12,7 @@ type Mount = {
   TmpfsOptions?: { SizeBytes: number; Mode: number }
 }
 
-/** Why a container is not started, as the kubelet says it. */
+/** Why a container is not started, in the words of the kubelet. */
 export class Waiting extends Error {
   readonly reason: string
   constructor(reason: string, message: string) {

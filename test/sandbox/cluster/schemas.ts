@@ -32,7 +32,7 @@ export type KubernetesObject = { apiVersion: string; kind: string; metadata: { n
 
 /**
  * What the API server would not take, or silently drop: wrong and missing values, and fields that no schema knows. Those are found by
- * watching the validator: it reads every field that it knows, so what nobody read is no field.
+ * watching the validator: it reads every field that it knows, so an unread member is no field.
  */
 export function schemaFaults(object: KubernetesObject): string[] {
   const validate = schemas[`${object.apiVersion}/${object.kind}`]

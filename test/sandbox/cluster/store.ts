@@ -4,7 +4,7 @@ import type { KubernetesObject } from './schemas.ts'
 export type Stored = KubernetesObject & { metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> } }
 export type Change = { version: number; type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored }
 
-/** The objects of a cluster with their versions, and the changes that a watch is told. Who changes one tells what it is then. */
+/** The objects of a cluster with their versions, and the changes that a watch gets. The author of a change passes the new object. */
 export class Store {
   private readonly objects = new Map<string, Stored>()
   private changes: Change[] = []
@@ -34,13 +34,13 @@ export class Store {
     const now = this.find(object.kind, object.metadata.namespace ?? '', object.metadata.name)
     if (now?.metadata.uid === object.metadata.uid) this.put('DELETED', now)
   }
-  /** As etcd is compacted: whoever watches from before this moment has to list again. */
+  /** Like a compaction of etcd: a watch from before this moment has to list again. */
   compact(): void {
     this.forgotten = this.version
     this.changes = []
     this.news.emit('news')
   }
-  /** What happened after `version`; null: nobody knows any more. */
+  /** The changes after `version`; null: they are compacted. */
   since(version: number): Change[] | null {
     return version < this.forgotten ? null : this.changes.filter(change => change.version > version)
   }
