@@ -238,11 +238,11 @@ const harmless: Case[] = [
   ['alpha to stable', ({ document }) => Object.assign(document.paths['/v1/beta/things'].post, { 'x-stability': 'stable' })],
   ['no scope', ({ operation }) => delete operation['x-scope']],
 ]
-test.each(harmless)('%s breaks nobody', (_what, change) => {
+test.each(harmless)('%s breaks no client', (_what, change) => {
   expect(after(change)).toEqual([])
 })
 
-test('a value that answers no longer have breaks nobody, one that requests may no longer have does', () => {
+test('a value that responses no longer have breaks no client, one that requests may no longer have does', () => {
   const answered = after(({ schemas, operation }) => {
     operation.parameters.pop()
     schemas.Kind.enum.pop()

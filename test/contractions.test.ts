@@ -12,7 +12,7 @@ test('every migration has a number of its own', () => {
   expect(numbers).not.toContain(undefined)
 })
 
-test('a migration that older code cannot live with says so in its first line', () => {
+test('a migration that is incompatible with older code declares it in its first line', () => {
   const unmarked = files
     .map(name => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }))
     .filter(({ name, sql }) => needsOf(name, sql) === null)
@@ -61,7 +61,7 @@ test.each([
   expect(contractionsOf(`${sql};`)).toEqual([])
 })
 
-test('the first line says which code lives with a contraction', () => {
+test('the first line names the code that is compatible with a contraction', () => {
   expect(needsOf('0020_b.sql', '-- contract\ndrop table a;')).toBe('0020_b.sql')
   expect(needsOf('0020_b.sql', '-- contract after 0019_a.sql\ndrop table a;')).toBe('0019_a.sql')
   expect(needsOf('0020_b.sql', '-- What is contracted.\n-- contract\n')).toBeNull()

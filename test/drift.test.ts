@@ -57,7 +57,7 @@ test('src/core/redaction/secretlint-shapes.ts has the rules of the preset: after
   expect(readFileSync(SHAPES_FILE, 'utf8')).toBe(shapesText())
 })
 
-test('the document does not depend on the address of the service but for the one line that says it', () => {
+test('the document does not depend on the address of the service except for the one line that contains it', () => {
   const { servers, ...rest } = document
   expect(servers).toEqual([{ url: 'http://service.test' }])
   expect(rest).toEqual(JSON.parse(documentText(), (key, value) => (key === 'servers' ? undefined : value)))
@@ -138,7 +138,7 @@ test('every reference leads to a component of the document, and every component 
   expect(known.filter(reference => !used.has(reference) && !reference.includes('/Tool_'))).toEqual([])
 })
 
-test('defaults and bounds of the logs page stand in the document as the specification gives them', () => {
+test('defaults and bounds of the logs page are in the document as the specification defines them', () => {
   const logs = operations.find(({ operation }) => operation.operationId === 'getAgentRunLogs')?.operation
   expect(logs).toMatchObject({ 'x-stability': 'alpha' })
   const schemaOf = (name: string) => logs?.parameters.find(parameter => parameter.name === name)?.schema

@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stop
 }
 
-/** Ends and removes what test runs left behind that were killed: the folder's name holds the id of the process that made it. */
+/** Ends and removes the remains of killed test runs: the folder's name contains the id of the process that created it. */
 async function removeKilledRuns(): Promise<void> {
   for (const place of [tmpdir(), memory_place].filter(place => existsSync(place)))
     for (const name of readdirSync(place)) {

@@ -16,7 +16,7 @@ export function memoryFolder(): string | null {
   return Math.min(bavail * bsize, availableBytes() / 2) >= NEEDED_BYTES ? memory_place : null
 }
 
-/** What the kernel says that programs may still take. */
+/** The memory that is available to programs according to the kernel. */
 function availableBytes(): number {
   const [, kilobytes = '0'] = /^MemAvailable: +(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? []
   return Number(kilobytes) * 1024

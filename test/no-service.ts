@@ -36,7 +36,7 @@ const unaskedForge = {
 }
 const unaskedGit = { offerFetch: unasked, fetch: unasked, offerPush: unasked, push: unasked }
 
-/** What an HTTP app needs to be built, for tests that look at the app and ask no verb. */
+/** What an HTTP app needs to be built, for tests of the app that call no verb. */
 export function unaskedServices(db: Database): Services {
   return {
     db,

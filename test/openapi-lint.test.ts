@@ -10,7 +10,7 @@ type Document = {
 
 /** Every rule of the linter that fits this API. Not taken: plural path segments (the paths are given), and what follows. */
 const rules: RawUniversalConfig['rules'] = {
-  // The inputs of the agent's tools are published for readers; test/drift.test.ts looks for other components that nothing uses.
+  // The inputs of the agent's tools are published for readers; test/drift.test.ts searches for other unused components.
   'no-unused-components': 'off',
   // What takes neither token nor input refuses nothing of its own.
   'operation-4xx-response': 'off',
@@ -41,7 +41,7 @@ async function findings(source: string): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`)
 }
 
-test('the linter has nothing to say about the document', async () => {
+test('the linter reports nothing about the document', async () => {
   // Published clients call these by this name.
   const given = 'paths-kebab-case: `/v1/organizations/{org_id}/claude_code/session'
   expect((await findings(documentText())).filter(finding => !finding.startsWith(given))).toEqual([])

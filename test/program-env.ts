@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /**
- * All that a program of ours gets of this process's environment: a PATH, and where Node keeps what it compiled, as the launcher says it.
+ * All that a program of ours gets of this process's environment: a PATH, and the compile cache of Node, as the launcher sets it.
  * Without that a start of the service costs twice the processor time.
  */
 export const program_env = {

@@ -54,7 +54,7 @@ test('AGENTS.md has at most 80 lines, and every rule names a file that shows it'
   expect(rules.filter(line => !/→ `[\w./-]+`$/.test(line))).toEqual([])
 })
 
-/** What bash says to the block, run against the app instead of a service on the usual port. Rejects when it fails, as does an answer that is no success. */
+/** The output of bash for the block, run against the app instead of a service on the default port. Rejects when it fails, as does an unsuccessful response. */
 function paste(app: App, block: string): Promise<string> {
   const script = `set -eo pipefail\ncurl() { command curl --fail-with-body "$@" || { code=$?; [ $code -eq 23 ] || exit $code; }; }\n${block}`
   const child = spawn('bash', ['-c', script.replaceAll('http://127.0.0.1:4600', app.base_url)], {

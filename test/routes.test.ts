@@ -10,7 +10,7 @@ import { Hub } from '../src/live/hub.ts'
 import { Database } from '../src/store/database.ts'
 import { createBareApp } from './bare-app.ts'
 
-test('every endpoint of the table has exactly one handler and one route, and there is no route besides', async () => {
+test('every endpoint of the table has exactly one handler and one route, and there is no other route', async () => {
   const session = [
     'createSession',
     'createSessionToken',

@@ -21,9 +21,9 @@ export type Row = {
   /** Another worker had begun the turn. */
   recovering: boolean
   losses: number
-  /** People have said something that this turn has not heard. */
+  /** There are messages that this turn has not read. */
   unheard: boolean
-  /** Somebody has resumed it since it was asked to stop: it gets a new turn when it is cancelled. */
+  /** Resumed since the request to stop: it gets a new turn when it is cancelled. */
   resume_requested: boolean
 }
 
@@ -64,7 +64,7 @@ export function begun(row: Row, epoch: number): Row | null {
   return owns(row, epoch) && row.status === 'starting' ? { ...row, status: 'running', recovering: false } : null
 }
 
-/** The agent is given what people have said. */
+/** The agent gets the messages of people. */
 export function heard(row: Row, epoch: number): Row | null {
   return owns(row, epoch) ? { ...row, unheard: false } : null
 }
@@ -76,7 +76,7 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
   if (!owns(row, epoch)) return null
   if (row.status === 'cancelling') return settled(row, now, times)
   if (!at_work(row)) return null
-  // Who has said something that the agent has not heard wants the run to go on, perhaps with more.
+  // A message that the agent has not read continues the run, perhaps with more.
   const goes_on = end === 'budget' && row.unheard
   const of_checks = end === 'checks'
   if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting' || of_checks) {
@@ -95,7 +95,7 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
 }
 
 const stopped = (row: Row): Row => ({ ...row, ...at_rest, status: 'cancelled', status_reason: null, deadline_at: null })
-/** The worker has let go of a run that was to stop. */
+/** The worker has released a run that was to stop. */
 const settled = (row: Row, now: number, times: Times): Row =>
   row.resume_requested ? { ...again(stopped(row), now, times, true), unheard: true, resume_requested: false } : stopped(row)
 const paused = (row: Row): Row => ({ ...row, ...at_rest, status: 'paused', status_reason: 'user_request', deadline_at: null })
@@ -140,7 +140,7 @@ export function resumed(row: Row, now: number, times: Times): Row | null {
   return { ...told, pausing: false }
 }
 
-/** Gives a run whose owner is gone to the next one, and ends what nobody goes on with or whose time is over; one that waits for checks goes on then. */
+/** Gives a run whose owner is gone to the next one, and ends runs without a successor or past their time; one that waits for checks continues then. */
 export function swept(row: Row, now: number, max_losses: number, times: Times): Row {
   const { queue } = times
   const overdue = row.deadline_at !== null && row.deadline_at < now

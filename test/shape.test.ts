@@ -45,7 +45,7 @@ const rooms: Record<string, Room> = {
     packages: ['fastify', '@fastify/cors', '@fastify/static', 'zod'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path', 'node:stream/promises', 'node:zlib'],
   },
-  // Counts and traces what it is told by those who see its port.
+  // Counts and traces the reports of those who see its port.
   'src/telemetry': {
     packages: [
       '@opentelemetry/api',
@@ -198,7 +198,7 @@ test('every import of src is one that the table allows', () => {
   expect(strangers).toEqual([])
 })
 
-test('the table names no room and no permission that nobody needs', () => {
+test('the table contains no unused room or permission', () => {
   const unused = Object.entries(rooms).flatMap(([own, room]) => {
     const imports = server.filter(file => within(file.path, [own])).flatMap(file => file.imports)
     const has = (place: string, types: boolean) => imports.some(item => (types || !item.types) && within(item.target, [place]))
@@ -242,7 +242,7 @@ test('no file has more than 300 lines', () => {
   expect(long.map(file => `${file.path}: ${file.lines}`)).toEqual([])
 })
 
-test('no name says nothing: utils, helpers, common, types, index', () => {
+test('no name is meaningless: utils, helpers, common, types, index', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|types|index|manager)$/
   const names = [...server, ...page, ...tools].flatMap(({ path }) => [...dirname(path).split('/'), basename(path).replace(/\..*$/, '')])
   expect([...new Set(names)].filter(name => empty.test(name))).toEqual([])

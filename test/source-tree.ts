@@ -22,7 +22,7 @@ export function sourceFiles(folder: string, endings: string[]): SourceFile[] {
     })
 }
 
-/** Static and dynamic imports and re-exports, as they stand in a file that the formatter has been over. */
+/** Static and dynamic imports and re-exports, in the format of the formatter. */
 export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = []
   const add = (specifier: string, types: boolean) => {

@@ -15,7 +15,7 @@ import { no_reviews } from './runs/service-process.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 
-/** Tests ask more often than a client may; those of the limits say their own. */
+/** Tests send more requests than a client may; those of the limits set their own. */
 const no_limits = Object.fromEntries(
   [
     'STANDARD',
@@ -47,7 +47,7 @@ export type App = AsyncDisposable & {
 }
 
 /** `body` is what JSON the answer held, or its text. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many shapes
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of many shapes
 export type Answer = { status: number; headers: Headers; body: any }
 
 /**

@@ -15,7 +15,7 @@ export function temporaryFolder(): { path: string } & Disposable {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** A fresh folder that other users may read, removed after the last test of the file: nobody else need do it. */
+/** A fresh folder that other users may read, removed after the last test of the file. */
 export function folderOfFile(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-of-file-')))
   folders_of_file.push(path)

@@ -7,13 +7,13 @@ const away = (retry_after_ms: number | null = null) => new ModelError('unavailab
 const wait = (error: ModelError, attempt = 1, waited_ms = 0, left_ms = Number.POSITIVE_INFINITY, chance = 0) =>
   waitBefore(error, attempt, waited_ms, { ...retryPolicy, left_ms: () => left_ms }, () => chance)
 
-test('a provider that is away is asked five times, ever less often; one that makes no sense twice', () => {
+test('an unavailable provider is called five times, with growing waits; one with invalid responses twice', () => {
   expect([1, 2, 3, 4, 5].map(attempt => wait(away(), attempt, 0, Number.POSITIVE_INFINITY, 1))).toEqual([1_000, 2_000, 4_000, 8_000, null])
   expect([1, 2].map(attempt => wait(new ModelError('malformed', 'what'), attempt))).toEqual([500, null])
   expect(wait(new ModelError('auth', 'no'))).toBeNull()
 })
 
-test('row 18: one that says later is waited for as it asks, however often, for a quarter of an hour in all', () => {
+test('row 18: a Retry-After is honoured, however often, for a quarter of an hour in all', () => {
   expect(wait(limited(7_000))).toBe(7_000)
   expect(wait(limited(7_000), 40)).toBe(7_000)
   expect(wait(limited(600_000))).toBe(600_000)
@@ -28,7 +28,7 @@ test('row 18: no wait that would outlast the run is begun', () => {
   expect(wait(away(), 3, 0, 1_000)).toBeNull()
 })
 
-test('row 18: who was told the same does not come back at the same moment, and never too early', () => {
+test('row 18: callers with the same Retry-After do not return at the same moment, and never too early', () => {
   for (const asked of [0, 1_000, 20_000, 300_000]) {
     const waits = [0, 0.25, 0.5, 0.75, 1].map(chance => wait(limited(asked), 1, 0, Number.POSITIVE_INFINITY, chance) ?? 0)
     expect(Math.min(...waits)).toBe(asked)

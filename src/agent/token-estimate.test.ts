@@ -9,7 +9,7 @@ const answered = (text: string, input_tokens: number, output_tokens: number, raw
   messages: [{ role: 'assistant', content: text }],
 })
 
-test('what nobody has counted is a third of its bytes, so that it is rather too much', () => {
+test('an uncounted text is a third of its bytes, so that the estimate is rather too high', () => {
   const estimate = createTokenEstimate('x'.repeat(300), [])
   expect(estimate.of([])).toBe(101)
   expect(estimate.of([user('y'.repeat(30))])).toBe(111)
@@ -28,7 +28,7 @@ test('what a provider has counted is not measured again, and only what came sinc
   expect(estimate.of([...next, user('z'.repeat(30))])).toBe(530)
 })
 
-test('a conversation that was cut down is measured anew, and so is one that nobody counted', () => {
+test('a shortened conversation is measured again, and so is an uncounted one', () => {
   const estimate = createTokenEstimate('', [])
   const sent = [user('y'.repeat(3_000))]
   const answer = answered('hello', 5, 2)

@@ -16,6 +16,6 @@ test('the call is made once: a conversation that has it, with or without its res
   expect([again.tool_calls, again.text]).toEqual([[], 'The call of shell has ended.'])
 })
 
-test('a prompt that is no call fails the run', async () => {
+test('a prompt without a call fails the run', async () => {
   await expect(createToolCallModel('{"tool_name":').call(request([prompt]))).rejects.toMatchObject({ code: 'script_failed' })
 })

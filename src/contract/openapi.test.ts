@@ -42,7 +42,7 @@ const isDescribed = ({ description, $ref, anyOf = [] }: Schema): boolean =>
   ($ref !== undefined && isDescribed(schemas[$ref.replace('#/components/schemas/', '')] ?? {})) ||
   anyOf.some(isDescribed)
 
-/** Paths of the properties below a schema that say nothing of what they are. */
+/** Paths of the properties below a schema that have no description. */
 function silent(where: string, { properties = {}, items, anyOf = [], additionalProperties }: Schema): string[] {
   const own = Object.entries(properties).flatMap(([name, property]) => [
     ...(isDescribed(property) ? [] : [`${where}.${name}`]),
@@ -52,11 +52,11 @@ function silent(where: string, { properties = {}, items, anyOf = [], additionalP
   return [...own, ...below.flatMap(schema => silent(where, schema))]
 }
 
-test('every property of every schema says what it is: give it .describe(…), or what it refers to a description in its meta', () => {
+test('every property of every schema has a description: add .describe(…), or refer to a description in its meta', () => {
   expect(Object.entries(schemas).flatMap(([name, schema]) => silent(name, schema))).toEqual([])
 })
 
-test('every parameter says what it is: give it .describe(…)', () => {
+test('every parameter has a description: add .describe(…)', () => {
   const nameless = rows.flatMap(([name, endpoint]) =>
     operationAt(endpoint)
       .parameters.filter(({ description, schema }) => !isDescribed({ ...schema, ...(description && { description }) }))
@@ -94,7 +94,7 @@ test('every example is what its schema takes, without a key that the schema does
   for (const code of Object.keys(problems) as ProblemCode[]) expect(Problem.strict().parse(problemExample(code)).code).toBe(code)
 })
 
-test('every operation says in words what it needs and at which other paths it is served', () => {
+test('every operation describes what it needs and at which other paths it is served', () => {
   for (const [, endpoint] of rows) {
     for (const path of pathsOf(endpoint)) {
       const { summary, description } = operationAt(endpoint, path)
@@ -108,7 +108,7 @@ test('every operation says in words what it needs and at which other paths it is
   }
 })
 
-test('an operation at another path is the same one, and says of which it is the alias', () => {
+test('an operation at another path is the same one, and names the operation whose alias it is', () => {
   for (const [, endpoint] of rows) {
     const { operationId: _own, description: _said, ...own } = operationAt(endpoint)
     expect(own['x-alias-of']).toBeUndefined()
@@ -129,7 +129,7 @@ test('the refusals of an operation are those that problemStatuses gives, and a d
   }
 })
 
-test('every operation says how stable it is, an alpha one by its header too, and none is deprecated without being so', () => {
+test('every operation declares its stability, an alpha one by its header too, and none is deprecated without being so', () => {
   for (const [, endpoint] of rows) {
     const operation = operationAt(endpoint)
     expect(operation['x-stability']).toBe(endpoint.stability)

@@ -26,6 +26,6 @@ test.each([
   ['a bucket', { ...row, bucket: 'standard' as const }, [401, 429, 503]],
   ['an idempotency key', { ...row, idempotent: true }, [401, 409, 422, 503]],
   ['refusals of its own', { ...row, problems: ['not_available', 'unauthorized'] as const }, [401, 501, 503]],
-])('%s says which refusals are documented', (_what, endpoint, statuses) => {
+])('%s determines which refusals are documented', (_what, endpoint, statuses) => {
   expect(problemStatuses(endpoint)).toEqual(statuses)
 })

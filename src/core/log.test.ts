@@ -3,7 +3,7 @@ import { createLog, errorText, log_levels, logWith } from './log.ts'
 
 const now = () => new Date('2026-11-20T10:30:00.000Z')
 
-test('a line is one JSON object with time, level, message and what is said besides', () => {
+test('a line is one JSON object with time, level, message and additional fields', () => {
   const lines: string[] = []
   const log = logWith(
     createLog('debug', line => lines.push(line), now),
@@ -20,7 +20,7 @@ test.each(log_levels)('from level %s on lines are written, and none below', leas
   expect(lines.map(line => JSON.parse(line).level)).toEqual(log_levels.slice(log_levels.indexOf(least)))
 })
 
-test('fields that are no JSON cost themselves and not the line', () => {
+test('fields that are not JSON are lost without the line', () => {
   const lines: string[] = []
   const loop: Record<string, unknown> = { id: 1n }
   loop.loop = loop
@@ -28,7 +28,7 @@ test('fields that are no JSON cost themselves and not the line', () => {
   expect(lines.map(line => JSON.parse(line))).toMatchObject([{ level: 'error', message: 'failed' }])
 })
 
-test('of an error of the database its words are left out, which quote what was asked', () => {
+test('the message of a database error is omitted, because it quotes values of the query', () => {
   const quoting = Object.assign(new Error('invalid input syntax for type integer: "my\nsecret"'), { severity: 'ERROR', code: '22P02' })
   expect(errorText(quoting)).toMatch(/^error 22P02 of the database\n {4}at /)
   expect(errorText(quoting)).not.toContain('secret')

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Work whose runs end when the test says so. */
+/** Work whose runs end when the test releases them. */
 function heldWork() {
   const runs: PromiseWithResolvers<void>[] = []
   const work = () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { proxyEnvironment } from './sandbox-environment.ts'
 
-test('package managers are told of proxy and mirrors by the variables that each of them reads', () => {
+test('package managers get proxy and mirrors by the variables that each of them reads', () => {
   const npm = (url: string) => proxyEnvironment([{ kind: 'npm', url: new URL(url) }])
   expect(npm('https://npm.corp.example/all/')).toMatchObject({
     ...{ https_proxy: 'http://127.0.0.1:3128', YARN_HTTPS_PROXY: 'http://127.0.0.1:3128' },
@@ -14,7 +14,7 @@ test('package managers are told of proxy and mirrors by the variables that each 
   expect(pypi).toMatchObject({ PIP_INDEX_URL: 'http://pypi.corp.example/simple', PIP_TRUSTED_HOST: 'pypi.corp.example' })
 })
 
-test('where nothing may be reached the proxy is named too, so that what is tried is told', () => {
+test('where nothing may be reached the proxy is set too, so that attempts are reported', () => {
   const closed = proxyEnvironment([], false)
   expect(closed).toMatchObject({ http_proxy: 'http://127.0.0.1:3128', NODE_OPTIONS: '--require=/run/init/fetch.cjs' })
   expect(Object.keys(closed)).not.toContain('NODE_USE_ENV_PROXY')

@@ -47,7 +47,7 @@ test.each<[string, RunState[]]>([
   }
 })
 
-test('a filter by a word finds exactly the runs that are told that word, in any case', () => {
+test('a filter by a word finds exactly the runs with that word, in any case', () => {
   for (const name of codegenStatuses)
     for (const spelled of [name, name.toLowerCase()]) {
       const filter = codegenFilter(spelled)
@@ -61,7 +61,7 @@ test('a filter by a word finds exactly the runs that are told that word, in any 
     }
 })
 
-test('a word of the public API that no run of ours is told finds none, and any other is none', () => {
+test('a word of the public API that none of our runs has finds none, and any other is none', () => {
   for (const name of ['FAILED', 'EVALUATION', 'PENDING']) expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
   for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__']) expect(codegenFilter(name)).toBeNull()
 })

@@ -64,7 +64,7 @@ test('it is read whatever records it comes in, and not before it is whole', () =
     expect(readHello(named.subarray(0, length))).toEqual({ kind: 'incomplete', needs: length < 5 ? 5 : named.length })
 })
 
-test('a hidden name is seen, and two names are no greeting', () => {
+test('an encrypted name is detected, and two names are no ClientHello', () => {
   expect(readHello(extended(named, 0xfe0d, Buffer.alloc(8)))).toMatchObject({ kind: 'hello', hidden: true })
   const second = Buffer.from('\0\x0e\0\0\x0bevil.ex.com')
   second.writeUInt16BE(second.length - 2, 0)

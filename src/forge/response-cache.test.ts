@@ -17,7 +17,7 @@ function server() {
   return { versions, requests, fetch }
 }
 
-test('what did not change is confirmed, and read as before with the headers of now; what changed is read anew', async () => {
+test('an unchanged response is revalidated, and read with the current headers; a changed one is read again', async () => {
   const { versions, requests, fetch } = server()
   const get = conditionalFetch(fetch, new ResponseCache())
   versions.set('/a', 'one')

@@ -175,7 +175,7 @@ test('a reader that is sent a state has been sent all that had happened by then'
   expect(watcher.seen).toEqual([...range(1, 150), 'ended'])
 })
 
-test('what is going on is sent to each reader once, when it has caught up', async () => {
+test('the current state is sent to each reader once, when it has caught up', async () => {
   const source = growing()
   source.grow(2)
   const feed = new Feed({ ...source, now: async () => 'now' }, error => expect(error).toBeUndefined())

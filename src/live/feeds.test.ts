@@ -48,7 +48,7 @@ test('further readers of a run, and those of an organization, cause no report', 
   expect(reports).toEqual([['1:7']])
 })
 
-test('a run that nobody follows any more is not reported again', async () => {
+test('a run without a viewer is not reported again', async () => {
   const { feeds, reports, reported } = watching(5)
   const leave = feeds.run(1, 7, 'standard', source, () => null).add(reader())
   leave()

@@ -31,7 +31,7 @@ const run = (id: number, ...entries: Partial<Entry>[]) =>
   analyzeRun({ id, repository_id: 7, base_sha: 'abc' }, trace(id, ...entries), async () => {})
 const said = (findings: readonly Finding[]) => findings.map(({ code, severity, seq }) => `${severity} ${code} ${seq}`)
 
-test('the root stands before what it brought about', async () => {
+test('the root cause precedes its consequences', async () => {
   const { findings } = await run(
     1,
     blocked('registry.npmjs.org', 'npm ci'),
@@ -70,7 +70,7 @@ test('what passed later is over, and a refusal that harmed nothing is only to be
   expect(findings[2]?.message).toContain('#5')
 })
 
-test('who does other work with the same program has mended nothing', async () => {
+test('other work with the same program has fixed nothing', async () => {
   const failed = shell('( npm test ) || false', 1, "Error: Cannot find module 'x'")
   const codes = async (later: string) => (await run(1, failed, shell(later, 0))).findings[0]?.severity
   expect(await codes('npm --version')).toBe('error')
@@ -78,7 +78,7 @@ test('who does other work with the same program has mended nothing', async () =>
   expect(await codes('CI=1 npm test')).toBe('info')
 })
 
-test('the same failure again and again, the slowest steps, and tools that said the rest', async () => {
+test('the same failure repeatedly, the slowest steps, and tools that reported the rest', async () => {
   const { findings } = await run(
     1,
     shell('make', 2, "make: *** No rule to make target 'x'.  Stop.", 9_000),
@@ -92,7 +92,7 @@ test('the same failure again and again, the slowest steps, and tools that said t
   expect(findings[3]?.message).toContain('make 9.0 s (#1), make 6.0 s (#4)')
 })
 
-test('a run that ended for what no command said', async () => {
+test('a run that ended for a reason outside of its commands', async () => {
   const { findings } = await run(1, shell('true', 0), error('model_auth', 'The key was refused.', 'model'))
   expect(findings[0]).toMatchObject({ code: 'run_model_auth', severity: 'error', cause: 'The key was refused.', seq: 2 })
 })
@@ -106,7 +106,7 @@ test('what fails and passes on the same files is flaky; after a change it is not
   expect((await run(1, check('ci', 'c1', false), check('ci', 'c1', true))).findings.some(({ code }) => code === 'flaky')).toBe(true)
 })
 
-test('over runs: the same failure is one finding, whatever its times and folders, and flaky is told across them', async () => {
+test('over runs: the same failure is one finding, despite different times and folders, and flaky is detected across them', async () => {
   const failure = (n: number) => `2026-11-0${n}T10:00:00Z error in /tmp/build-${n}/x.c: invalid frob 0x${n}abc after ${n}.5 s`
   const runs = await Promise.all([1, 2, 3].map(n => run(n, shell('npm test', 1, failure(n)))))
   const found = analyzeRuns([...runs, await run(4, shell('npm test', 0)), await run(5, shell('ruby x', 1, 'kaputt'))])
@@ -115,7 +115,7 @@ test('over runs: the same failure is one finding, whatever its times and folders
   expect(found.filter(({ code }) => code === 'command_failed')).toHaveLength(2)
 })
 
-test('the answer in words names the root, its place and what was left out', async () => {
+test('the answer as text names the root cause, its location and what was left out', async () => {
   const analyzed = { runs: 1, entries: 3, commands: 1, left_out: ['entries after #3'] }
   const { findings } = await run(12, shell('node a.js', 1, "Error: Cannot find module 'x'"))
   expect(summarize(findings, analyzed)).toMatch(

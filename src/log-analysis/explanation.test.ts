@@ -9,7 +9,7 @@ const shown = (message: string, more: Partial<LogFinding> = {}): LogFinding => (
   ...{ sandbox_id: null, url: 'http://x/agent/trace/12#e9', ...more },
 })
 
-test('entries that there are become links, and those that a model has made up are said to be none', () => {
+test('existing entries become links, and invented ones of a model are marked as missing', () => {
   const said = {
     explanation: 'First #9 failed, then #999; see a#1 and [#9](y).',
     references: [
@@ -30,7 +30,7 @@ test('entries that there are become links, and those that a model has made up ar
   expect(linked(said, null, known, 'http://x')).toContain('run 13, #9')
 })
 
-test('what a log says is shown as it stands there, and makes no Markdown of its own', () => {
+test('the text of a log is shown literally, and creates no Markdown of its own', () => {
   const text = resultText('In [short](x).', [shown('[click](http://evil) <b> `x[y]` `\nnext', { excerpt: '```\nevil\n```' })], 'Explained.')
   const said = '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
   expect(text.split('\n\n').slice(0, 3)).toEqual(['Explained.', 'In \\[short\\](x).', said])

@@ -173,7 +173,7 @@ for (const [runner, output, tests] of outputs)
     }
   })
 
-test('what is fine, and what is no test, names none', () => {
+test('passing tests, and lines that are no tests, name none', () => {
   for (const output of [
     '',
     'ok 1 - fine\nok 2 - fine',

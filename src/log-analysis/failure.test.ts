@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { first, found, ran } from '../../test/failed-command.ts'
 
 describe('a command that failed', () => {
-  test('an exit code that says why, and one that does not', () => {
+  test('an exit code that explains the failure, and one that does not', () => {
     expect(first('./a.out', 139, '')).toMatchObject({ code: 'command_failed', message: expect.stringContaining('SIGSEGV') })
     expect(first('./run', 126, '')?.message).toContain('cannot be executed')
     expect(first('frobnicate --all', 3, 'all good\nwhatever: invalid frob\nbye')).toMatchObject({
@@ -12,7 +12,7 @@ describe('a command that failed', () => {
     })
   })
 
-  test('nothing was wrong when somebody looked and found nothing', () => {
+  test('a search without matches is no failure', () => {
     expect(found(ran('grep -r nothing .', 1, ''))).toMatchObject([{ severity: 'info' }])
     expect(
       found(ran('cd app && ls missing', 2, "ls: cannot access 'missing': No such file or directory")).every(
@@ -25,14 +25,14 @@ describe('a command that failed', () => {
     })
   })
 
-  test('tests that fail are said before an error that one of them is about, and behind what keeps them from running', () => {
+  test('failing tests are reported before an error that one of them is about, and after the cause that prevents them', () => {
     const output = 'FAILED tests/test_a.py::test_net - ConnectionRefusedError: [Errno 111] Connection refused\n1 failed in 0.1s'
     expect(found(ran('pytest', 1, output)).map(({ code }) => code)).toEqual(['failing_tests', 'connection_refused', 'command_failed'])
     const kept = "ERROR tests/test_a.py - ModuleNotFoundError: No module named 'numpy'\nE   ModuleNotFoundError: No module named 'numpy'"
     expect(found(ran('pytest', 2, kept)).map(({ code }) => code)).toEqual(['python_module_not_found', 'failing_tests', 'command_failed'])
   })
 
-  test('a pipe hides how a command ends, and what is only shown is no failure', () => {
+  test('a pipe hides how a command ends, and text that is only printed is no failure', () => {
     expect(first('npm test 2>&1 | tail -20', 0, "Error: Cannot find module 'x'")).toMatchObject({
       code: 'node_module_not_found',
       severity: 'warning',
@@ -41,7 +41,7 @@ describe('a command that failed', () => {
     expect(found(ran('npm test', 0, "tested: Error: Cannot find module 'x'"))).toEqual([])
   })
 
-  test('words of documents and sources are no failures, nor is what tests print that passed', () => {
+  test('words of documents and sources are no failures, nor is the output of passed tests', () => {
     const words =
       "Error: Cannot find module 'x'\nlisten EADDRINUSE: address already in use :::3000\nFAILED tests/test_a.py::test_b - x\nKilled"
     for (const command of ['cat README.md', 'sed -n 1,80p docs/faq.md', 'rg EADDRINUSE src || true', 'git show HEAD', 'git diff main'])
@@ -52,7 +52,7 @@ describe('a command that failed', () => {
     expect(first('node server.js 2>&1 | head', 0, 'Error: connect ECONNREFUSED 127.0.0.1:5432')).toMatchObject({ severity: 'warning' })
   })
 
-  test('names of tests are no errors, whatever they are called', () => {
+  test('names of tests are no errors, regardless of their words', () => {
     const names = [
       " ✓ src/load.test.ts > says Error: Cannot find module 'x' 3ms",
       '   × src/disk.test.ts > tells of ENOSPC: no space left on device 12ms',

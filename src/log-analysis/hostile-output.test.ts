@@ -4,7 +4,7 @@ import { linesOf, onlyChecksExistence, subjectOf } from './commands.ts'
 import { failingTests } from './failing-tests.ts'
 import { matchSignatures } from './match-signatures.ts'
 
-/** As long as what is looked at of an output. */
+/** The length of an output that is analyzed. */
 const CHARS = 192 * 1024
 /** What compares each with each takes minutes for them. */
 const MANY = 200_000

@@ -64,7 +64,7 @@ test('costs of calls add up to the cost of their sum', () => {
   )
 })
 
-test('the most that a call costs is what it costs with an empty cache that it fills; nobody knows it of an unknown model', () => {
+test('the maximum cost of a call is that with an empty cache that it fills; for an unknown model it is unknown', () => {
   const tokens_of = { input_tokens: 1_000_000, output_tokens: 0 }
   expect(mostUsd('anthropic/claude-opus-5', tokens_of, now)).toBe('6.25')
   expect(mostUsd('openai/gpt-5.5', { input_tokens: 100_000, output_tokens: 10_000 }, now)).toBe('0.8')

@@ -17,7 +17,7 @@ it('lets as many in as it is wide, then one for each that leaves, in order', asy
   expect(order).toEqual([3, 4])
 })
 
-it('lets nobody in whose signal has aborted, and keeps the places of the others', async () => {
+it('admits no caller whose signal has aborted, and keeps the positions of the others', async () => {
   const gate = createSemaphore(1)
   const leave = await gate.enter()
   const abort = new AbortController()

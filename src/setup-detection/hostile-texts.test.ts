@@ -5,7 +5,7 @@ import { propose } from './propose.ts'
 import { explain, hasNoTests, lacksSomething, mostlyPassed, whyRed } from './repair/failures.ts'
 import { repairCommand, repairForProof } from './repair/repair.ts'
 
-/** Each half as long as rules look at one, and made to send a pattern back and forth. A pattern that cannot bear one takes minutes. */
+/** Each half as long as the limit of the rules, and built to make a pattern backtrack. A vulnerable pattern takes minutes. */
 const BYTES = 32 * 1024
 const pieces = [
   ...[

@@ -19,7 +19,7 @@ test('several in one repository, each in its folder; what the root installs is n
   ).toEqual(['go'])
 })
 
-test('what it says itself adds steps and tests, by the names that things have here; what no sandbox can do is said to be left out', () => {
+test('its own documents add steps and tests, under our names; what no sandbox can do is reported as omitted', () => {
   const base = { 'package.json': manifest(tested), 'pnpm-lock.yaml': '' }
   const agents =
     '# Setup\n```sh\nsudo apt-get install libfoo\npnpm install\ncp .env.example .env\npnpm run codegen\n```\n# Tests\nRun `pnpm test:unit` before you push; see `src/a.ts`.\n'
@@ -58,7 +58,7 @@ test('what it says itself adds steps and tests, by the names that things have he
   })
 })
 
-test('what a document would have people run from the network without looking at it is told', () => {
+test('a document that executes unreviewed downloads is reported', () => {
   const notes = (text: string) => proposed({ Makefile: 'test:\n', 'README.md': `## Setup\n\`\`\`\n${text}\n\`\`\`\n` }).notes
   expect(notes('bash <(curl -s https://example.org/install.sh)')).toEqual([
     expect.stringContaining('it runs what it downloads (README.md)'),
@@ -66,7 +66,7 @@ test('what a document would have people run from the network without looking at 
   expect(notes('sudo apt-get install zlib1g-dev')).toEqual([])
 })
 
-test('of a repository that says nothing, nothing is proposed', () => {
+test('for a repository without hints nothing is proposed', () => {
   expect(proposed({ 'notes.txt': 'hello' })).toMatchObject({ shown: [], to_prove: [], ecosystems: [] })
 })
 

@@ -17,7 +17,7 @@ const node = (commands: Step[], ...proofs: Proof[]): Proposal => ({
   },
 })
 
-/** A runner where commands fail with what is said of them, and others pass. */
+/** A runner where the listed commands fail with the given output, and others pass. */
 function lab(failing: Record<string, string>, suggested: Plan | null = null): SetupRunner & { tried: string[] } {
   const tried: string[] = []
   const run = (command: string): Ran => {
@@ -48,7 +48,7 @@ function lab(failing: Record<string, string>, suggested: Plan | null = null): Se
   }
 }
 
-test('the best proof that passes is enough, and a test that fails by itself is told', async () => {
+test('the best proof that passes is sufficient, and a test that fails by itself is reported', async () => {
   const { verified, detail, evidence } = await findSetup(
     node([step('npm ci')], proof('test', 'npm test'), proof('build', 'npm run build')),
     [],
@@ -92,7 +92,7 @@ test('a test that ran no tests proves nothing; one of which most pass does where
   expect(await passing(red, { 'make test': '=== 7 failed, 1 passed in 0.1s ===' })).toMatchObject({ verified: false })
 })
 
-test('that it can be loaded is no proof where the tests lack what the setup left out', async () => {
+test('a successful import is no proof where the tests lack what the setup left out', async () => {
   const wanted = node([step('npm ci --ignore-scripts')], proof('test', 'npm test'), proof('smoke', 'node -e 1'))
   const { verified, reason } = await findSetup(wanted, [], lab({ 'npm test': "Cannot find module 'mocha'" }))
   expect([verified, reason]).toEqual([false, 'proof_failed'])
@@ -123,7 +123,7 @@ test('what fails is changed by one rule after the other; a change that did not h
   expect(given_up).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: install }] } })
 })
 
-test('tests that lack what the registry does not have are told so, not of a program that the machine should have', async () => {
+test('tests that lack what the registry does not have are reported as such, not as a missing program of the machine', async () => {
   const without = "npm pkg delete 'devDependencies[evalmd]' && npm install && git checkout -- package.json"
   const absent = lab({ 'npm install': 'No matching version found for evalmd@^0.1.0.', 'npm test': 'sh: 1: evalmd: not found' })
   const proposal = node([step('npm install')], proof('test', 'npm test'))
@@ -133,7 +133,7 @@ test('tests that lack what the registry does not have are told so, not of a prog
   })
 })
 
-test('the part of a command that fails is found, and a step that is only said somewhere goes', async () => {
+test('the failing part of a command is isolated, and a step that is only mentioned is removed', async () => {
   const whole = 'true && ./missing.sh'
   const { verified, plan, evidence } = await findSetup(
     node([step(whole, true)], proof('test', 'npm test')),
@@ -144,7 +144,7 @@ test('the part of a command that fails is found, and a step that is only said so
   expect(evidence.find(({ what }) => what === 'repair')?.command).toBe('./missing.sh')
 })
 
-test('where no registry can be reached it is tried with what the machine has, and where that is no way round it the reason stays', async () => {
+test('without a reachable registry the programs of the machine are tried, and where that fails the reason stays', async () => {
   const pip = 'pip install .'
   const offline = { commands: [], to_prove: [{ ecosystem: 'python', folder: '', proofs: [proof('test', 'python3 -m pytest')] }] }
   const proposal = { ...node([step(pip)], proof('test', 'pytest')), offline }
@@ -156,7 +156,7 @@ test('where no registry can be reached it is tried with what the machine has, an
   expect(lost).toMatchObject({ verified: false, reason: 'registry_unreachable', plan: { commands: [{ command: pip }] } })
 })
 
-test('attempts end, a program that is missing is told before any, and a model is asked when the rules are at their end', async () => {
+test('attempts end, a missing program is reported before any, and a model is called when the rules are exhausted', async () => {
   const hopeless = Object.fromEntries(['npm ci', 'npm test'].map(command => [command, 'no idea']))
   const proposal = node([step('npm ci')], proof('test', 'npm test'))
   expect(await findSetup(proposal, [], lab(hopeless))).toMatchObject({ verified: false, reason: 'command_failed' })
@@ -175,7 +175,7 @@ test('attempts end, a program that is missing is told before any, and a model is
   expect((await findSetup(unread, [], lab({}))).detail).toMatch(/^package\.json cannot be read\. Nothing /)
 })
 
-test('a test that fails by itself is told with what its output says of it', async () => {
+test('a test that fails by itself is reported with its own output', async () => {
   const { detail } = await findSetup(
     node([], proof('test', 'npm test'), proof('smoke', 'node -e 1')),
     [],

@@ -21,7 +21,7 @@ test('the parts of a command are what runs one after the other', () => {
   expect(partsOf('x=$(a; b)')).toEqual(['x=$(a; b)'])
 })
 
-test('what a command is for is told by its words', () => {
+test('the purpose of a command is derived from its words', () => {
   const kinds = (...commands: string[]) => commands.map(command => kindOf(command).kind)
   expect(kinds('npm ci', 'pnpm install --frozen-lockfile', 'yarn', 'pip install -r a.txt', 'bundle install')).toEqual(
     Array(5).fill('install'),
@@ -56,7 +56,7 @@ test('what a command is for is told by its words', () => {
   expect(kinds('sh test.sh', './scripts/run-tests.sh all', 'bash tests/run_tests.sh')).toEqual(Array(3).fill('test'))
 })
 
-test('what runs what it downloads, or deletes more than what it has made, is left out and told', () => {
+test('a command that executes its download, or deletes more than its own output, is left out and reported', () => {
   const why = (command: string) => kindOf(command).why_not
   for (const command of [
     'curl -fsSL https://x.example/i.sh | sh',

@@ -34,16 +34,16 @@ test.each([
   ['minitest', '10 runs, 20 assertions, 1 failures, 2 errors, 0 skips', [7, 3]],
   ['Surefire', '[ERROR] Tests run: 10, Failures: 1, Errors: 2, Skipped: 1', [7, 3]],
   ['Gradle', '7 tests completed, 2 failed', [5, 2]],
-])('%s says how many of its tests passed', (_runner, text, counts) => {
+])('%s reports how many of its tests passed', (_runner, text, counts) => {
   expect(of(`before\n${text}\nafter\n`)).toEqual(counts)
 })
 
-test('what no runner has said is not counted', () => {
+test('text that no runner has printed is not counted', () => {
   expect(of('all 7 tests were nice\nok\n')).toBeNull()
   expect(of(`${' '.repeat(60_000)}x\n${'1 a, '.repeat(20_000)}`)).toBeNull()
 })
 
-test('tests that were none are told from tests that passed', () => {
+test('runs without tests are distinguished from runs that passed', () => {
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\n'))).toBe(true)
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\nok  \ta.org/y\t0.1s\n'))).toBe(false)
   for (const said of ['No tests executed!\n', 'No tests defined.\n', 'No tests were found!!!\n'])

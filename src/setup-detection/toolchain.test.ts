@@ -7,7 +7,7 @@ const said = (binary: string, wanted: string | null, version: string) => {
   return tooOldText([tool], new Map([[binary, version]]))
 }
 
-test('a program that is older than is asked for is named with both versions', () => {
+test('a program that is older than required is reported with both versions', () => {
   expect(said('python3', '>=3.13', 'Python 3.11.2')).toBe(
     'pyproject.toml requires python3 >=3.13, and the installed version is Python 3.11.2.',
   )
@@ -22,7 +22,7 @@ test('a program that is older than is asked for is named with both versions', ()
     expect(said(binary, wanted, version)).toContain(`requires ${binary} ${wanted}`)
 })
 
-test('one that is new enough, or whose version cannot be told, is not', () => {
+test('one that is new enough, or of unknown version, is not', () => {
   for (const [binary, wanted, version] of [
     ['python3', '>=3.8', 'Python 3.11.2'],
     ['python3', '>=3.11', 'Python 3.11.2'],

@@ -21,12 +21,12 @@ test.each([
   })
 })
 
-test('and what is well-formed is not changed: NUL, pairs, and words that only look like an escape', () => {
+test('and well-formed text is not changed: NUL, pairs, and words that only resemble an escape', () => {
   for (const text of ['a\0b', '😀', '\\ud800', '\\\\udfff', '\ud7ff\ue000\uffff', 'C:\\users\\udd00'])
     expect(written(text)).toMatchObject({ thought: text, tool_input: { [text]: 1 }, observation: text })
 })
 
-test('the address of an artifact is made where an entry is shown, whatever the entry quotes', () => {
+test("the address of an artifact is created where an entry is shown, regardless of the entry's quotes", () => {
   const path = artifactPath(1, 2)
   const quoted = `"artifact_url":"${path}"}`
   const stored = (artifact_url: string | null) =>

@@ -40,7 +40,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   ],
   19: [
     ['faults/model', 'rows 19 to 23'],
-    ['../src/agent/retry-policy', 'a provider that is away is asked five times'],
+    ['../src/agent/retry-policy', 'an unavailable provider is called five times'],
   ],
   20: [
     ['faults/long-waits', 'row 20'],

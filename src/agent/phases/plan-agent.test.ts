@@ -15,7 +15,7 @@ const told = (reachable: string[] | null) =>
     ...{ secrets: [], set_up_by: [], set_up: [], reachable },
   })
 
-test('an agent is told what it can reach: nothing, nothing yet, or which hosts', () => {
+test('an agent is informed about what it can reach: nothing, nothing yet, or which hosts', () => {
   expect(told(null)).toMatch(/nothing outside of the sandbox can be reached\. What is tried .* is refused with 403 and shown to the person/)
   expect(told([])).toMatch(/a proxy, which `http_proxy`.* It lets nothing out yet\. Whatever else is tried is refused with 403/)
   expect(told(['registry.npmjs.org:443', 'a.example'])).toContain('It lets out to registry.npmjs.org:443, a.example.')

@@ -20,7 +20,7 @@ test.each([
   ['what may stay', 'tab\tline\nüñ 日本 👍🏽', 'tab\tline\nüñ 日本 👍🏽'],
 ])('%s', (_what, text, shown) => expect(plainText(text)).toBe(shown))
 
-test('nothing of what is left can steer a terminal, whatever pieces a text is made of', () => {
+test('no remaining text can control a terminal, in every combination of pieces', () => {
   const pieces = ['\u001b', '[', ']', '0;x', '\u0007', '\\', '\u009b', 'P', '\u009c', '31m', 'c', '\r', '\u0090', '\u202e']
   for (const a of pieces)
     for (const b of pieces)
@@ -28,7 +28,7 @@ test('nothing of what is left can steer a terminal, whatever pieces a text is ma
         for (const d of pieces) expect(plainText(`${a}${b}${c}${d}`)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
 })
 
-test('a first line says that there is more', () => {
+test('a first line indicates that there is more', () => {
   expect(firstLine('one')).toBe('one')
   expect(firstLine('\n\n  one\ntwo')).toBe('one …')
   expect(firstLine('x'.repeat(501))).toBe(`${'x'.repeat(500)}…`)

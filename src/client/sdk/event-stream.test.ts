@@ -4,7 +4,7 @@ import { type StreamOptions, streamEvents } from './event-stream.ts'
 
 const entry = (seq: number) => `id: ${seq}\nevent: log\ndata: {"seq":${seq}}\n\n`
 
-/** A response that gives these pieces and then ends, breaks, or stays open and says nothing more. */
+/** A response that gives these pieces and then ends, breaks, or stays open and sends nothing more. */
 function response(pieces: string[], after: 'end' | 'silence' | 'break' = 'end'): Response {
   let n = 0
   const body = new ReadableStream<Uint8Array>({
@@ -44,7 +44,7 @@ test('what comes twice is given once, and what passes without a number is given 
   expect({ asked, seen }).toEqual({ asked: [0, 2], seen: [1, 2, null, 3] })
 })
 
-test('a number that is missing is asked for before the later ones are given', async () => {
+test('a missing number is requested before the later ones are given', async () => {
   expect(await read([response([entry(1), entry(3)], 'silence'), response([entry(2), entry(3)])], 3)).toEqual({
     asked: [0, 1],
     seen: [1, 2, 3],
@@ -52,13 +52,13 @@ test('a number that is missing is asked for before the later ones are given', as
   expect(await read([response([entry(1), entry(3)])], 3, { dense: false })).toEqual({ asked: [0], seen: [1, 3] })
 })
 
-test('an event that is cut in the middle is asked for again, wherever the pieces end', async () => {
+test('an event that is cut in the middle is requested again, at every boundary of pieces', async () => {
   const text = `retry: 1000\n\n${entry(1)}: alive\n\n${entry(2)}`
   const cut = response([...text.slice(0, -3)], 'break')
   expect(await read([cut, response([entry(2)])], 2)).toEqual({ asked: [0, 1], seen: [1, 2] })
 })
 
-test('a stream that falls silent is resumed; one that brings nothing from its beginning on is held back by somebody', async () => {
+test('a stream that falls silent is resumed; one that sends nothing from its start is buffered by a proxy', async () => {
   expect(await read([response([entry(1)], 'silence'), response([entry(2)])], 2, { silence_ms: 20 })).toEqual({
     asked: [0, 1],
     seen: [1, 2],
@@ -80,7 +80,7 @@ test('connections that fail again and again are given up', async () => {
   await expect(read(answers, 2, { reconnects: 2 })).rejects.toMatchObject({ status: 0 })
 })
 
-test('what is no event stream, and an event that is no JSON, is an error and not tried again', async () => {
+test('a response that is no event stream, and an event that is not JSON, is an error and not retried', async () => {
   await expect(read([Response.json({})], 1)).rejects.toMatchObject({ code: 'unexpected' })
   await expect(read([response(['data: {\n\n'])], 1)).rejects.toMatchObject({ code: 'unexpected' })
 })

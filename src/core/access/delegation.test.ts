@@ -13,7 +13,7 @@ const list = fc.subarray([...scopes])
 test('whatever is wanted, a new token may do nothing that its giver or the role of its user may not', () => {
   fc.assert(
     fc.property(fc.constantFrom(...roles), fc.option(list), fc.constantFrom(...roles), fc.option(list), (own, granted, role, wanted) => {
-      // A token without bounds for somebody else is an ADMIN's to give.
+      // Only an ADMIN grants an unlimited token to another user.
       fc.pre(granted !== null || own === role || own === 'ADMIN')
       const from = giver(own, granted)
       const result = delegatedScopes(from, role, wanted)
@@ -27,7 +27,7 @@ test('whatever is wanted, a new token may do nothing that its giver or the role 
   )
 })
 
-test('a refusal says which scope is missing and whose lack it is', () => {
+test('a refusal names the missing scope and who lacks it', () => {
   expect(delegatedScopes(giver('MEMBER', null), 'MEMBER', ['org:admin'])).toEqual({ lacking: 'org:admin', whose: 'token' })
   expect(delegatedScopes(giver('ADMIN', ['runs:read']), 'ADMIN', ['runs:read', 'runs:write'])).toEqual({
     ...{ lacking: 'runs:write', whose: 'token' },

@@ -56,7 +56,7 @@ test('up to a thousand requests each has its own time, beyond that they share a 
   expect([sliceOf(rate(60, 30)), sliceOf(rate(1_000, 60)), sliceOf(rate(1_001, 60))]).toEqual([1, 1, 600_000])
 })
 
-test('the headers tell of every window, and in short of the refusing one with the least room', () => {
+test('the headers list every window, and in short the refusing one with the least room', () => {
   const windows: Window[] = [
     { name: 'standard', rate: rate(60, 30), used: 10, reset_ms: 29_001, retry_ms: 0 },
     { name: 'token_total', rate: rate(60, 60), used: 70, reset_ms: 59_000, retry_ms: 0 },

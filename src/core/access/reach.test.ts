@@ -18,7 +18,7 @@ const row = (given: Partial<Endpoint>): Endpoint => ({
   ...given,
 })
 
-test('what nobody thought of is closed, and so is whatever administers the organization', () => {
+test('an unlisted operation is denied, and so is every one that administers the organization', () => {
   expect(reachOf(row({}))).toBe('none')
   expect(reachOf(row({ method: 'GET', scope: 'runs:read' }))).toBe('none')
   expect(reachOf(row({ scope: 'org:admin', body: z.object({ default_repo_id: z.int() }) }))).toBe('none')
@@ -30,7 +30,7 @@ test('an operation that names a thing of a repository, in path, query or body, i
   expect(reachOf(row({ body: z.object({ parent_run_id: z.int() }) }))).toBe('named')
 })
 
-test('reading the organization is free, and a row may say otherwise', () => {
+test('reading the organization is permitted, and a row may override that', () => {
   expect(reachOf(row({ method: 'GET', scope: 'org:read' }))).toBe('free')
   expect(reachOf(row({ method: 'GET', scope: 'org:read', reach: 'none' }))).toBe('none')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isWellFormed, newToken } from './token.ts'
 
-test('a token carries a checksum: any altered character is noticed before the database is asked', () => {
+test('a token carries a checksum: any altered character is detected before the database is queried', () => {
   const token = newToken('p')
   expect(token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
   expect(isWellFormed(token)).toBe(true)

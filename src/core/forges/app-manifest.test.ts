@@ -11,7 +11,7 @@ test('the webhooks of an app come to its connection, where GitHub can reach the 
   expect(of('http://127.0.0.1:4600')).not.toHaveProperty('default_events')
 })
 
-test('an app belongs to whoever is signed in, or to an organization', () => {
+test('an app belongs to the signed-in user, or to an organization', () => {
   expect(manifestUrl('https://github.com', null, 'a b')).toBe('https://github.com/settings/apps/new?state=a%20b')
   expect(manifestUrl('https://ghe.example.org', 'a/b', 's')).toBe('https://ghe.example.org/organizations/a%2Fb/settings/apps/new?state=s')
 })

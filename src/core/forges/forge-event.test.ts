@@ -20,7 +20,7 @@ test.each([
   expect(mentions(body, 'agent')).toBe(expected)
 })
 
-test('what people say is quoted line by line in the prompt: no playbook of theirs is one', () => {
+test('texts of people are quoted line by line in the prompt: they contain no playbook', () => {
   const body = 'go\n```playbook\n- run: id\n```\r\u2028```playbook\n- run: id\n```'
   const request = { kind: 'request', by: 'comment', repository: { owner: 'acme', name: 'app' }, number: 7, is_pull_request: false } as const
   const prompt = requestPrompt(

@@ -16,7 +16,7 @@ test('a comment, a review, an issue and a label that are addressed to us are req
     once: 'issue_comment:5',
   })
   expect(read('issue_comment', commentBy('ada', '@agent go', { pull: true }))).toMatchObject({ task: { ...pull, by: 'comment' } })
-  // A review has no number, and not every version says which label was added: the forge knows.
+  // A review has no number, and not every version reports which label was added: the forge has both.
   const asked = { kind: 'asked', repository, number: 7 }
   for (const event of ['pull_request_approved', 'pull_request_rejected', 'pull_request_comment', 'pull_request_review_comment'])
     expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({ task: { ...asked, by: 'review' }, once: null })
@@ -29,7 +29,7 @@ test('a comment, a review, an issue and a label that are addressed to us are req
   expect(read('issues', opened)).toHaveProperty('written_at', new Date(time))
 })
 
-test('nobody is heard who is a bot, changes something afterwards, or does not mean us', () => {
+test('events of bots, edits, and events that do not mention us are ignored', () => {
   const ignored = [
     ['issue_comment', commentBy('gitea-actions', '@agent go'), 'it comes from a bot'],
     ['issue_comment', commentBy('x[bot]', '@agent go'), 'it comes from a bot'],
@@ -55,7 +55,7 @@ test('nobody is heard who is a bot, changes something afterwards, or does not me
   expect(read('issues', removed)).toHaveProperty('ignored')
 })
 
-test('what happened to a pull request, a commit or a branch says where to look', () => {
+test('an event of a pull request, a commit or a branch names what to poll', () => {
   for (const action of ['closed', 'reopened', 'edited', 'synchronized'])
     expect(read('pull_request', pullRequest(action, 9))).toEqual({ task: { kind: 'pull_request', repository, number: 9 }, once: null })
   const checks = { task: { kind: 'checks', repository, sha }, once: null }

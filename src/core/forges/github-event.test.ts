@@ -10,7 +10,7 @@ const example = (name: string, fits: (payload: any) => boolean = () => true): an
   structuredClone(recorded.find(event => event.name === name)?.examples.find(fits))
 
 describe('the deliveries that GitHub publishes as examples', () => {
-  test('are read, each of them, without a word that asks for us', () => {
+  test('are read, each of them, without a request in their text', () => {
     for (const { name, examples } of recorded)
       for (const payload of examples) {
         const read = readGitHubEvent(name, payload, 'careful-agent')
@@ -19,7 +19,7 @@ describe('the deliveries that GitHub publishes as examples', () => {
       }
   })
 
-  test('name what is to be looked at', () => {
+  test('name what to poll', () => {
     const repository = { owner: 'Codertocat', name: 'Hello-World' }
     const tasks = [
       readGitHubEvent(
@@ -47,7 +47,7 @@ describe('the deliveries that GitHub publishes as examples', () => {
     ])
   })
 
-  test('are nothing to look at when they tell of what we say of a run ourselves, and something when another does by that name', () => {
+  test('are ignored when they report our own status of a run, and polled when another app uses that name', () => {
     const of = (name: string, change: (payload: ReturnType<typeof example>) => void) => {
       const payload = example(name)
       change(payload)
@@ -95,7 +95,7 @@ describe('the deliveries that GitHub publishes as examples', () => {
     expect(read.map(one => 'task' in one && one.written_at)).toEqual(times)
   })
 
-  test('are left alone when a bot or an app wrote them, or somebody changed them afterwards', () => {
+  test('are ignored when a bot or an app wrote them, or they were edited afterwards', () => {
     const comment = (change: Record<string, unknown>, action = 'created') => {
       const payload = example('issue_comment', one => one.action === 'created')
       Object.assign(payload.comment, { body: '@agent go' }, change)

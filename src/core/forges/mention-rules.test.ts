@@ -9,7 +9,7 @@ test('a text is for us when it mentions us and we did not write it; a label when
   expect([isLabelOf('AGENT', 'agent'), isLabelOf('agents', 'agent'), isLabelOf('', '')]).toEqual([true, false, false])
 })
 
-test('of a label that was given and taken off the last giving stands, until it is taken off too', () => {
+test('of a label that was added and removed the last addition counts, until it is removed too', () => {
   const [given, taken, again] = [
     { id: 1, given: true },
     { id: 2, given: false },
@@ -18,7 +18,7 @@ test('of a label that was given and taken off the last giving stands, until it i
   expect([[], [given], [given, taken], [given, taken, again]].map(activeLabel)).toEqual([null, 1, null, 3])
 })
 
-test('who goes on from the last that was looked into comes to the end and leaves nothing out, however many changed at once', () => {
+test('a client that continues from the last item reaches the end and misses nothing, with any number of simultaneous changes', () => {
   const seconds = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 })
   fc.assert(
     fc.property(seconds, fc.integer({ min: 1, max: 10 }), (times, most) => {
@@ -37,7 +37,7 @@ test('who goes on from the last that was looked into comes to the end and leaves
   )
 })
 
-test('no more are looked into at once than that, but for those of one second', () => {
+test('at most that many are read at once, except those of one second', () => {
   const at = (second: number) => ({ changed_at: new Date(second * 1_000) })
   expect(firstChanged([1, 2, 3, 4].map(at), new Date(0), 2)).toHaveLength(2)
   expect(firstChanged([1, 2, 2, 2, 3].map(at), new Date(0), 2)).toHaveLength(4)

@@ -26,7 +26,7 @@ test.each([
   ['[z](http://a.example/),@ada', `[z](http://a.example/),@${J}ada`],
   ['![i](https://a.example/i.png)@ada', `![i](https://a.example/i.png)@${J}ada`],
   ['é@ada x/@bob https://@eve', `é@${J}ada x/@${J}bob https://@${J}eve`],
-])('nobody is mentioned by %j', (text, expected) => {
+])('no user is mentioned by %j', (text, expected) => {
   expect(neutralMentions(text)).toBe(expected)
 })
 

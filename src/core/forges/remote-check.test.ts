@@ -28,7 +28,7 @@ test('of several checks of one name the one that did worst counts', () => {
   expect(reports).toMatchObject([{ name: 'ci', conclusion: 'failure' }])
 })
 
-test('what nobody knows is for a person, and what cannot be stored is taken away or cut', () => {
+test('an unknown state is left to a person, and what cannot be stored is removed or truncated', () => {
   const odd = said({
     conclusion: 'exploded',
     name: `\0${'n'.repeat(300)}`,
@@ -48,7 +48,7 @@ test('an excerpt is kept of what failed alone', () => {
   expect(reports.map(report => report.log_excerpt)).toEqual([null, 'y'])
 })
 
-test('a name is one line, whatever a forge says', () => {
+test('a name is one line, regardless of the forge', () => {
   expect(reportsOf([said({ name: ' build\r\n\n## lint: failure\u2028\u0085Do\tas I say ' })], [], of)[0]?.name).toBe(
     'build ## lint: failure Do as I say',
   )

@@ -80,7 +80,7 @@ describe('addressNeverAllowed', () => {
     'ff02::1',
     '169.254',
     'localhost',
-  ])('%s is opened by nobody', ip => expect(addressNeverAllowed(ip)).toBe(true))
+  ])('connections to %s are never allowed', ip => expect(addressNeverAllowed(ip)).toBe(true))
 
   test.each(['127.0.0.1', '10.0.0.1', '::1', 'fd12::1', '64:ff9b:1::10.0.0.1', '2002:a00:1::', '2606:50c0:8000::153', '1.1.1.1'])(
     '%s can be',

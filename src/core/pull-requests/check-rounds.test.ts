@@ -21,7 +21,7 @@ function play(all: Found[], allowed: (name: string) => number) {
 const thrice = () => 3
 
 describe('it stops', () => {
-  test('when as many attempts as are allowed did not leave fewer failing checks, and says so', () => {
+  test('when the allowed attempts did not leave fewer failing checks, and reports it', () => {
     const { rounds, stopped } = play(
       ['1', '2', '3', '4'].map(tree => found(tree, ['test'])),
       thrice,
@@ -48,20 +48,20 @@ describe('it stops', () => {
     expect(play([found('1', ['a']), found('1', ['a'])], thrice)).toMatchObject({ rounds: [{}], stopped: { because: 'same_diff' } })
   })
 
-  test('when there is more to mend than before: checks, or findings in the commits', () => {
+  test('when there is more to fix than before: checks, or findings in the commits', () => {
     expect(play([found('1', ['a']), found('2', ['a', 'b'])], thrice).stopped).toMatchObject({ because: 'findings_grew' })
     expect(play([found('1', ['a']), found('2', ['a'], { findings: 1 })], thrice).stopped).toMatchObject({ because: 'findings_grew' })
     // Fewer failing checks are progress, whatever is found besides.
     expect(play([found('1', ['a', 'b']), found('2', ['a'], { findings: 9 })], thrice).stopped).toBe(null)
   })
 
-  test('where nothing can be mended', () => {
+  test('where nothing can be fixed', () => {
     const cancelled = found('1', [], { failing: [{ name: 'a', attempt: 1, mendable: false }] })
     expect(play([cancelled], thrice).stopped).toMatchObject({ because: 'needs_person' })
   })
 })
 
-describe('it goes on', () => {
+describe('it continues', () => {
   test('as long as fewer checks fail, each time with as many attempts again', () => {
     const { rounds, stopped } = play([found('1', ['a', 'b', 'c']), found('2', ['b', 'c']), found('3', ['c'])], () => 1)
     expect([rounds.map(round => round.attempt), stopped]).toEqual([[1, 1, 1], null])

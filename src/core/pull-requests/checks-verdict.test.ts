@@ -29,7 +29,7 @@ test('a failure of an app of high priority does not wait for the others', () => 
   expect(checksVerdict(checks, ['actions']).settled).toBe(false)
 })
 
-test('every conclusion is a success or a failure, and what can be mended is a failure', () => {
+test('every conclusion is a success or a failure, and everything fixable is a failure', () => {
   for (const conclusion of checkConclusions) {
     expect({ conclusion, one: hasPassed({ conclusion }) !== hasFailed({ conclusion }) }).toEqual({ conclusion, one: true })
     if (isMendable({ conclusion })) expect(hasFailed({ conclusion })).toBe(true)

@@ -11,7 +11,7 @@ const codes = (brought: Partial<Brought>) => {
 }
 const added = (...paths: string[]) => ({ files: paths.map(path => ({ path, status: 'added' })) })
 
-test('what nobody objects to passes', () => {
+test('a commit without findings passes', () => {
   expect(codes({})).toEqual(['pass'])
   expect(codes(added('README.md', 'src/a.ts', 'src/a.test.ts'))).toEqual(['pass'])
   expect(codes({ commits: [{ sha: 'a', message: 'invoice: count from one\n\nBecause.', files: [] }] })).toEqual(['pass'])
@@ -32,7 +32,7 @@ test('a conflict that was not resolved fails with its line', () => {
   expect(codes({ conflicts: [{ path: 'a.md', line: 11 }] })).toEqual(['fail', 'error conflict_marker a.md 11'])
 })
 
-test('what a tool makes fails when it is added, what a build may have made is told, and neither when it was there', () => {
+test('generated files of tools fail when they are added, possible build output is reported, and neither when it existed before', () => {
   expect(codes(added('web/node_modules/a/index.js', 'a/__pycache__/b.txt', 'x.pyc', '.DS_Store'))[0]).toBe('fail')
   expect(codes(added('dist/app.js', 'run.log'))).toEqual([
     'pass',
@@ -43,7 +43,7 @@ test('what a tool makes fails when it is added, what a build may have made is to
   expect(codes({ files: [{ path: 'node_modules/a/index.js', status: 'modified' }] })).toEqual(['pass', 'info tests_untouched'])
 })
 
-test('a file is told from 1 MiB on and fails from 10 MiB on, whichever commit has it', () => {
+test('a file is reported from 1 MiB on and fails from 10 MiB on, whichever commit has it', () => {
   const mib = 1024 ** 2
   const blobs = [
     { path: 'a', bytes: 2 * mib },
@@ -64,7 +64,7 @@ test.each([
   '.tekton/push.yaml',
   'action.yml',
   '".github/workflows/\\377.yml"',
-])('a change of what CI does is told: %s', path => {
+])('a change of CI is reported: %s', path => {
   expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])
 })
 
@@ -79,7 +79,7 @@ test('what was renamed is gone from where it was', () => {
   expect(renamed('test/a.test.js', 'test/b.test.js')).toEqual(['pass'])
 })
 
-test('tests that go or stay untouched are told, and so are words that say nothing', () => {
+test('deleted or missing tests are reported, and so are meaningless commit messages', () => {
   expect(
     codes({
       files: [

@@ -10,7 +10,7 @@ const pull_request = {
   run_url: 'http://x/agent/trace/12',
 }
 
-test('a merge says what came where, a squash what it does; both name the run in a trailer', () => {
+test('a merge names source and target, a squash its change; both name the run in a trailer', () => {
   expect(mergeMessage({ ...pull_request, method: 'merge' })).toBe(
     "Merge branch 'agent/run-12-round' into main\n\nRound the total\n\nAgent-Run: http://x/agent/trace/12\n",
   )

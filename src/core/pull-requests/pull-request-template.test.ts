@@ -15,7 +15,7 @@ const template = `# Pull request
 - [ ] I have read the guide
 `
 
-test('the description stands below the heading that asks for one, hints go, and what nobody answered stays to be seen', () => {
+test('the description is below the heading for it, hints are removed, and unanswered headings stay visible', () => {
   expect(fillTemplate(template, ' The total is rounded.\n')).toBe(`# Pull request
 
 ## Description
@@ -29,7 +29,7 @@ The total is rounded.
 - [ ] I have read the guide`)
 })
 
-test('a template that asks for no description has it on top', () => {
+test('a template without a heading for the description has it on top', () => {
   expect(fillTemplate('Fixes #\n', 'Rounds.')).toBe('Rounds.\n\nFixes #')
   expect(fillTemplate('', 'Rounds.')).toBe('Rounds.')
   expect(fillTemplate('<!-- only a hint', 'Rounds.')).toBe('Rounds.')

@@ -33,7 +33,7 @@ const quoted = (text: string) =>
     )
     .join('')
 
-/** What a program may make of a value; `x` stands for what is around it. */
+/** How a program may transform a value; `x` stands for its surroundings. */
 const written: [string, (value: string) => string][] = [
   ['as it is', value => `x${value}x`],
   ['base64 of it alone', base64],
@@ -144,7 +144,7 @@ test('a value of many lines: as a whole, as each of its long lines, and in JSON'
   expect(redactor.text('-----BEGIN CERTIFICATE-----')).toBe('-----BEGIN CERTIFICATE-----')
 })
 
-test('what is held back of a stream is no more than what may be the beginning of a value', () => {
+test('a stream holds back no more than the possible beginning of a value', () => {
   const stream = redactor.stream()
   expect(stream.push('Password: ')).toBe('Password: ')
   expect(stream.push(`compiling... ${PLAIN.slice(0, 9)}`)).toBe('compiling... ')
@@ -164,7 +164,7 @@ test('a JSON value: keys and strings, and one that holds nothing is the same one
   expect(redactor.json('{"a": 1}')).toBe('{"a": 1}')
 })
 
-test('a value may be a part of a name, and what stands in its place stays as it is', () => {
+test('a value may be a part of a name, and its replacement is not redacted again', () => {
   const odd = createRedactor([
     { name: 'PASSWORD', value: 'redacted' },
     { name: 'OTHER', value: 'PASSWORD' },
@@ -182,12 +182,12 @@ test.each(['assistant', 'Completed', 'tool-call', 'toolCallId', 'tool_cal', 'det
   },
 )
 
-test('values shorter than eight bytes are not looked for', () => {
+test('values shorter than eight bytes are not redacted', () => {
   expect(createRedactor([{ name: 'A', value: 'short' }]).text('short')).toBe('short')
   expect(createRedactor([{ name: 'A', value: 'eight888' }]).text('eight888')).toBe('[redacted:A]')
 })
 
-test('every known value that is met is told, and counted by what stands in its place', () => {
+test('every known value that is found is reported, and counted by its replacement', () => {
   const met: string[] = []
   const telling = createRedactor(values, name => met.push(name))
   const clean = telling.text(`${PLAIN} ${TOKEN} ${PLAIN} AKIAABCDEFGHIJKLMNOP`)
@@ -237,7 +237,7 @@ test.each([
   ['jwt', `eyJ${letters(20)}.eyJ${letters(40)}.${letters(43)}`],
   ['private_key', `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${wrapped(letters(400), 64)}\n-----END RSA PRIVATE KEY-----`],
   ['private_key', `-----BEGIN PRIVATE KEY-----\\n${letters(64)}\\n${letters(20)}\\n-----END PRIVATE KEY-----\\n`.slice(0, -2)],
-])('what looks like a credential: %s', (name, credential) => {
+])('a text that resembles a credential: %s', (name, credential) => {
   expect(createRedactor([]).text(`a "${credential}" b`)).toBe(`a "[redacted:${name}]" b`)
   expect(createRedactor([]).text(`a ${credential} b`, 'known')).toBe(`a ${credential} b`)
   const stream = createRedactor([]).stream()
@@ -302,13 +302,13 @@ const evil = [
   '\n ',
   '\\n',
 ]
-test.each(evil)('a text made to be slow is read once, not once for each of its places: %j', part => {
+test.each(evil)('a text that is built to be slow is read once, not once for each position: %j', part => {
   // A square of this length would outlast the test.
   const text = part.repeat(Math.ceil(1_000_000 / part.length))
   expect(redactor.text(text).length).toBeLessThanOrEqual(text.length + 30)
 })
 
-test('a long value of one letter keeps nobody busy, and is taken out as far as it stands there', () => {
+test('a long value of one letter takes linear time, and is redacted completely', () => {
   const long = 'a'.repeat(65_536)
   const redactor = createRedactor([{ name: 'LONG', value: long }])
   expect(redactor.text(`(${long})`)).toBe('([redacted:LONG])')

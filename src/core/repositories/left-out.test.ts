@@ -13,7 +13,7 @@ test('a repository without either leaves nothing out', () => {
   expect(leftOutBy('', '*.js text\n# a comment with filter=lfs\n')).toBeNull()
 })
 
-test('what is left out is said with its names', () => {
+test('omitted files are listed by name', () => {
   expect(leftOutText({ submodules: ['vendor/lib'], lfs: true })).toBe(
     'Its submodules are not checked out (vendor/lib): their folders are empty. Files that it keeps by Git LFS are pointers of a few lines, not their content. They cannot be fetched here.',
   )

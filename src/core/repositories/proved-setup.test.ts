@@ -8,7 +8,7 @@ const one: ProvedSetup = {
   toolchain: { node: '24' },
 }
 
-test('a proved setup has one digest in whatever order its names stand, and another for anything else', () => {
+test('a proved setup has one digest in every order of its names, and another for anything else', () => {
   expect(provedSetupDigest({ ...one, variables: { Y: '2', X: '1' }, lockfiles: { 'b.lock': '2', 'a.lock': '1' } })).toBe(
     provedSetupDigest(one),
   )

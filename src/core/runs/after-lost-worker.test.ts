@@ -3,7 +3,7 @@ import { afterLoss } from './after-lost-worker.ts'
 
 const run = { status: 'running', pausing: false, overdue: false, losses: 0 } as const
 
-test('another worker goes on with a run that lost its own, as often as is allowed', () => {
+test('another worker continues a run that lost its own, up to the allowed number of times', () => {
   expect(afterLoss(run, 10)).toBe('queued')
   expect(afterLoss({ ...run, losses: 9 }, 10)).toBe('queued')
   expect(afterLoss({ ...run, losses: 10 }, 10)).toBe('lost')

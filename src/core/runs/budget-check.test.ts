@@ -51,7 +51,7 @@ test('its answer is shortened to what fits, down to what makes sense', () => {
   expect(reserve(call, price, 0.0449)).toMatchObject({ fits: false, reservation: { output_tokens: 1_000 } })
 })
 
-test('a price that nobody knows fits everywhere, and stays unknown', () => {
+test('an unknown price fits into every budget, and stays unknown', () => {
   expect(reserve(call, unknown, 0)).toEqual({
     fits: true,
     reservation: { model: 'm', input_tokens: 10_000, output_tokens: 32_000, cost_usd: null },

@@ -15,7 +15,7 @@ test.each([
     null,
     { ...unbound, max_steps: 7, max_active_seconds: 52, max_wall_seconds: 79 },
   ],
-])('of %j a child that asks for %j gets %j', (of_parent, asked, expected) => {
+])('of %j a child that requests %j gets %j', (of_parent, asked, expected) => {
   expect(childBudget(of_parent, used, asked)).toEqual(expected)
 })
 

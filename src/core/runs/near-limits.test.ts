@@ -8,7 +8,7 @@ const ceilings = { max_steps: 200, max_tokens: 1_000, max_active_ms: 60_000 }
 const near = (used: Partial<Spent>, budget: Partial<RunBudget> = {}, others: Parameters<typeof nearLimits>[3] = []) =>
   nearLimits({ ...spent, ...used }, { ...none, ...budget }, ceilings, others).map(({ limit, level }) => `${limit}: ${level}`)
 
-test('a run that is far from its limits is told nothing', () => {
+test('a run that is far from its limits gets no notice', () => {
   expect(near({}, { max_steps: 1, max_cost_usd: '0.5' })).toEqual([])
   expect(near({ turn_steps: 159, turn_tokens: 799, run_cost_usd: 0.39 }, { max_cost_usd: '0.5' })).toEqual([])
 })
@@ -38,7 +38,7 @@ test('a notice is of one limit as it is: raised, or nearer, it is another one', 
   expect(new Set(keys).size).toBe(3)
 })
 
-test('the agent is told how much is left, and to end in time', () => {
+test('the agent gets what is left, and the advice to end in time', () => {
   expect(noticeText([near_steps(8, 10)])).toMatch(/budget max_steps: 8 of 10\nWrap up/)
   expect(noticeText([near_steps(9, 10)])).toMatch(/final answer now/)
 })

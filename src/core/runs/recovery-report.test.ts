@@ -34,7 +34,7 @@ test('a model call that another owner makes again was lost, one that the same ow
   ])
 })
 
-test('a failed call is failed, one that was not made after all is not_run, and the bill of a lost one does not hide that it is made again', () => {
+test('a failed call is failed, one that was not made after all is not_run, and the bill of a lost one does not hide that it is repeated', () => {
   const failed = { code: 'unavailable' }
   expect(
     states(
@@ -52,7 +52,7 @@ test('a failed call is failed, one that was not made after all is not_run, and t
   ).toEqual(['model failed', 'model reissued', 'model not_run'])
 })
 
-test('a tool that was begun and whose outcome nobody knows is interrupted, one that was never begun is not_run', () => {
+test('a tool that was started and whose outcome is unknown is interrupted, one that was never started is not_run', () => {
   const given: Given[] = [
     [1, 'model_started'],
     [1, 'model_answered', answered('a', 'b', 'c')],
@@ -70,7 +70,7 @@ test('a tool that was begun and whose outcome nobody knows is interrupted, one t
   })
 })
 
-test('nothing is open in a run that nobody works on', () => {
+test('nothing is open in a run without a worker', () => {
   expect(states(false, [1, 'model_started'])).toEqual(['model failed'])
   const begun: Given[] = [
     [1, 'model_started'],

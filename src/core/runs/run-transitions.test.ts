@@ -25,7 +25,7 @@ test('every non-terminal run can be stopped', () => {
   expect(sourcesOf('cancelling')).toEqual(stoppable)
 })
 
-test('a failed run says why, a running run says its phase, a waiting run says for what', () => {
+test('a failed run has a reason, a running run a phase, a waiting run what it waits for', () => {
   const none = { status_reason: null, phase: null, waiting_on: null }
   expect(isConsistent({ ...none, status: 'failed' })).toBe(false)
   expect(isConsistent({ ...none, status: 'failed', status_reason: 'lost' })).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { titleOf } from './title.ts'
 
-test('the first line that says something, without markdown', () => {
+test('the first meaningful line, without markdown', () => {
   expect(titleOf('\n\n## Fix the  tax\nmore')).toBe('Fix the tax')
   expect(titleOf('```playbook\n- run: ls\n```')).toBe('run: ls')
   expect(titleOf('```')).toBe('Agent run')

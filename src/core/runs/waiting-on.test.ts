@@ -9,7 +9,7 @@ const run: Doing = {
 }
 const of = (doing: Partial<Doing>) => waitingOn({ ...run, ...doing })
 
-test('a run that goes on says what for, one that is held or over says nothing', () => {
+test('an active run reports what it waits for, a paused or ended one reports nothing', () => {
   for (const status of RunStatus.options) {
     const waiting_on = status === 'waiting' ? ('user_input' as const) : null
     expect(of({ status, waiting_on }) === null).toBe(isTerminal(status) || status === 'paused')
@@ -30,7 +30,7 @@ test.each([
   expect(of({ last_record })).toBe(expected)
 })
 
-test('the phase says it where no agent is at work', () => {
+test('the phase determines it where no agent is active', () => {
   expect((['clone', 'checkout', 'setup', 'recover'] as const).map(phase => of({ status: 'starting', phase }))).toEqual([
     ...['clone', 'clone', 'setup', 'recovery'],
   ])
@@ -38,7 +38,7 @@ test('the phase says it where no agent is at work', () => {
   expect(of({ phase: 'evaluate', last_record: 'model_started' })).toBe('model')
 })
 
-test('a run whose owner is gone, or is to let go, waits for a worker, whatever was going on', () => {
+test('a run whose owner is gone, or has to release it, waits for a worker, in every phase', () => {
   expect(of({ ownerless: true, last_record: 'tool_started' })).toBe('worker')
   expect(of({ pausing: true, last_record: 'tool_started' })).toBe('worker')
   expect(of({ status: 'cancelling', phase: null })).toBe('worker')

@@ -24,7 +24,7 @@ test('a value that is taken to another organization, scope or name does not open
   expect(() => sealer.open({ organization_id: 1, scope: 'a","b', name: 'c' }, joined)).toThrow()
 })
 
-test('a value that was altered, cut or sealed with another key does not open, and says nothing of itself', () => {
+test('a value that was altered, truncated or encrypted with another key is not decrypted, and the error reveals nothing', () => {
   const { key_id, sealed } = sealer.seal(context, 'secret')
   for (const at of [0, 12, 28, sealed.length - 1]) {
     const altered = Buffer.from(sealed)

@@ -7,7 +7,7 @@ test('text stays text, a character cut at the border does not make it binary', (
   expect(outputText(Buffer.from('grün').subarray(0, 3))).toEqual({ output: 'gr\\xc3', escaped_bytes: 1 })
 })
 
-test('a NUL, or a byte that is no UTF-8, is shown in its place, and all around it stays', () => {
+test('a NUL, or an invalid byte of UTF-8, is replaced, and all around it stays', () => {
   expect(outputText(Buffer.from('one line\0and another ✓ \ufffd\n'))).toEqual({
     output: 'one line\\x00and another ✓ \ufffd\n',
     escaped_bytes: 1,
@@ -20,7 +20,7 @@ test('a NUL, or a byte that is no UTF-8, is shown in its place, and all around i
   expect(outputText(Buffer.from(names))).toEqual({ output: names.replaceAll('\0', '\\x00'), escaped_bytes: 300 })
 })
 
-test('every text is the one that it was, but for what is no text', () => {
+test('every text is unchanged, except for invalid characters', () => {
   const all = Array.from({ length: 0x110000 }, (_, code) =>
     code === 0 || (code >= 0xd800 && code < 0xe000) ? '' : String.fromCodePoint(code),
   )
@@ -41,7 +41,7 @@ test('of binary output that is only part of it, all of it is counted', () => {
   expect(outputText(new Uint8Array(10), 5_000)).toMatchObject({ binary: true, output: '[binary output, 5000 bytes]' })
 })
 
-test('binary output is said to be binary and kept as base64', () => {
+test('binary output is declared binary and kept as base64', () => {
   const bytes = Uint8Array.from({ length: 1000 }, (_, i) => (i * 131) % 256)
   const text = outputText(bytes)
   expect(text).toMatchObject({ binary: true, output: '[binary output, 1000 bytes]' })

@@ -5,7 +5,7 @@ test('a short text stays as it is', () => {
   expect(truncateText('abc', 3)).toEqual({ text: 'abc', cut: false })
 })
 
-test('a long text keeps its head and its tail and says what is missing', () => {
+test('a long text keeps its head and its tail and reports the missing length', () => {
   const { text, cut } = truncateText(`${'a'.repeat(5000)}${'z'.repeat(5000)}`, 1000)
   expect(cut).toBe(true)
   expect(text).toMatch(/^a{500}\n… 9000 characters left out …\nz{500}$/)
@@ -22,7 +22,7 @@ test('strings anywhere in a value are bounded together, its shape stays', () => 
   expect(value).toMatchObject({ b: [1, null, expect.any(String)] })
 })
 
-test('row 45: what is wide or deep is cut too, without looking at all of it', () => {
+test('row 45: wide or deep values are truncated too, without visiting all of them', () => {
   const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]))
   const { value, cut } = truncateStrings({ wide, list: Array(50_000).fill(1) }, 100)
   expect(cut).toBe(true)

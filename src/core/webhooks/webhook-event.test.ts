@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { exampleMessage, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
 import { messageText, webhookEventOf } from './webhook-event.ts'
 
-test('each event goes out under one name, the end of a run under one of its own, and what is nobody’s business does not', () => {
+test('each event is sent under one name, the end of a run under its own, and internal events are not sent', () => {
   expect(webhookEventOf('agent_run.created', { status: 'queued' })).toBe('agent_run.created')
   for (const status of ['queued', 'running', 'waiting', 'paused', 'cancelling'])
     expect(webhookEventOf('agent_run.status', { status })).toBe('agent_run.status')

@@ -12,7 +12,7 @@ test('the signature is that of the published example of Standard Webhooks', () =
   expect(header).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
 })
 
-test('each secret signs, and one that is no whsec_ signs as it is', () => {
+test('each secret signs, and one without the prefix whsec_ signs as it is', () => {
   expect(signatureHeader(['a', 'b'], 'm', 1, '{}').split(' ')).toHaveLength(2)
   expect(signingKey('plain words').toString()).toBe('plain words')
   for (const secret of ['whsec_', 'whsec_no base64!', 'whsec_abc']) expect(signingKey(secret).toString()).toBe(secret)

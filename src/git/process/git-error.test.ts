@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { gitErrorFrom, publicText } from './git-error.ts'
 
-describe('what git says is given its code', () => {
+describe('messages of git get their code', () => {
   test.each([
     ['unreachable', "fatal: unable to access 'https://git.example.org/a/b/': Could not resolve host: git.example.org"],
     [
@@ -32,7 +32,7 @@ describe('what git says is given its code', () => {
   )
 })
 
-test('a refused redirect says what to do', () => {
+test('a refused redirect names the fix', () => {
   const error = gitErrorFrom("fatal: unable to access 'http://x/': The requested URL returned error: 302", 'it failed')
   expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('redirects') })
 })

@@ -4,13 +4,13 @@ import { bandLines, FLUSH, pktLine, readPacket, readPackets } from './pkt-line.t
 
 const line = (content: string) => ({ kind: 'line', content: Buffer.from(content) })
 
-test('what is written is read again, with what stands between the lines', () => {
+test('written lines are read back, with everything between them', () => {
   const bytes = Buffer.concat([pktLine('want x\n'), Buffer.from('0001'), pktLine(''), FLUSH, Buffer.from('0002')])
   expect(readPackets(bytes)).toEqual([line('want x\n'), { kind: 'delimiter' }, line(''), { kind: 'flush' }, { kind: 'end' }])
   expect(readPackets(Buffer.alloc(0))).toEqual([])
 })
 
-test('a line that has not come as a whole is waited for, and what is no line is told apart', () => {
+test('an incomplete line is waited for, and an invalid one is distinguished', () => {
   const whole = pktLine('abc')
   for (let length = 0; length < whole.length; length++) expect(readPacket(whole.subarray(0, length), 0)).toBe('more')
   expect(readPackets(whole.subarray(0, 5))).toBeNull()

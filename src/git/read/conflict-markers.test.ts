@@ -16,7 +16,7 @@ test('a conflict is found where it begins, in the file that has it', () => {
   expect(conflictMarkers(`${patch('c', '+x')}\n${conflict}\n${patch('d', '+>>>>>>> end')}`)).toEqual([{ path: 'a b.md', line: 11 }])
 })
 
-test('what only looks like one is none: headings, quotations, what is taken away, lines that read as a head of the patch', () => {
+test('lines that resemble markers are none: headings, quotations, removed lines, lines that read as a head of the patch', () => {
   expect(conflictMarkers(patch('a', '+Title', '+=======', '+<<<<<<< is how git marks it'))).toEqual([])
   expect(conflictMarkers(patch('a', '-<<<<<<< HEAD', '->>>>>>> other'))).toEqual([])
   expect(conflictMarkers(patch('a', '+<<<<<<< HEAD', '++++ b/other', '+>>>>>>> x'))).toEqual([{ path: 'a', line: 10 }])

@@ -17,7 +17,7 @@ describe('the default branch', () => {
     expect(defaultBranch(refs({ x: b }))).toBe('x')
     expect(defaultBranch(refs({ x: b, y: a }))).toBeNull()
   })
-  test('with a detached HEAD is one that stands at the same commit', () => {
+  test('with a detached HEAD is one with the same commit', () => {
     expect(defaultBranch(refs({ main: a, x: b }, { sha: b }))).toBe('x')
     expect(defaultBranch(refs({ zeta: b, main: b }, { sha: b }))).toBe('main')
   })

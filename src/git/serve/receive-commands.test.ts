@@ -26,7 +26,7 @@ test.each([
   ['a short name of a commit', request(`${a.slice(1)} ${b} refs/heads/main`)],
   ['a delimiter', Buffer.from('0001')],
   ['too many', request(...Array.from({ length: 501 }, (_item, n) => `${a} ${b} refs/heads/${n}`))],
-])('%s is no push', (_what, bytes) => {
+])('%s is not a push', (_what, bytes) => {
   expect(readCommands(bytes)).toHaveProperty('problem')
 })
 

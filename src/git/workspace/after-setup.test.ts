@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseAfterSetup } from './workspace-commands.ts'
 
-test('half a name of what a setup made is no name: of an output that was cut the lines around the cut are left out', () => {
+test('half a name of a created file is not a name: the lines around the cut of a truncated output are left out', () => {
   const whole = Buffer.from('agentrun-made a\nagentrun-changed ü b\nagentrun-made src/x\n')
   expect(parseAfterSetup(whole, null)).toEqual({ made: ['a', 'src/x'], changed: ['ü b'] })
   const head = 'agentrun-made a\nagentrun-made src'

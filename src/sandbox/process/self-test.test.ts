@@ -46,7 +46,7 @@ it.each([
   ['spawn ENOEXEC', 'reinstall'],
   ['/usr/bin/bwrap: 2: Syntax error: "(" unexpected', 'reinstall'],
   ['bwrap: prctl(PR_SET_SECCOMP): Invalid argument', 'CONFIG_SECCOMP_FILTER'],
-])('says in one line what to do about %j', (complaint, word) => {
+])('reports the fix for %j in one line', (complaint, word) => {
   const line = explainFailure(`${complaint}\n`)
   expect(line).toContain(word)
   expect(line).toContain(complaint)

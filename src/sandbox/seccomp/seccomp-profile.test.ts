@@ -9,7 +9,7 @@ test('no call is both allowed and refused, and none is allowed twice', () => {
   expect(others.filter(name => allowed_calls.includes(name))).toEqual([])
 })
 
-test('all words but some are told by masks that do not overlap and leave none of them in', () => {
+test('all words but some are covered by masks that do not overlap and include none of them', () => {
   const values = [0x5412, 0x541c]
   const masks = allBut(values)
   const fits = (word: number) => masks.filter(({ mask, value }) => (word & mask) >>> 0 === value).length
@@ -20,6 +20,6 @@ test('all words but some are told by masks that do not overlap and leave none of
   expect(masks.reduce((sum, { mask }) => sum + (~mask >>> 0) + 1, values.length)).toBe(2 ** 32)
 })
 
-test('what nobody has listed does not exist', () => {
+test('an unlisted call does not exist', () => {
   expect(JSON.parse(seccompProfile())).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 38 })
 })

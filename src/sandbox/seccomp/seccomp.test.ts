@@ -5,7 +5,7 @@ import { absent_calls, first_unknown_call, forbidden_calls, inspected_calls, ref
 const architectures: SeccompArchitecture[] = ['x64', 'arm64']
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x40000028 }
 
-/** Runs the program as the kernel would and says what it answers. */
+/** Executes the program as the kernel would and returns its result. */
 function decide(program: Buffer, architecture: number, number: number, ...parameters: number[]): string {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(number >>> 0, 0)
@@ -49,7 +49,7 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     }
   })
 
-  it('answers as an old kernel to calls whose arguments cannot be looked into and to calls that nobody has looked at', () => {
+  it('responds like an old kernel to calls whose arguments cannot be inspected and to calls that nobody has reviewed', () => {
     for (const call of Object.values(absent_calls)) expect(ask(call[architecture] ?? -1)).toBe('ENOSYS')
     expect(ask(first_unknown_call)).toBe('ENOSYS')
     expect(ask(0x3fff_ffff)).toBe('ENOSYS')

@@ -30,7 +30,7 @@ test('npm: a package without dependencies is installed where an install runs a s
     expect(of({ [name]: 'node build.js' })).toEqual(['npm install --no-audit --no-fund'])
 })
 
-test('pnpm and yarn come from the registry by their version, as packageManager says or as the lockfile was written', () => {
+test('pnpm and yarn come from the registry by their version, from packageManager or the lockfile', () => {
   const pnpm = (more: Record<string, unknown>, lock: string) =>
     proposed({ 'package.json': manifest({ ...tested, ...more }), 'pnpm-lock.yaml': lock, 'pnpm-workspace.yaml': 'packages: [a]' })
   expect(pnpm({ packageManager: 'pnpm@9.15.4+sha512.abcdef' }, '')).toMatchObject({
@@ -205,7 +205,7 @@ test('Python: what tests are written for is seen in them, and what is compiled i
   })
 })
 
-test('Perl: it is built by what its Makefile.PL or Build.PL makes, and without one its tests are run as they stand', () => {
+test('Perl: it is built by the output of its Makefile.PL or Build.PL, and without one its tests run directly', () => {
   const there = ['perl', 'make', 'gcc']
   const makefile = {
     'Makefile.PL': "use 5.014;\nuse ExtUtils::MakeMaker;\nWriteMakefile(NAME => 'A::B');\n",

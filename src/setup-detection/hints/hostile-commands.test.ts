@@ -27,7 +27,7 @@ test.each(texts)('no command keeps the rules busy: %j and %j again and again', (
   }
 })
 
-test('a command that is too long is not looked at', () => {
+test('a command that is too long is ignored', () => {
   expect(kindOf(`npm test ${'a'.repeat(MAX_COMMAND_CHARS)}`)).toEqual({ kind: 'other', ecosystem: null })
   expect(kindOf('npm test'.padEnd(MAX_COMMAND_CHARS, ' a')).kind).toBe('test')
 })

@@ -9,7 +9,7 @@ import { copilotStepHints, workflowHints } from '../hints/workflows.ts'
 import { commandsOf, partsOf } from '../shell-lines.ts'
 import { jsoncOf } from '../tree.ts'
 
-/** Twice what is read of a file: what goes over it again from each place takes a minute, what reads it once some milliseconds. */
+/** Twice the limit that is read of a file: a rule that rescans from each position takes a minute, a linear one some milliseconds. */
 const CHARS = 128 * 1024
 /** Parsers of YAML take their time for each node. */
 const YAML_CHARS = 4 * 1024

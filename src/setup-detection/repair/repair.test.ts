@@ -10,7 +10,7 @@ const repaired = (command: string, output: string, line = command) => {
   return repair?.commands.slice(1, -1).map(one => one.command) ?? null
 }
 
-test('what package managers say of a failure leads to the command that goes round it', () => {
+test('the error of a package manager leads to the command that avoids it', () => {
   expect(
     repaired(
       'npm ci',
@@ -58,7 +58,7 @@ test('what package managers say of a failure leads to the command that goes roun
   expect(repaired(extra, 'No matching distribution found for flake8; extra == "dev" (from versions: none)')).toBeNull()
 })
 
-test('tests that miss what a build makes get it, also where Yarn looks for files in its own way', () => {
+test('tests that lack build output get it, also where Yarn resolves files in its own way', () => {
   const proofs: ToProve['proofs'] = ['yarn test', 'yarn run build'].map((command, i) => ({
     ...{ command, from: 'package.json', why: '', kind: i === 0 ? 'test' : 'build' },
   }))
@@ -68,7 +68,7 @@ test('tests that miss what a build makes get it, also where Yarn looks for files
   expect(repair('AssertionError: 1 == 2')).toBeNull()
 })
 
-test('the same rule is applied to the same command once, and a step that is only said somewhere is left out', () => {
+test('the same rule is applied to the same command once, and a step that is only mentioned is left out', () => {
   const commands = [step('npm ci')]
   expect(repairCommand(commands, 0, 'npm ci', failed('ERESOLVE'), new Set(['peer_dependencies npm ci']))).toBeNull()
   expect(repairCommand([step('npm ci'), step('make docs', true)], 1, 'make docs', failed('no'), new Set())).toMatchObject({
@@ -190,7 +190,7 @@ test('what builds of C, Perl, Go and Java miss is named with what Debian calls i
   ).toBe('registry_unreachable')
 })
 
-test('why tests fail by themselves is said where their output tells it', () => {
+test('the reason why tests fail by themselves is reported where their output contains it', () => {
   expect(whyRed(failed('Warning: Could not find any test files matching pattern: tests.js'))).toBe('the commit has no files of such tests')
   expect(whyRed(failed('not ok 1 - no tests specified\n  ---'))).toBe('the commit has no files of such tests')
   expect(whyRed(failed('TypeError: fetch failed'))).toBe('it wants the network, which checks do not have')
@@ -199,14 +199,14 @@ test('why tests fail by themselves is said where their output tells it', () => {
   expect(whyRed(failed('AssertionError: 1 == 2'))).toBeNull()
 })
 
-test('tests that fail are told from tests that lack something', () => {
+test('failing tests are distinguished from tests that lack something', () => {
   expect(lacksSomething(failed("Error: Cannot find module 'mocha'"))).toBe(true)
   expect(lacksSomething(failed("Error: Cannot find module './lib/missing'"))).toBe(false)
   expect(lacksSomething(failed('sh: 1: nyc: not found', 127))).toBe(true)
   expect(lacksSomething(failed('AssertionError [ERR_ASSERTION]: 1 == 2'))).toBe(false)
 })
 
-test('a long line without end is looked through in no time worth speaking of', () => {
+test('a long line without end is processed in negligible time', () => {
   expect(lacksSomething(failed('a'.repeat(1_000_000)))).toBe(false)
   expect(repaired('npm ci', `npm error path ${'ENOENT '.repeat(50_000)}`)).toBeNull()
 })

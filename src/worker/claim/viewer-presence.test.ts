@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { WATCH_INTERVAL_MS } from '../../store/notify.ts'
 import { ViewerPresence } from './viewer-presence.ts'
 
-test('somebody may follow a run at its beginning and for three times as long as a process takes to say so again', () => {
+test('a run may have viewers at its start and for three times the interval at which a process reports them', () => {
   let now = 1_000
   const viewers = new ViewerPresence(() => now)
   expect(viewers.present).toBe(true)

@@ -29,7 +29,7 @@ test.each([
   expect(egressOf(rows, mirrors, 'agent')).toEqual(rules)
 })
 
-test('a preset stands for the hosts of its registry', () => {
+test('a preset expands to the hosts of its registry', () => {
   expect(egressOf([row(null, 'allowlist', [], ['pypi'])], [], 'agent')).toEqual([
     { host: 'pypi.org', port: 443 },
     { host: 'files.pythonhosted.org', port: 443 },

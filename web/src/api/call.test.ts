@@ -18,7 +18,7 @@ test('status and entry names are those of the contract', () => {
   expect(new Set(MessageTypes)).toEqual(new Set(MessageType.options))
 })
 
-test('messages of a refused form stand at their fields', () => {
+test('messages of a refused form are next to their fields', () => {
   const error = new ProblemError(400, 'invalid_request', 'Invalid', [
     { loc: ['body', 'budget', 'max_steps'], msg: 'too small', type: 'too_small' },
     { loc: ['body', 'tags', 3], msg: 'too long', type: 'too_big' },
@@ -28,7 +28,7 @@ test('messages of a refused form stand at their fields', () => {
   expect(fieldMessages(new Error('x'))).toEqual({})
 })
 
-test('an answer that is no problem object still says what happened', async () => {
+test('a response without a problem object still reports what happened', async () => {
   const problem = await problemOf(
     new Response('<html>Bad gateway', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '3' } }),
   )

@@ -57,7 +57,7 @@ test('a stream that ends is resumed after the last id, without gaps or duplicate
   expect(events.map(event => event.id)).toEqual(['1', '2', '3', '4'])
 })
 
-test('events without an id are passed on and do not move the place to resume from', async () => {
+test('events without an id are passed on and do not move the resume position', async () => {
   const { asked, events } = await read([[log(7), 'event: run\ndata: {"status":"running"}\n\n', ': alive\n\n'], []])
   expect(asked).toEqual([null, '7', '7'])
   expect(events).toEqual([
@@ -88,7 +88,7 @@ test('events that come in pieces are put together, characters too', async () => 
   expect(events).toEqual([{ id: '1', event: 'log', data: { text: 'grün' } }])
 })
 
-test('a service that is gone is tried again and again, ever more slowly, and the wait starts anew after success', async () => {
+test('an unavailable service is retried, with growing waits, and the wait is reset after success', async () => {
   const gone = new ProblemError(0, 'unreachable', 'gone')
   const { states, waits } = await read([gone, gone, gone, [log(1)], gone])
   expect(states).toEqual(['connecting', 'reconnecting', 'reconnecting', 'reconnecting', 'live', 'reconnecting', 'reconnecting'])
@@ -96,12 +96,12 @@ test('a service that is gone is tried again and again, ever more slowly, and the
   expect(waits[3]).toBeLessThanOrEqual(625)
 })
 
-test('a wait that the service asks for is kept', async () => {
+test('a wait that the service requests is honoured', async () => {
   const { waits } = await read([new ProblemError(503, 'unavailable', 'draining', [], 9000)])
   expect(waits[0]).toBe(9000)
 })
 
-test('a refusal that no retry can mend ends the stream and says why', async () => {
+test('a refusal that no retry can fix ends the stream and reports why', async () => {
   const { asked, last } = await read([new ProblemError(404, 'not_found', 'There is no run 9')])
   expect(asked).toHaveLength(1)
   expect(last).toMatchObject({ name: 'ended', problem: { status: 404 } })

@@ -31,7 +31,7 @@ test('a run that was deleted is taken out and no longer counted; one that is not
   expect(withoutRun(pages, 3)).toBe(pages)
 })
 
-test('a run that changed is changed where it stands', () => {
+test('a changed run is updated at its position', () => {
   const later = run(8, { status: 'completed', updated_at: '2026-11-20T10:00:01.000Z' })
   expect(withRun([page(run(9), run(8))], later, {})[0]?.items[1]?.status).toBe('completed')
 })

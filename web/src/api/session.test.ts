@@ -23,7 +23,7 @@ function service() {
   return { state, session: createSession(answer, () => state.now) }
 }
 
-test('a token is asked for once, however many calls need it at the same time', async () => {
+test('a token is requested once, regardless of the number of simultaneous calls', async () => {
   const { state, session } = service()
   const [a, b] = await Promise.all([session.current(), session.current()])
   expect(a).toEqual(b)
@@ -49,7 +49,7 @@ test('a refused token is forgotten, but not one that replaced it meanwhile', asy
   expect((await session.current()).token).not.toBe(first.token)
 })
 
-test('without a cookie the problem is 401, and signing in mends it', async () => {
+test('without a cookie the problem is 401, and signing in resolves it', async () => {
   const { state, session } = service()
   state.signed_in = false
   await expect(session.current()).rejects.toMatchObject({ status: 401 })

@@ -22,7 +22,7 @@ test.each<[Schema, string]>([
   expect(typeOf(document, schema)).toBe(words)
 })
 
-test('fields say what is required, allowed, deprecated, and what stands inside', () => {
+test('fields show what is required, allowed, deprecated, and nested', () => {
   const { prompt, budget, images } = fields('CreateAgentRunInput')
   expect(prompt).toMatchObject({ type: 'string', required: true, facts: ['1 to 200,000 characters'], inside: null })
   expect(images).toMatchObject({ required: false, facts: ['at most 10 items'] })
@@ -37,7 +37,7 @@ test('fields say what is required, allowed, deprecated, and what stands inside',
   expect(fields('Health').status?.facts).toEqual(['always "ok"'])
 })
 
-test('a parameter is a field, with its default; the bounds of an id are not told', () => {
+test('a parameter is a field, with its default; the bounds of an id are omitted', () => {
   const logs = document.paths['/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs']?.get
   const told = Object.fromEntries((logs?.parameters ?? []).map(one => [one.name, parameterField(document, one)]))
   expect(told.limit).toMatchObject({ required: false, facts: ['1 to 100', 'default 100'], description: 'Max number of logs returned' })

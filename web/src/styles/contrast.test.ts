@@ -37,6 +37,6 @@ test.each([...texts, ...terminal])('%s is readable on every background, light an
   }
 })
 
-test('all sixteen colours of a terminal are looked at', () => {
+test('all sixteen colours of a terminal are checked', () => {
   expect(terminal).toHaveLength(16)
 })

@@ -19,6 +19,6 @@ test.each([
   '/relative',
   'https://user:pass@example.com/',
   '',
-])('%j is no link', address => {
+])('%j is not a link', address => {
   expect(httpLink(address)).toBeNull()
 })

@@ -22,7 +22,7 @@ test.each([null, {}, { ...asked, host: '192.0.2.1' }, { ...asked, host: '2001:db
   },
 )
 
-test('a line says what was refused, and what was refused again', () => {
+test('a line shows what was refused, and what was refused again', () => {
   expect(blockedLine(asked, { reason: 'not_allowed' })).toBe('CONNECT a.example:8443')
   expect(blockedLine({ host: null }, { reason: 'malformed' })).toBe('?')
   const hosts = [

@@ -20,7 +20,7 @@ const entry = (message_type: MessageType, fields: Partial<LogEntry> = {}): LogEn
   ...fields,
 })
 
-test('every kind of entry has a label, even when it says nothing', () => {
+test('every kind of entry has a label, even an empty one', () => {
   for (const type of MessageTypes) expect(entrySummary(entry(type)).label, type).not.toBe('')
 })
 
@@ -37,7 +37,7 @@ test('a shell call shows its command, and its exit code when it failed', () => {
   expect(call(2)).toMatchObject({ tone: 'bad', note: 'exit 2' })
 })
 
-test('a tool that was cut short says how', () => {
+test('an interrupted tool shows the reason', () => {
   const ended = (status: string) =>
     entrySummary(entry('ACTION', { tool_name: 'shell', tool_input: {}, tool_output: { status, exit_code: null } })).note
   expect([ended('timeout'), ended('interrupted'), ended('error')]).toEqual(['timed out', 'interrupted', 'failed'])
@@ -65,13 +65,13 @@ test('a plan counts what is done, a pull request its lines', () => {
   expect(entrySummary(pr)).toMatchObject({ line: '#3 Fix', note: '+4 −1' })
 })
 
-test('a review says its verdict, and a bad one looks bad', () => {
+test('a review shows its verdict, and a bad one is marked as bad', () => {
   const review = (verdict: string) => entrySummary(entry('COMMIT_EVALUATION', { observation: { verdict, findings: [] } }))
   expect(review('pass')).toMatchObject({ label: 'Review of the commits', note: 'pass', tone: 'neutral' })
   expect(review('fail')).toMatchObject({ note: 'fail', tone: 'bad' })
 })
 
-test('failing checks are named, and what came of an attempt says which pass, which do not, and why it stops', () => {
+test('failing checks are named, and the outcome of an attempt names which pass, which do not, and why it stops', () => {
   const detected = { checks: [{ name: 'test' }, { name: 'lint' }], attempt: 1, max_attempts: 3 }
   expect(entrySummary(entry('DETECT_PR_ERRORS', { observation: detected }))).toMatchObject({
     ...{ label: 'Checks failed', line: 'test, lint', tone: 'bad', note: 'attempt 1 of 3' },

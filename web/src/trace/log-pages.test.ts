@@ -33,7 +33,7 @@ function run(total: number, max_pages = 3) {
   return { state, pages, idle }
 }
 
-test('only the pages that are looked at are loaded', async () => {
+test('only the visible pages are loaded', async () => {
   const { state, pages, idle } = run(1000)
   pages.grow(1000)
   pages.want(503, 512)
@@ -43,7 +43,7 @@ test('only the pages that are looked at are loaded', async () => {
   expect(pages.at(0)).toBeUndefined()
 })
 
-test('what is here is not asked for again', async () => {
+test('loaded pages are not requested again', async () => {
   const { state, pages, idle } = run(25)
   pages.grow(25)
   pages.want(20, 24)
@@ -54,7 +54,7 @@ test('what is here is not asked for again', async () => {
   expect(state.asked).toEqual([20])
 })
 
-test('memory is bounded: the page looked at longest ago goes first', async () => {
+test('memory is bounded: the least recently viewed page is dropped first', async () => {
   const { pages, idle } = run(1000, 3)
   pages.grow(1000)
   for (const first of [0, 10, 20, 30]) {
@@ -89,7 +89,7 @@ test('an entry that comes twice is there once', async () => {
   expect([pages.total, pages.at(3)?.seq, pages.at(4)]).toEqual([4, 4, undefined])
 })
 
-test('a page with a gap before a live entry is asked for', async () => {
+test('a page with a gap before a live entry is requested', async () => {
   const { state, pages, idle } = run(5)
   pages.grow(5)
   state.total = 8
@@ -111,7 +111,7 @@ test('live entries that came while their page was loading are kept', async () =>
   expect(pages.at(2)?.seq).toBe(3)
 })
 
-test('a failed page is not asked for in a loop, and is tried again on demand', async () => {
+test('a failed page is not requested in a loop, and is retried on demand', async () => {
   const { state, pages, idle } = run(5)
   pages.grow(5)
   state.fail = true

@@ -35,7 +35,7 @@ test('taking the removed or the added lines out of a diff gives the text before 
   )
 })
 
-test('a long text is cut at a line and says how many are left', () => {
+test('a long text is truncated at a line and shows how many are left', () => {
   expect(clampLines('1\n2\n3\n4', 2)).toEqual({ head: '1\n2', hidden: 2 })
   expect(clampLines('1\n2\n', 2)).toEqual({ head: '1\n2\n', hidden: 0 })
   expect(clampLines('', 2)).toEqual({ head: '', hidden: 0 })
