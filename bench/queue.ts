@@ -42,13 +42,13 @@ export async function queue(): Promise<string> {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.detail}`)
     return answer
   }
-  const made: number[] = []
+  const created: number[] = []
   const create = async (of: typeof large) => {
     const { id } = await call(of, 'POST', '/agent/run', { prompt: 'Say what this is good for.', repoless: true })
-    if (of === large) made.push(id)
+    if (of === large) created.push(id)
   }
   const cancel = async () => {
-    const run = await call(large, 'POST', '/agent/run/stop', { agent_run_id: made.pop() })
+    const run = await call(large, 'POST', '/agent/run/stop', { agent_run_id: created.pop() })
     if (run.status !== 'cancelled') throw new Error(`a queued run that was stopped is ${run.status}`)
   }
   await db.query({ text: 'create table bench_baseline (id bigint generated always as identity primary key, text text)' })
@@ -64,7 +64,7 @@ export async function queue(): Promise<string> {
       'create, 4 clients of the large one': of_large,
       'create, 1 client of the small one': of_small,
       'cancel of a queued run': await rateOf(2, seconds / 5, cancel),
-      'one queued run': await rateOf(2, seconds / 5, () => call(large, 'GET', `/agent/run/${made.at(-1)}`)),
+      'one queued run': await rateOf(2, seconds / 5, () => call(large, 'GET', `/agent/run/${created.at(-1)}`)),
       'list, newest 100': await rateOf(2, seconds / 5, () => call(large, 'GET', '/agent/runs?limit=100')),
       'list, queued, from 5,000 on': await rateOf(2, seconds / 5, () =>
         call(large, 'GET', '/agent/runs?status=queued&skip=5000&limit=100'),

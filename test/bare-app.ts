@@ -3,7 +3,7 @@ import { request_timeouts } from '../src/http/server.ts'
 import { Feeds } from '../src/live/feeds.ts'
 import { Hub } from '../src/live/hub.ts'
 import type { Database } from '../src/store/database.ts'
-import { unaskedServices } from './no-service.ts'
+import { unusedServices } from './no-service.ts'
 import { noTelemetry } from './no-telemetry.ts'
 
 /** The HTTP app as it is built, with only a database behind it, for tests of the app itself. */
@@ -11,7 +11,7 @@ export function createBareApp(db: Database, timeouts = request_timeouts) {
   const ignored = () => {}
   return createApp(
     {
-      services: unaskedServices(db),
+      services: unusedServices(db),
       feeds: new Feeds(new Hub(), ignored, ignored),
       readiness: () => Promise.reject(new Error('not asked')),
       web: '/nowhere',

@@ -8,7 +8,7 @@ import { findOrphan, stopServer } from '../src/postgres/leftover.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { isAlive } from '../src/system/processes.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
-import { memory_place, memoryFolder } from './memory-folder.ts'
+import { memory_root, memoryFolder } from './memory-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -48,11 +48,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Ends and removes the remains of killed test runs: the folder's name contains the id of the process that created it. */
 async function removeKilledRuns(): Promise<void> {
-  for (const place of [tmpdir(), memory_place].filter(place => existsSync(place)))
-    for (const name of readdirSync(place)) {
+  for (const location of [tmpdir(), memory_root].filter(location => existsSync(location)))
+    for (const name of readdirSync(location)) {
       const [, pid] = /^agentrun-test-(\d+)-/.exec(name) ?? []
       if (!pid || isAlive(Number(pid))) continue
-      const folder = join(place, name)
+      const folder = join(location, name)
       const orphan = findOrphan(join(realpathSync(folder), 'postgres/cluster'))
       if (orphan) await stopServer(orphan.pid)
       rmSync(folder, { recursive: true, force: true })

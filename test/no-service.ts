@@ -19,25 +19,25 @@ export const no_limits = {
   session: null,
 }
 
-const unasked = () => Promise.reject(new Error('not asked'))
-const unaskedOpen = () => {
+const unused = () => Promise.reject(new Error('not asked'))
+const unusedOpen = () => {
   throw new Error('not asked')
 }
-const unaskedForge = {
-  fetch: unasked,
-  tips: unasked,
-  findMerge: unasked,
-  count: unasked,
-  commits: unasked,
-  changes: unasked,
-  merge: unasked,
-  push: unasked,
-  mergeable: unasked,
+const unusedForge = {
+  fetch: unused,
+  tips: unused,
+  findMerge: unused,
+  count: unused,
+  commits: unused,
+  changes: unused,
+  merge: unused,
+  push: unused,
+  mergeable: unused,
 }
-const unaskedGit = { offerFetch: unasked, fetch: unasked, offerPush: unasked, push: unasked }
+const unusedGit = { offerFetch: unused, fetch: unused, offerPush: unused, push: unused }
 
 /** What an HTTP app needs to be built, for tests of the app that call no verb. */
-export function unaskedServices(db: Database): Services {
+export function unusedServices(db: Database): Services {
   return {
     db,
     findAccess: accessFinder(db),
@@ -48,21 +48,21 @@ export function unaskedServices(db: Database): Services {
     models: createModelCatalog({ default_model: null }),
     listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),
-    forge: unaskedForge,
-    forges: { of: unasked, gitCredentials: unasked, open: unaskedOpen, lookUp: unasked, tryOut: unaskedOpen, convertManifest: unasked },
+    forge: unusedForge,
+    forges: { of: unused, gitCredentials: unused, open: unusedOpen, lookUp: unused, tryOut: unusedOpen, convertManifest: unused },
     allow_private_forges: false,
-    git_server: unaskedGit,
-    readTrees: unasked,
+    git_server: unusedGit,
+    readTrees: unused,
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),
     known_values: [],
     readRepositoryUrl: async () => ({ ok: false, reason: 'not asked' }),
     queue_seconds: 60,
     tool_call_seconds: 1,
-    onRun: unaskedOpen,
+    onRun: unusedOpen,
     environment_seconds: 60,
     default_egress: 'off',
-    postWebhook: unasked,
+    postWebhook: unused,
     allow_private_webhooks: false,
   }
 }

@@ -115,7 +115,7 @@ const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => (
   turn: row.turn + (new_turn ? 1 : 0),
 })
 
-export function stopAsked(row: Row, now: number, { fence }: Times): Row {
+export function stopRequested(row: Row, now: number, { fence }: Times): Row {
   if (isTerminal(row.status)) return row
   if (row.status === 'cancelling') return { ...row, resume_requested: false }
   // What a lost worker has left open is closed by the sweep first.
@@ -124,7 +124,7 @@ export function stopAsked(row: Row, now: number, { fence }: Times): Row {
   return { ...row, status: 'cancelling', owner, claimable: false, recovering: false, lease_until: now + fence, deadline_at: now + fence }
 }
 
-export function pauseAsked(row: Row, now: number, { let_go }: Times): Row | null {
+export function pauseRequested(row: Row, now: number, { let_go }: Times): Row | null {
   if (row.status === 'cancelling' || isTerminal(row.status)) return null
   if (row.status === 'paused' || (at_work(row) && row.pausing)) return row
   if (!at_work(row)) return { ...paused(row), pausing: true }

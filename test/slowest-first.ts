@@ -55,8 +55,8 @@ export const slowest = [
 /** The files above in their order, then the others as Vitest would have them. */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = (file: TestSpecification) => slowest.indexOf(relative(file.project.config.root, file.moduleId))
-    const known = files.filter(file => place(file) >= 0).sort((a, b) => place(a) - place(b))
-    return [...known, ...(await super.sort(files.filter(file => place(file) < 0)))]
+    const location = (file: TestSpecification) => slowest.indexOf(relative(file.project.config.root, file.moduleId))
+    const known = files.filter(file => location(file) >= 0).sort((a, b) => location(a) - location(b))
+    return [...known, ...(await super.sort(files.filter(file => location(file) < 0)))]
   }
 }

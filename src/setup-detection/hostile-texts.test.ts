@@ -140,7 +140,7 @@ test('no output keeps the rules busy', () => {
   const commands = ['npm install', 'pnpm install', 'yarn install', 'pip install -e .', 'cargo build', 'make', './a'].map(said)
   for (const output of [...hostile, ...hostile.map(text => `${text}!`)]) {
     const failed = { output, exit_code: 1, timed_out: false }
-    for (const look of [explain, lacksSomething, hasNoTests, mostlyPassed, whyRed]) look(failed)
+    for (const poll of [explain, lacksSomething, hasNoTests, mostlyPassed, whyRed]) poll(failed)
     for (const [n, { command }] of commands.entries()) repairCommand(commands, n, command, failed, new Set())
     for (const ecosystem of ['node', 'python'])
       repairForProof(

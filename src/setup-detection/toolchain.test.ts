@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import type { Tool } from './proposal.ts'
 import { tooOldText } from './toolchain.ts'
 
-const said = (binary: string, wanted: string | null, version: string) => {
+const text = (binary: string, wanted: string | null, version: string) => {
   const tool: Tool = { binary, wanted, from: 'pyproject.toml', package: binary }
   return tooOldText([tool], new Map([[binary, version]]))
 }
 
 test('a program that is older than required is reported with both versions', () => {
-  expect(said('python3', '>=3.13', 'Python 3.11.2')).toBe(
+  expect(text('python3', '>=3.13', 'Python 3.11.2')).toBe(
     'pyproject.toml requires python3 >=3.13, and the installed version is Python 3.11.2.',
   )
   for (const [binary, wanted, version] of [
@@ -19,7 +19,7 @@ test('a program that is older than required is reported with both versions', () 
     ['java', '21', 'openjdk version "17.0.15" 2025-04-15'],
     ['perl', '5.36.1', 'Perl 5.36.0'],
   ] as const)
-    expect(said(binary, wanted, version)).toContain(`requires ${binary} ${wanted}`)
+    expect(text(binary, wanted, version)).toContain(`requires ${binary} ${wanted}`)
 })
 
 test('one that is new enough, or of unknown version, is not', () => {
@@ -32,5 +32,5 @@ test('one that is new enough, or of unknown version, is not', () => {
     ['go', '1.22', ''],
     ['go', null, 'go version go1.19.8'],
   ] as const)
-    expect(said(binary, wanted, version)).toBeNull()
+    expect(text(binary, wanted, version)).toBeNull()
 })

@@ -67,14 +67,14 @@ describe('security headers', () => {
 describe('another origin', () => {
   test('may call /v1 of a service with the default configuration, without credentials, and sees the headers of limits', async () => {
     for (const origin of [ORIGIN, 'null']) {
-      const asked = await preflight(app, origin)
-      expect([asked.status, await asked.text()]).toEqual([204, ''])
-      expect(Object.fromEntries(asked.headers)).toMatchObject({
+      const requested = await preflight(app, origin)
+      expect([requested.status, await requested.text()]).toEqual([204, ''])
+      expect(Object.fromEntries(requested.headers)).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'POST',
         'access-control-allow-headers': 'Authorization, Content-Type, traceparent, tracestate, *',
       })
-      expect(asked.headers.has('access-control-allow-credentials')).toBe(false)
+      expect(requested.headers.has('access-control-allow-credentials')).toBe(false)
       const { status, headers } = await app.call('GET', '/v1/users/me', undefined, { origin })
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
       expect(headers.has('access-control-allow-credentials')).toBe(false)
@@ -101,9 +101,9 @@ describe('another origin', () => {
 
   test('gets it when it was named, never with credentials, on errors and streams too', async () => {
     for (const origin of [ORIGIN, 'http://localhost:3000']) {
-      const asked = await preflight(open, origin)
-      expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin])
-      expect(asked.headers.has('access-control-allow-credentials')).toBe(false)
+      const requested = await preflight(open, origin)
+      expect([requested.status, requested.headers.get('access-control-allow-origin')]).toEqual([204, origin])
+      expect(requested.headers.has('access-control-allow-credentials')).toBe(false)
       for (const [path, status] of [
         ['/v1/users/me', 200],
         ['/v1/organizations/0/repos', 403],

@@ -167,11 +167,11 @@ test('every operation has a file of tests, and it requests the path', () => {
       .flat()
       .filter(home => fileOf(home) === undefined),
   ).toEqual([])
-  const unasked = rows.filter(({ endpoint, text }) => {
+  const unused = rows.filter(({ endpoint, text }) => {
     const last = endpoint.path.split('/').findLast(part => part !== '' && !part.startsWith('{')) ?? ''
     return !text.includes(last)
   })
-  expect(unasked.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`)).toEqual([])
+  expect(unused.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`)).toEqual([])
 })
 
 test('there is a describe or a test for 200, or for its substitute, and for every refusal of an operation’s own', () => {

@@ -105,8 +105,8 @@ describe('200', () => {
     expect(response.status).toBe(200)
     expect(text).toContain(`"metadata":${metadata}`)
     const { id } = JSON.parse(text)
-    for (const place of [`${path()}/${id}`, `${path()}/${id}/logs`, `${path()}s?limit=1`]) {
-      const again = await fetch(app.base_url + place, { headers })
+    for (const location of [`${path()}/${id}`, `${path()}/${id}/logs`, `${path()}s?limit=1`]) {
+      const again = await fetch(app.base_url + location, { headers })
       expect(await again.text()).toContain(`"metadata":${metadata}`)
     }
   })
@@ -124,11 +124,11 @@ describe('200', () => {
     for (const { secret } of webhooks) if (secret) expect(row?.webhooks).not.toContain(secret)
     const [first] = stored
     const sealer = createSealer(ownSecretKey(app.data_dir))
-    const place = { organization_id: app.org_id, scope: 'run webhook', name: first?.url ?? '' }
+    const location = { organization_id: app.org_id, scope: 'run webhook', name: first?.url ?? '' }
     const sealed = { key_id: first?.key_id ?? '', sealed: Buffer.from(first?.sealed ?? '', 'base64') }
-    expect(sealer.open(place, sealed)).toBe(webhooks[0]?.secret)
-    for (const place of [`${path()}/${body.id}`, `${path()}/${body.id}/logs`, `${path()}s`])
-      expect(JSON.stringify((await app.call('GET', place)).body)).not.toMatch(/of-the-hook|hooks\.example/)
+    expect(sealer.open(location, sealed)).toBe(webhooks[0]?.secret)
+    for (const location of [`${path()}/${body.id}`, `${path()}/${body.id}/logs`, `${path()}s`])
+      expect(JSON.stringify((await app.call('GET', location)).body)).not.toMatch(/of-the-hook|hooks\.example/)
     expect(JSON.stringify(body)).not.toMatch(/of-the-hook|hooks\.example/)
   })
 

@@ -5,7 +5,7 @@ import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, create, made } from './make-token.ts'
-import { addCaller, addPerson, askWith, type Bounds, type Caller } from './people.ts'
+import { addCaller, addPerson, type Bounds, type Caller, requestWith } from './people.ts'
 import { putRepository } from './put-repository.ts'
 import { startOrganizations } from './start-organizations.ts'
 
@@ -27,7 +27,7 @@ describe('POST …/tokens', () => {
       expect(token.token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
       expect(isWellFormed(token.token)).toBe(true)
       expect(token.token.endsWith(token.hint)).toBe(true)
-      expect((await askWith(app, token.token, 'GET', `/v1/organizations/${app.org_id}/repos`)).status).toBe(200)
+      expect((await requestWith(app, token.token, 'GET', `/v1/organizations/${app.org_id}/repos`)).status).toBe(200)
       const listed = await member.ask('GET', '/tokens')
       expect(JSON.stringify(listed.body)).not.toContain(token.token)
       for (const { name } of await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`))
@@ -40,17 +40,17 @@ describe('POST …/tokens', () => {
     test('it is good for this organization alone, though its user is in another one too', async () => {
       await insertMembership(app.db, other.org_id, member.user_id, 'ADMIN')
       const { token } = await made(member)
-      expectProblem(await askWith(app, token, 'GET', `/v1/organizations/${other.org_id}/repos`), 403)
+      expectProblem(await requestWith(app, token, 'GET', `/v1/organizations/${other.org_id}/repos`), 403)
       await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, member.user_id])
     })
 
     test('scopes, in their order and once each, bound what it may do', async () => {
       const { token, scopes } = await made(member, { scopes: ['org:read', 'runs:read', 'org:read'] })
       expect(scopes).toEqual(['runs:read', 'org:read'])
-      expect((await askWith(app, token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)).status).toBe(200)
-      const refused = expectProblem(await askWith(app, token, 'GET', `/v1/organizations/${app.org_id}/repos`), 403)
+      expect((await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)).status).toBe(200)
+      const refused = expectProblem(await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/repos`), 403)
       expect(refused.detail).toContain('repos:read')
-      expectProblem(await askWith(app, token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }), 403)
+      expectProblem(await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }), 403)
     })
 
     test('repositories of this organization, each once', async () => {
@@ -73,7 +73,7 @@ describe('POST …/tokens', () => {
       const user_id = await addService(app)
       const { token, ...shown } = await made(admin, { user_id })
       expect(shown).toMatchObject({ kind: 'service', prefix: 'arun_s_', user_id, created_by: app.user_id })
-      expect((await askWith(app, token, 'GET', '/v1/users/me')).body).toMatchObject({ id: user_id, full_name: 'bot', role: 'MEMBER' })
+      expect((await requestWith(app, token, 'GET', '/v1/users/me')).body).toMatchObject({ id: user_id, full_name: 'bot', role: 'MEMBER' })
     })
   })
 
@@ -189,13 +189,13 @@ describe('POST …/tokens', () => {
     })
 
     test('another organization', async () => {
-      expectProblem(await askWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/tokens`, { name: 'x' }), 403)
+      expectProblem(await requestWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/tokens`, { name: 'x' }), 403)
     })
 
     test('a chain of tokens never widens: each is bounded by the one before it', async () => {
       const first = await made(member, { scopes: ['runs:read', 'runs:write'], repository_ids: [app.repo_id], expires_in_seconds: 3_600 })
       const make = (token: string, body: Record<string, unknown>) =>
-        askWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 't', ...body })
+        requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 't', ...body })
       const second = (await make(first.token, {})).body
       expect(second).toMatchObject({ scopes: first.scopes, repository_ids: first.repository_ids, expires_at: first.expires_at })
       for (const body of [{ scopes: ['logs:read'] }, { expires_in_seconds: 7_200 }, { user_id: app.user_id }])
@@ -223,7 +223,7 @@ describe('a token after its user has changed', () => {
         (await admin.ask('GET', '/tokens')).body.items.map((item: { id: number; scopes: unknown }) => [item.id, item.scopes]),
       )
     const may = async ({ token }: { token: string }) =>
-      (await askWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'child' })).status
+      (await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'child' })).status
     expect([await may(wide), await may(narrow)]).toEqual([200, 200])
     await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     expect([await may(wide), await may(narrow)]).toEqual([403, 403])

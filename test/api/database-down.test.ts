@@ -96,10 +96,10 @@ describe('without its database', () => {
   })
 
   test('F95 a malformed token is refused without a query', async () => {
-    const made = newToken('p')
-    expectAway(await call('/v1/users/me', made))
-    expectProblem(await call('/v1/users/me', `${made.slice(0, -1)}${made.endsWith('0') ? '1' : '0'}`), 401)
-    expectProblem(await call('/v1/users/me', made.toLowerCase()), 401)
+    const created = newToken('p')
+    expectAway(await call('/v1/users/me', created))
+    expectProblem(await call('/v1/users/me', `${created.slice(0, -1)}${created.endsWith('0') ? '1' : '0'}`), 401)
+    expectProblem(await call('/v1/users/me', created.toLowerCase()), 401)
   })
 
   test('it is found again without a restart, once and not twice', async () => {

@@ -54,9 +54,9 @@ ajv.addSchema(document, 'document')
 ajv.addSchema(closed(document) as object, 'closed')
 
 const compiled = new Map<string, ValidateFunction>()
-function validator(place: string): ValidateFunction {
-  const known = compiled.get(place) ?? ajv.compile({ $ref: place })
-  compiled.set(place, known)
+function validator(location: string): ValidateFunction {
+  const known = compiled.get(location) ?? ajv.compile({ $ref: location })
+  compiled.set(location, known)
   return known
 }
 
@@ -74,12 +74,12 @@ export const isAllowedParameter = ({ path, method, parameters }: Operation, para
 
 /** What is wrong with a JSON answer of this status by the document, a key that it does not know included. */
 export function mistakesOf({ path, method, responses }: Operation, status: number, body: unknown): unknown[] {
-  const place =
+  const location =
     status === 200
       ? pointer('closed', 'paths', path, method.toLowerCase(), 'responses', '200', 'content', 'application/json', 'schema')
       : pointer('closed', 'components', 'schemas', 'Problem')
   if (responses[status] === undefined) return [`status ${status} is not in the document`]
-  const check = validator(place)
+  const check = validator(location)
   return check(body) ? [] : (check.errors ?? []).map(({ instancePath, message, params }) => ({ instancePath, message, params }))
 }
 

@@ -5,7 +5,7 @@ import { AgentRun } from '../../src/contract/runs/runs.ts'
 import type { Context } from '../../src/service/context.ts'
 import { dryRunOf } from '../../src/service/runs/dry-run.ts'
 import { channels } from '../../src/store/notify.ts'
-import { unaskedServices } from '../no-service.ts'
+import { unusedServices } from '../no-service.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
@@ -147,7 +147,7 @@ describe('obstacles', () => {
   })
 
   test('workers that start none, with their reason, and a repository without a commit', async () => {
-    const services = unaskedServices(app.db)
+    const services = unusedServices(app.db)
     const actor = { user_id: app.user_id, wire_profile: 'standard', repository_ids: null }
     const ctx = {
       ...{ ...services, actor, windows: [], organization_id: app.org_id },
@@ -186,17 +186,17 @@ describe('403', () => {
 async function listening() {
   const client = new pg.Client({ connectionString: app.database_url })
   await client.connect()
-  const heard: string[] = []
+  const received: string[] = []
   let wake = () => {}
   client.on('notification', ({ payload = '' }) => {
-    heard.push(payload)
+    received.push(payload)
     wake()
   })
   await client.query(`listen ${channels.run}; listen ${channels.work}`)
   return {
     async until(payload: string) {
-      while (!heard.includes(payload)) await new Promise<void>(resolve => (wake = resolve))
-      return heard
+      while (!received.includes(payload)) await new Promise<void>(resolve => (wake = resolve))
+      return received
     },
     [Symbol.asyncDispose]: () => client.end(),
   }

@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const places = ['/egress', '/repos/{repo_id}/egress'] as const
+const locations = ['/egress', '/repos/{repo_id}/egress'] as const
 const at = (place: string, repo_id = app.repo_id) => `/v1/organizations/${app.org_id}${place.replace('{repo_id}', `${repo_id}`)}`
 const nothing = { agent: { mode: null, allow: [], presets: [] }, setup: { mode: null } }
 
-describe.each(places)('%s', place => {
+describe.each(locations)('%s', place => {
   const put = (body: unknown) => app.call('PUT', at(place), body)
   const get = () => app.call('GET', at(place))
 
@@ -88,7 +88,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
   const allow = (rule: unknown) => app.call('POST', path(), rule)
 
   test('200: a rule more, once, and the mode stays', async () => {
-    await app.call('PUT', at(places[1]), { agent: { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }] } })
+    await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }] } })
     const rule = { host: 'b.example', port: 443, methods: ['GET', 'CONNECT'] }
     const agent = { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }, rule] }
     expect(await allow(rule)).toMatchObject({ status: 200, body: { agent } })
@@ -97,52 +97,52 @@ describe('/repos/{repo_id}/egress/allow', () => {
   })
 
   test.each([null, 'off'] as const)('200: where egress is off (%s) it becomes an allow-list of that rule alone', async mode => {
-    await app.call('PUT', at(places[1]), { agent: { mode, presets: ['npm'], allow: [{ host: 'a.example' }] } })
+    await app.call('PUT', at(locations[1]), { agent: { mode, presets: ['npm'], allow: [{ host: 'a.example' }] } })
     const rule = { host: 'a.example', port: 443 }
     const agent = { mode: 'allowlist', presets: [], allow: [rule] }
     expect(await allow(rule)).toMatchObject({ status: 200, body: { agent } })
-    expect((await app.call('GET', at(places[1]))).body).toMatchObject({ agent })
+    expect((await app.call('GET', at(locations[1]))).body).toMatchObject({ agent })
   })
 
   test('200: where the organization has an allow-list the rule is one more, and the mode stays its own', async () => {
-    await app.call('PUT', at(places[0]), { agent: { mode: 'allowlist' } })
-    await app.call('PUT', at(places[1]), { agent: { presets: ['npm'] } })
+    await app.call('PUT', at(locations[0]), { agent: { mode: 'allowlist' } })
+    await app.call('PUT', at(locations[1]), { agent: { presets: ['npm'] } })
     expect((await allow({ host: 'a.example' })).body).toMatchObject({
       agent: { mode: null, presets: ['npm'], allow: [{ host: 'a.example' }] },
     })
-    await app.call('PUT', at(places[0]), { agent: {} })
-    await app.call('PUT', at(places[1]), { agent: { mode: 'allowlist' } })
+    await app.call('PUT', at(locations[0]), { agent: {} })
+    await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist' } })
   })
 
   test('409 where egress is off and what is listed is for setup commands: neither list is opened to agents, nor lost', async () => {
     const set = { agent: { mode: 'off', presets: ['npm'], allow: [] }, setup: { mode: 'allowlist' } }
-    await app.call('PUT', at(places[1]), set)
+    await app.call('PUT', at(locations[1]), set)
     expectProblem(await allow({ host: 'a.example' }), 409)
-    expect((await app.call('GET', at(places[1]))).body).toEqual(set)
-    await app.call('PUT', at(places[1]), { agent: { mode: 'allowlist' } })
+    expect((await app.call('GET', at(locations[1]))).body).toEqual(set)
+    await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist' } })
   })
 
   test('many at once are all there', async () => {
     const hosts = Array.from({ length: 8 }, (_, n) => `n${n}.example`)
     expect((await Promise.all(hosts.map(host => allow({ host })))).map(({ status }) => status)).toEqual(Array(8).fill(200))
-    const { body } = await app.call('GET', at(places[1]))
+    const { body } = await app.call('GET', at(locations[1]))
     expect(body.agent.allow.map(({ host }: { host: string }) => host)).toEqual(expect.arrayContaining(hosts))
   })
 
   test('400 for an invalid rule, 409 for one more than 200', async () => {
     expectProblem(await allow({ host: '10.0.0.1' }), 400, 'body.host')
-    await app.call('PUT', at(places[1]), {
+    await app.call('PUT', at(locations[1]), {
       agent: { mode: 'allowlist', allow: Array.from({ length: 200 }, (_, n) => ({ host: `m${n}.example` })) },
     })
     expectProblem(await allow({ host: 'one-more.example' }), 409)
     expect((await allow({ host: 'm7.example' })).status).toBe(200)
-    await app.call('PUT', at(places[1]), { agent: {} })
+    await app.call('PUT', at(locations[1]), { agent: {} })
   })
 })
 
 test('404: a repository of another organization has no rules of ours, and ours none of its', async () => {
   const before = await contents(app)
-  const theirs = at(places[1], other.repo_id)
+  const theirs = at(locations[1], other.repo_id)
   expectProblem(await app.call('GET', theirs), 404)
   expectProblem(await app.call('PUT', theirs, { agent: {} }), 404)
   expectProblem(await app.call('POST', `${theirs}/allow`, { host: 'a.example' }), 404)
@@ -151,7 +151,7 @@ test('404: a repository of another organization has no rules of ours, and ours n
 
 test('what a repository has goes with it', async () => {
   const { body } = await app.call('POST', at('/repos'), { url: 'https://git.example.org/acme/gone.git' })
-  await app.call('PUT', at(places[1], body.id), { agent: { mode: 'off' } })
+  await app.call('PUT', at(locations[1], body.id), { agent: { mode: 'off' } })
   expect((await app.call('DELETE', at(`/repos/${body.id}`))).status).toBe(200)
   expect(await rows(app, 'select 1 from egress where repository_id = $1', [body.id])).toEqual([])
 })

@@ -36,8 +36,8 @@ test('200: what is there, newest first; one goes, then all, and the audit log ha
   expect(await ids()).toEqual([c, a])
   expect((await app.call('DELETE', at())).body).toEqual({ dropped: 2 })
   expect((await app.call('DELETE', at())).body).toEqual({ dropped: 0 })
-  const told = await rows(app, `select detail from audit_entries where action = 'environments.dropped' order by id`)
-  expect(told.map(({ detail }) => JSON.parse(detail))).toEqual([
+  const reported = await rows(app, `select detail from audit_entries where action = 'environments.dropped' order by id`)
+  expect(reported.map(({ detail }) => JSON.parse(detail))).toEqual([
     { environment_id: b, dropped: 1 },
     { environment_id: null, dropped: 2 },
     { environment_id: null, dropped: 0 },

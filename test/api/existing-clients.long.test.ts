@@ -75,12 +75,12 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
 
   test('agent --prompt, agent --id, agent pull', async () => {
     const body = { prompt: answers, model: 'scripted/playbook', repo_id: app.repo_id }
-    const made = expectModel('AgentRunResponse', await call(`${org}/agent/run`, body))
-    expect(made.status).toBe(active)
-    expect(made.created_at).toMatch(pythonTime)
-    await awaitEnd(app, made.id)
-    await putPullRequest(app, made.id)
-    const shown = expectModel('AgentRunResponse', await call(`${org}/agent/run/${made.id}`))
+    const created = expectModel('AgentRunResponse', await call(`${org}/agent/run`, body))
+    expect(created.status).toBe(active)
+    expect(created.created_at).toMatch(pythonTime)
+    await awaitEnd(app, created.id)
+    await putPullRequest(app, created.id)
+    const shown = expectModel('AgentRunResponse', await call(`${org}/agent/run/${created.id}`))
     expect(shown).toMatchObject({ status: complete, result: 'It is done.', summary: expect.any(String) })
     expect(shown.github_pull_requests).toMatchObject([{ url: expect.any(String), head_branch_name: expect.stringMatching(/^agent\/run-/) }])
     expectError(await call(`${org}/agent/run/424242`), 404, /./)
@@ -88,14 +88,14 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
   })
 
   test('agents list and the list of the terminal interface hold my runs, each with what a row shows', async () => {
-    const made = expectModel(
+    const created = expectModel(
       'AgentRunResponse',
       await call(`${org}/agent/run`, { prompt: waits }, { 'x-codegen-client': 'codegen__claude_code' }),
     )
     const { id } = expectModel('UserResponse', await call('/v1/users/me'))
     for (const query of [`source_type=API&user_id=${id}`, `source_type=API&limit=10&user_id=${id}`]) {
       const { items, total, page } = expectModel('Page_AgentRunResponse_', await call(`${org}/agent/runs?${query}`))
-      expect(items[0]?.id).toBe(made.id)
+      expect(items[0]?.id).toBe(created.id)
       expect(total).toBeGreaterThanOrEqual(items.length)
       expect(page).toBe(1)
       for (const run of items) {
@@ -169,15 +169,15 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
   })
 
   test('creates, polls, answers a question over /v1/beta and gets the end', async () => {
-    const made = expectModel('AgentRunResponse', await call(`${org}/agent/run`, { prompt: waits, images: [image] }))
-    expect(made.status).toBe(active)
-    expect(Number.isNaN(new Date(made.created_at ?? '').getTime())).toBe(false)
-    await awaitRun(app, made.id, run => run.status === 'waiting')
-    expect((await call(`${org}/agent/run/${made.id}`)).body.status).toBe(asking)
-    const resumed = await call(`/v1/beta/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: made.id, prompt: 'That one.' })
+    const created = expectModel('AgentRunResponse', await call(`${org}/agent/run`, { prompt: waits, images: [image] }))
+    expect(created.status).toBe(active)
+    expect(Number.isNaN(new Date(created.created_at ?? '').getTime())).toBe(false)
+    await awaitRun(app, created.id, run => run.status === 'waiting')
+    expect((await call(`${org}/agent/run/${created.id}`)).body.status).toBe(asking)
+    const resumed = await call(`/v1/beta/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: created.id, prompt: 'That one.' })
     expectModel('AgentRunResponse', resumed)
-    await awaitEnd(app, made.id)
-    expect(expectModel('AgentRunResponse', await call(`${org}/agent/run/${made.id}`))).toMatchObject({
+    await awaitEnd(app, created.id)
+    expect(expectModel('AgentRunResponse', await call(`${org}/agent/run/${created.id}`))).toMatchObject({
       status: complete,
       result: 'That one.',
     })

@@ -52,8 +52,8 @@ describe('200', () => {
       ...{ status: 'queued', source_type: 'FORK', parent_run_id: parent.id, forked_at_seq: 3, prompt: 'Try it otherwise', total_logs: 2 },
       ...{ tags: ['kept'], metadata: null, base_sha: 'b'.repeat(40), branch: null, budget: { max_steps: 7 }, usage: { input_tokens: 0 } },
     })
-    const [asked, link] = await allLogs(app, body.id)
-    expect(asked).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'API' } })
+    const [requested, link] = await allLogs(app, body.id)
+    expect(requested).toMatchObject({ seq: 1, message_type: 'USER_MESSAGE', observation: { text: 'Try it otherwise', source_type: 'API' } })
     expect(link).toMatchObject({
       ...{ seq: 2, message_type: 'AGENT_RUN_LINK' },
       observation: { agent_run_id: parent.id, relation: 'parent', web_url: `${app.base_url}/agent/trace/${parent.id}` },

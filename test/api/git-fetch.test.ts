@@ -155,7 +155,7 @@ describe('who may', () => {
 describe('a client that is in the middle of it', () => {
   /** Begins to fetch a repository that fits into no buffer, and reads no more than its first bytes. */
   async function begin(token: string): Promise<IncomingMessage> {
-    const asked = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
+    const requested = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
       method: 'POST',
       headers: {
         authorization: `Basic ${Buffer.from(`git:${token}`).toString('base64')}`,
@@ -163,9 +163,9 @@ describe('a client that is in the middle of it', () => {
       },
     })
     const want = pktLine(`want ${app.git('rev-parse', 'large')}\n`)
-    asked.end(Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')]))
-    asked.on('error', () => {})
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    requested.end(Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')]))
+    requested.on('error', () => {})
+    const [answer] = (await once(requested, 'response')) as [IncomingMessage]
     expect(answer.statusCode).toBe(200)
     answer.on('error', () => {})
     await once(answer, 'readable')

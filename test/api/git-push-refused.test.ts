@@ -104,18 +104,18 @@ describe('what is not taken', () => {
   })
 
   test('a client that hangs up in the middle leaves no process, no file and no branch', async () => {
-    const asked = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
+    const requested = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-receive-pack-request' },
     })
-    asked.on('error', () => {})
+    requested.on('error', () => {})
     const header = Buffer.alloc(12)
     header.write('PACK')
     header.writeUInt32BE(2, 4)
     header.writeUInt32BE(3, 8)
-    asked.write(Buffer.concat([command(ZERO, at('refs/heads/main'), 'refs/heads/half'), header]))
+    requested.write(Buffer.concat([command(ZERO, at('refs/heads/main'), 'refs/heads/half'), header]))
     await expect.poll(() => processesIn(app.data_dir).filter(line => line.includes('index-pack')), { timeout: 20_000 }).toHaveLength(1)
-    asked.destroy()
+    requested.destroy()
     await expect.poll(() => [processesIn(app.data_dir), nothingLeft()], { timeout: 20_000 }).toEqual([[], []])
     expect(at('refs/heads/half')).toBe('')
   })

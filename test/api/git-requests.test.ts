@@ -72,8 +72,8 @@ describe('requests that are not of git', () => {
   })
 
   test('a header of the protocol is a number and nothing else', async () => {
-    const asked = { 'git-protocol': 'version=2:x=$(id)\u00e9' }
-    const { status, text } = await ask('GET', `${base()}/info/refs?service=git-upload-pack`, asked)
+    const requested = { 'git-protocol': 'version=2:x=$(id)\u00e9' }
+    const { status, text } = await ask('GET', `${base()}/info/refs?service=git-upload-pack`, requested)
     expect([status, text.slice(0, 14)]).toEqual([200, '000eversion 2\n'])
   })
 })

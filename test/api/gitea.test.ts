@@ -65,8 +65,8 @@ describe('200', () => {
     expect([first.status, ForgeReceipt.strict().parse(first.body)]).toMatchObject([200, { duplicate: false, queued: true, reason: null }])
     for (const delivery of ['one', 'two'])
       expect((await deliver(url, 'issue_comment', said, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
-    const look = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
-    expect(look.body).toMatchObject({ duplicate: false, queued: true })
+    const poll = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
+    expect(poll.body).toMatchObject({ duplicate: false, queued: true })
     // The statuses as Gitea 1.23 reports them.
     const unnamed = await deliver(url, '', statusOf('b'.repeat(40)), { as, event_type: 'status' })
     expect(unnamed.body).toMatchObject({ duplicate: false, queued: true })

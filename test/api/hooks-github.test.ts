@@ -26,7 +26,7 @@ afterAll(async () => {
   await github[Symbol.asyncDispose]()
 })
 
-const told = () =>
+const reported = () =>
   rows<{ delivery: string; outcome: string | null }>(app, 'select delivery, outcome from forge_deliveries order by received_at')
 const mention = (change: Record<string, unknown> = {}) => {
   const payload = payloads.commentBy('ada', '@agent-bot please', { number: 1, id: 98 })
@@ -41,7 +41,7 @@ describe('200', () => {
         const { status, body } = await deliver(url, name, payload)
         expect({ name, status, ...ForgeReceipt.strict().parse(body) }).toMatchObject({ name, status: 200, duplicate: false })
       }
-    expect(await told()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
+    expect(await reported()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
   }, 60_000)
 
   test('F117 the same delivery, and the same comment by another, are duplicates: nothing more is done', async () => {
@@ -64,20 +64,20 @@ describe('200', () => {
 
   test('a delivery older than a day is ignored, even with a valid signature: whether it was processed is unknown', async () => {
     const at = new Date(Date.now() - 25 * 3_600_000).toISOString()
-    const place = { number: 1, id: 97, at }
-    const told = [
-      await deliver(url, 'issue_comment', payloads.commentBy('ada', '@agent-bot go', place)),
-      await deliver(url, 'pull_request_review', payloads.reviewBy('ada', '@agent-bot go', place)),
-      await deliver(url, 'pull_request_review_comment', payloads.remarkBy('ada', '@agent-bot go', place)),
-      await deliver(url, 'issues', payloads.openedBy('ada', '@agent-bot go', place)),
+    const location = { number: 1, id: 97, at }
+    const reported = [
+      await deliver(url, 'issue_comment', payloads.commentBy('ada', '@agent-bot go', location)),
+      await deliver(url, 'pull_request_review', payloads.reviewBy('ada', '@agent-bot go', location)),
+      await deliver(url, 'pull_request_review_comment', payloads.remarkBy('ada', '@agent-bot go', location)),
+      await deliver(url, 'issues', payloads.openedBy('ada', '@agent-bot go', location)),
     ]
-    for (const { body } of told)
+    for (const { body } of reported)
       expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it was said more than a day ago' })
   })
 
   test('a delivery about an unregistered repository ends there, and creates no run', async () => {
     await expect
-      .poll(async () => (await told()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
+      .poll(async () => (await reported()).find(({ delivery }) => delivery === 'one')?.outcome, { timeout: 10_000 })
       .toBe('the repository is not registered')
     expect(await rows(app, 'select 1 from runs')).toEqual([])
   })

@@ -37,8 +37,8 @@ export const meanings: Record<string, keyof Ids | null> = {
 
 /** Every field of every operation with a token that takes an id, by its name in the document. A name without an explanation is an error. */
 export function idFields(): IdField[] {
-  const asked = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
-  return asked.flatMap(({ operationId, parameters, requestBody }) => {
+  const requested = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
+  return requested.flatMap(({ operationId, parameters, requestBody }) => {
     // All of a path names something.
     const given = parameters.filter(({ name, in: place }) => place === 'path' || (place === 'query' && isIdLike(name)))
     const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []

@@ -3,14 +3,14 @@ import { Invitation, InvitationPage, Member, OpenedInvitation } from '../../src/
 import { digest } from '../../src/core/access/token.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { accept, codeOf, follow, open, sessionToken, startMembers } from './start-members.ts'
 
 const { app, other, admin, add, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
 const reach = async (cookie: string | null) =>
   (await sessionToken(app, cookie)).body.organizations?.map(({ id }: { id: number }) => id) ?? []
-const runsOf = (token: string, org_id: number) => askWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
-const acceptWith = (token: string, link: string) => askWith(app, token, 'POST', '/v1/invitations/accept', { code: codeOf(link) })
+const runsOf = (token: string, org_id: number) => requestWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
+const acceptWith = (token: string, link: string) => requestWith(app, token, 'POST', '/v1/invitations/accept', { code: codeOf(link) })
 const signInLink = async (caller: Caller, user_id: number) =>
   (await caller.ask('POST', `/members/${user_id}/sign-in-link`)).body.sign_in_link as string
 const memberOf = async (caller: Caller, email: string) =>
@@ -79,10 +79,12 @@ describe('POST /session/invitation/accept', () => {
     for (const token of [bound, wide.token, page, renewed]) {
       expect((await runsOf(token, first.org_id)).status).toBe(200)
       expectProblem(await runsOf(token, second.org_id), 403)
-      expect((await askWith(app, token, 'GET', '/v1/organizations')).body.items.map(({ id }: { id: number }) => id)).toEqual([first.org_id])
-      expect((await askWith(app, token, 'GET', '/v1/users/me')).body.email).not.toBe(email)
+      expect((await requestWith(app, token, 'GET', '/v1/organizations')).body.items.map(({ id }: { id: number }) => id)).toEqual([
+        first.org_id,
+      ])
+      expect((await requestWith(app, token, 'GET', '/v1/users/me')).body.email).not.toBe(email)
       // Nor do they speak to the agents of that organization in the name of the user.
-      expectProblem(await askWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'x' }), 403)
+      expectProblem(await requestWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'x' }), 403)
     }
     const later = await addCaller(app, user_id)
     expect((await runsOf(later.token, second.org_id)).status).toBe(200)
@@ -103,7 +105,7 @@ describe('POST /session/invitation/accept', () => {
     const { user_id, cookie } = await added({ email: newEmail(), role: 'ADMIN' }, caller)
     const planted = await follow(app, await signInLink(caller, user_id))
     const { token } = (await sessionToken(app, cookie)).body
-    const { body: own } = await askWith(app, token, 'POST', '/v1/organizations', { name: 'Own' })
+    const { body: own } = await requestWith(app, token, 'POST', '/v1/organizations', { name: 'Own' })
     expect((await runsOf(token, own.id)).status).toBe(200)
     expect([await reach(cookie), await reach(planted)]).toEqual([[org_id, own.id], [org_id]])
   })

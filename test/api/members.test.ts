@@ -3,7 +3,7 @@ import { CreatedInvitation, Member, MemberPage } from '../../src/contract/organi
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { accept, sessionToken, startMembers } from './start-members.ts'
 
 const { app, other, admin, add, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
@@ -52,7 +52,7 @@ describe('POST …/members', () => {
       const { cookie } = await accept(app, invitation.invitation_link)
       const { body: session } = await sessionToken(app, cookie)
       expect(session).toMatchObject({ organization_id: app.org_id, organizations: [{ id: app.org_id, name: 'My organization' }] })
-      const user = await askWith(app, session.token, 'GET', `/v1/organizations/${app.org_id}/users/${session.user_id}`)
+      const user = await requestWith(app, session.token, 'GET', `/v1/organizations/${app.org_id}/users/${session.user_id}`)
       expect(user.body).toMatchObject({ role: 'MANAGER', email: 'grace.hopper@example.org', full_name: 'Grace Hopper' })
       const { items } = (await admin.ask('GET', '/members?limit=100')).body
       expect(items.find((item: Member) => item.user_id === session.user_id)).toMatchObject({ has_signed_in: true })
@@ -122,7 +122,7 @@ describe('POST …/members', () => {
 
     test('another organization', async () => {
       const body = { email: newEmail(), role: 'READER' }
-      expectProblem(await askWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/members`, body), 403)
+      expectProblem(await requestWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/members`, body), 403)
     })
   })
 

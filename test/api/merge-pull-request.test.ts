@@ -58,12 +58,12 @@ describe('200', () => {
 
   test('a viewer of the run sees the merge', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
-    let asked = false
+    let requested = false
     for await (const { event, data } of followRun(app, pr.run_id)) {
       if (event !== 'run') continue
       if (data.github_pull_requests[0].state === 'merged') break
-      if (!asked) void merge(pr.id)
-      asked = true
+      if (!requested) void merge(pr.id)
+      requested = true
     }
     expect((await get(pr.id)).state).toBe('merged')
   })

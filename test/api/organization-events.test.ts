@@ -19,7 +19,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const events = (query = '', org_id = app.org_id) => `/v1/organizations/${org_id}/events${query}`
 const run = (verb: string, id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, { agent_run_id: id, prompt: 'more' })
-const told = (frames: StreamFrame[]) =>
+const reported = (frames: StreamFrame[]) =>
   frames.map(frame => JSON.parse(frame.data) as { seq: number; type: string; agent_run_id: number; run: { status: string } })
 const last = async () =>
   (await rows<{ seq: number }>(app, 'select event_seq as seq from organizations where id = $1', [app.org_id]))[0]?.seq ?? 0
@@ -37,7 +37,7 @@ describe('200', () => {
     await run('archive', before.id)
     const frames = await reader.until(seen => seen.length === 6)
     expect(frames.map(frame => [frame.event, Number(frame.id)])).toEqual([1, 2, 3, 4, 5, 6].map(n => ['run', start + n]))
-    expect(told(frames).map(({ type, agent_run_id }) => [type, agent_run_id])).toEqual([
+    expect(reported(frames).map(({ type, agent_run_id }) => [type, agent_run_id])).toEqual([
       ['agent_run.created', id],
       ['agent_run.updated', id],
       ['agent_run.updated', id],
@@ -45,11 +45,11 @@ describe('200', () => {
       ['agent_run.status', id],
       ['agent_run.updated', before.id],
     ])
-    for (const [i, event] of told(frames).entries()) {
+    for (const [i, event] of reported(frames).entries()) {
       expect(event.seq).toBe(start + i + 1)
       expect(AgentRun.strict().parse(event.run)).toMatchObject({ id: event.agent_run_id, organization_id: app.org_id })
     }
-    expect(told(frames)[4]?.run.status).toBe('cancelled')
+    expect(reported(frames)[4]?.run.status).toBe('cancelled')
   })
 
   test('after_seq and Last-Event-ID continue from there, without gaps or duplicates, despite concurrent writes', async () => {
@@ -75,7 +75,7 @@ describe('200', () => {
   test('an empty Last-Event-ID is none: the stream starts now', async () => {
     await using reader = await openFrames(app, events(), { 'last-event-id': '' })
     const { id } = await createRun(app, { prompt: 'x' })
-    expect(told(await reader.until(seen => seen.length >= 1))[0]).toMatchObject({ type: 'agent_run.created', agent_run_id: id })
+    expect(reported(await reader.until(seen => seen.length >= 1))[0]).toMatchObject({ type: 'agent_run.created', agent_run_id: id })
   })
 
   test('numbers are gap-free for each organization, and events of another are never visible', async () => {
@@ -89,9 +89,9 @@ describe('200', () => {
     }
     const foreign = await theirs.until(seen => seen.length === 6)
     expect(foreign.map(frame => Number(frame.id))).toEqual([1, 2, 3, 4, 5, 6])
-    for (const event of told(foreign)) expect(event.run).toMatchObject({ id: other.run_id, organization_id: other.org_id })
+    for (const event of reported(foreign)) expect(event.run).toMatchObject({ id: other.run_id, organization_id: other.org_id })
     const own = await ours.until(seen => seen.length === 5)
-    for (const event of told(own)) expect(event.run).toMatchObject({ organization_id: app.org_id })
+    for (const event of reported(own)) expect(event.run).toMatchObject({ organization_id: app.org_id })
     expect(own.map(frame => frame.data).join()).not.toContain('secret')
   })
 })

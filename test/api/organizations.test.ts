@@ -86,8 +86,8 @@ describe('POST /v1/organizations', () => {
   test('leaves an audit entry in the new organization', async () => {
     const { body } = await create({ name: 'Audited' })
     const found = await rows(app, 'select action, user_id, target_id, detail from audit_entries where organization_id = $1', [body.id])
-    const said = { action: 'organization.created', user_id: app.user_id, target_id: `${body.id}`, detail: '{"name":"Audited"}' }
-    expect(found).toEqual([said])
+    const text = { action: 'organization.created', user_id: app.user_id, target_id: `${body.id}`, detail: '{"name":"Audited"}' }
+    expect(found).toEqual([text])
   })
 })
 

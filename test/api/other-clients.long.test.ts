@@ -23,14 +23,14 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   const get = (path: string, headers: Record<string, string> = {}) => send(client, { path, headers })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     send(client, { method: 'POST', path, body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
-  const made = async (body: Record<string, unknown> = {}) =>
+  const created = async (body: Record<string, unknown> = {}) =>
     expectModel('AgentRunResponse', await post(`${org}/agent/run`, { prompt: waits, ...body }))
 
   describe('a bridge in Python', () => {
     const id = { 'x-request-id': '0123456789ab' }
 
     test('lists, reads and stops with the parameters that it sends always', async () => {
-      const run = await made({ metadata: { source: 'bridge' } })
+      const run = await created({ metadata: { source: 'bridge' } })
       expect(run.metadata).toEqual({ source: 'bridge' })
       expectModel('Page_AgentRunResponse_', await get(`${org}/agent/runs?skip=0&limit=10`, id))
       const logs = await get(`/v1/alpha/organizations/${app.org_id}/agent/run/${run.id}/logs?skip=0&limit=50&reverse=true`, id)
@@ -49,13 +49,13 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectError(await bare(`/v1/oauth/tokens/revoke?provider=linear&org_id=${app.org_id}`), 404, /./)
       expectError(await bare(`${org}/sandbox/424242/analyze-logs`), 404, /Sandbox not found/)
       expectError(await post('/v1/slack-connect/generate-token', { org_id: app.org_id }), 501, /./)
-      const asked = { repo_id: app.repo_id, trigger_source: 'setup-commands' }
-      expectModel('SetupCommandsResponse', await post(`${org}/setup-commands/generate`, asked))
+      const requested = { repo_id: app.repo_id, trigger_source: 'setup-commands' }
+      expectModel('SetupCommandsResponse', await post(`${org}/setup-commands/generate`, requested))
       expectError(await post(`${org}/setup-commands/generate`, { repo_id: 424242 }), 404, /^Repository not found/)
     })
 
     test('bans instead of stopping, lifts the ban, and leaves the pull request', async () => {
-      const run = await made()
+      const run = await created()
       await awaitRun(app, run.id, ({ status }) => status === 'waiting')
       const banned = await post(`${org}/agent/run/ban`, { agent_run_id: run.id })
       expectModel('BanActionResponse', banned)
@@ -98,7 +98,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     })
 
     test('edits the state of a pull request by either path, and reads in the answer that there is none', async () => {
-      const run_id = (await made()).id
+      const run_id = (await created()).id
       const pr_id = await putPullRequest(app, run_id)
       // A pull request is opened again only while its branch is there.
       const [repo] = await rows<{ url: string }>(app, 'select url from repositories where id = $1', [app.repo_id])
@@ -128,7 +128,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   })
 
   test('a dashboard: pages of runs by status, unknown keys in a create, a resume by path with an instruction', async () => {
-    const run = await made({ context: { anything: [1] }, temperature: 0.5 })
+    const run = await created({ context: { anything: [1] }, temperature: 0.5 })
     await awaitRun(app, run.id, ({ status }) => status === 'waiting')
     const path = profile === 'codegen' ? 'status=PAUSED' : 'status=waiting'
     const listed = expectModel('Page_AgentRunResponse_', await get(`${org}/agent/runs?page=1&size=20&${path}`))
@@ -145,7 +145,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     test('creates for a repository, reads the run, and continues by path with a prompt', async () => {
       expectModel('UserResponse', await get('/v1/user'))
       expectModel('RepoResponse', await get(`${org}/repositories/${app.repo_id}`))
-      const run = await made({ repo_id: app.repo_id, agent_type: 'codegen' })
+      const run = await created({ repo_id: app.repo_id, agent_type: 'codegen' })
       expect(run.repo_id).toBe(app.repo_id)
       await awaitRun(app, run.id, ({ status }) => status === 'waiting')
       expectModel('AgentRunResponse', await post(`${org}/agent/run/${run.id}/resume`, { prompt: 'That one.' }))
@@ -162,7 +162,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   })
 
   test('a test of a whole life: ids, and pages of a hundred logs until a short one', async () => {
-    const run = await made({ metadata: { test: 'lifecycle' } })
+    const run = await created({ metadata: { test: 'lifecycle' } })
     await putRun(app, run.id, 'completed')
     const entries = Array.from({ length: 250 }, (_item, n) => entry({ message_type: 'ERROR', observation: { code: 'x', message: `${n}` } }))
     await append(app.db, app.org_id, run.id, null, { entries })
@@ -189,7 +189,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       const { status, body } = await get(path)
       expect([status, typeof body.message]).toEqual([404, 'string'])
     }
-    expect((await made()).status).toBe(active)
+    expect((await created()).status).toBe(active)
   })
 
   test('an organization without repositories gets the advice to add some', async () => {

@@ -68,8 +68,8 @@ describe('200', () => {
     const id = await newRun(status)
     const answers = await Promise.all(Array.from({ length: 20 }, () => pause({ agent_run_id: id })))
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.pause_requested_at}`)).size).toBe(1)
-    const told = await rows(app, 'select body from events where run_id = $1', [id])
-    expect(told.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
+    const reported = await rows(app, 'select body from events where run_id = $1', [id])
+    expect(reported.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
   })
 
   test('a resume continues in the same turn, with the message, and nothing of the pause remains', async () => {

@@ -37,8 +37,13 @@ export async function addCaller(app: App, user_id: number, bounds: Bounds = {}, 
     ...{ user_id, kind: 'personal', name: 't', digest: digest(token), wire_profile: 'standard', expires_in_seconds: null },
     ...bounds,
   })
-  return { user_id, token_id, token, ask: (method, path, body) => askWith(app, token, method, `/v1/organizations/${org_id}${path}`, body) }
+  return {
+    user_id,
+    token_id,
+    token,
+    ask: (method, path, body) => requestWith(app, token, method, `/v1/organizations/${org_id}${path}`, body),
+  }
 }
 
-export const askWith = (app: App, token: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+export const requestWith = (app: App, token: string, method: string, path: string, body?: unknown): Promise<Answer> =>
   app.call(method, path, body, { authorization: `Bearer ${token}` })

@@ -67,9 +67,9 @@ test('it is merged by the forge itself, once, also when the answer to that is lo
   const merged = await app.call('POST', `${pr.path}/merge`, { method: 'merge' })
   expect(merged).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pr.pull.merged_sha } })
   expect(gitIn(github.folder, 'rev-parse', 'main').trim()).toBe(pr.pull.merged_sha)
-  const asked = github.count(MERGE)
+  const requested = github.count(MERGE)
   expect((await app.call('POST', `${pr.path}/merge`)).body.merge_sha).toBe(pr.pull.merged_sha)
-  expect(github.count(MERGE)).toBe(asked)
+  expect(github.count(MERGE)).toBe(requested)
 }, 60_000)
 
 test('a merge is refused in the words of the forge, and one of a newer head than was seen is none', async () => {

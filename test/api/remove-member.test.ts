@@ -3,7 +3,7 @@ import { Member } from '../../src/contract/organizations/members.ts'
 import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { follow, sessionToken, startMembers } from './start-members.ts'
 
 const { app, other, admin, added, newEmail, newOrganization, unchanged } = await startMembers()
@@ -20,13 +20,13 @@ describe('DELETE …/members/{user_id}', () => {
     const { status, body } = await remove(admin, person.user_id)
     expect([status, Member.strict().parse(body)]).toMatchObject([200, { user_id: person.user_id, role: 'MEMBER' }])
     expectProblem(await person.ask('GET', '/repos'), 403)
-    expectProblem(await askWith(app, bound.token, 'GET', '/v1/users/me'), 401)
+    expectProblem(await requestWith(app, bound.token, 'GET', '/v1/users/me'), 401)
     expect((await elsewhere.ask('GET', '/repos')).status).toBe(200)
     expect((await admin.ask('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: person.user_id })
     expectProblem(await remove(admin, person.user_id), 404)
     // Who comes back has none of the tokens from before.
     await insertMembership(app.db, app.org_id, person.user_id, 'MEMBER')
-    expectProblem(await askWith(app, bound.token, 'GET', '/v1/users/me'), 401)
+    expectProblem(await requestWith(app, bound.token, 'GET', '/v1/users/me'), 401)
   })
 
   test('200: a link that was not used opens nothing any more', async () => {
@@ -41,7 +41,7 @@ describe('DELETE …/members/{user_id}', () => {
   test('200: who is signed in is signed out of the organization', async () => {
     const { user_id, cookie } = await added({ email: newEmail() })
     const { body } = await sessionToken(app, cookie)
-    const page = () => askWith(app, body.token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)
+    const page = () => requestWith(app, body.token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)
     expect((await page()).status).toBe(200)
     await remove(admin, user_id)
     expectProblem(await page(), 403)
@@ -117,7 +117,7 @@ describe('DELETE …/members/{user_id}', () => {
     const { body: bot } = await admin.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
     const { body: made } = await admin.ask('POST', '/tokens', { name: 't', user_id: bot.id })
     const path = `/v1/organizations/${app.org_id}/members/${bot.id}`
-    await unchanged(async () => expectProblem(await askWith(app, made.token, 'DELETE', path), 403))
+    await unchanged(async () => expectProblem(await requestWith(app, made.token, 'DELETE', path), 403))
   })
 
   test('404: a user of another organization, in the words for one that never was', async () => {

@@ -3,7 +3,7 @@ import { digest } from '../../src/core/access/token.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { openFrames } from './read-frames.ts'
 
 let first: App
@@ -31,21 +31,21 @@ describe('F114 the request after', () => {
   test('a revocation is refused by every process, however often the token was used there', async () => {
     for (let i = 0; i < 10; i++) {
       const { id, token } = await newToken()
-      for (const node of [first, second, first, second]) expect((await askWith(node, token, 'GET', org('/repos'))).status).toBe(200)
+      for (const node of [first, second, first, second]) expect((await requestWith(node, token, 'GET', org('/repos'))).status).toBe(200)
       await admin.ask('DELETE', `/tokens/${id}`)
-      for (const node of [second, first]) expectProblem(await askWith(node, token, 'GET', org('/repos')), 401)
+      for (const node of [second, first]) expectProblem(await requestWith(node, token, 'GET', org('/repos')), 401)
     }
   })
 
   test('a removal, and a change of role, counts for every process', async () => {
     const person = await addPerson(first, 'MEMBER')
-    const create = () => askWith(second, person.token, 'POST', org('/agent/run'), { prompt: 'x' })
+    const create = () => requestWith(second, person.token, 'POST', org('/agent/run'), { prompt: 'x' })
     expect((await create()).status).toBe(200)
     await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     expectProblem(await create(), 403)
-    expect((await askWith(second, person.token, 'GET', org('/repos'))).status).toBe(200)
+    expect((await requestWith(second, person.token, 'GET', org('/repos'))).status).toBe(200)
     await admin.ask('DELETE', `/members/${person.user_id}`)
-    expectProblem(await askWith(second, person.token, 'GET', org('/repos')), 403)
+    expectProblem(await requestWith(second, person.token, 'GET', org('/repos')), 403)
   })
 })
 

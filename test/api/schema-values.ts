@@ -32,9 +32,9 @@ export function allowed(given: Schema, known: Known, name = ''): fc.Arbitrary<un
   const schema = followed(given)
   const strange = Object.keys(schema).filter(key => !described.includes(key) && !understood.includes(key))
   if (strange.length > 0) throw new Error(`teach test/api/schema-values.ts what values ${strange} of ${JSON.stringify(given)} allows`)
-  const made = valuesOf(schema, known)
+  const created = valuesOf(schema, known)
   const there = known[name]
-  return there === undefined ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...there) }, { weight: 1, arbitrary: made })
+  return there === undefined ? created : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...there) }, { weight: 1, arbitrary: created })
 }
 
 function valuesOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {

@@ -58,12 +58,12 @@ test('what is found is what holds the text, a part of a name or of a literal too
 test('a page of a long trace is counted and found in one pass over its entries, divided among processes, without a regular expression', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   await addEntries(id, 50_000)
-  const [none, none_asked] = await recorded(id, { q: 'output' }, page)
+  const [none, none_statements] = await recorded(id, { q: 'output' }, page)
   expect(none).toMatchObject({ rows: [], total: 0 })
-  const [hit, hit_asked] = await recorded(id, { q: 'x49999' }, { ...page, reverse: true })
+  const [hit, hit_statements] = await recorded(id, { q: 'x49999' }, { ...page, reverse: true })
   expect(hit.rows.map(({ seq }) => seq)).toEqual([49_999])
   const once = await buffersOf({ text: 'select max(length(body)) from log_entries where run_id = $1', values: [id] })
-  for (const [settings, statement, ...more] of [none_asked, hit_asked]) {
+  for (const [settings, statement, ...more] of [none_statements, hit_statements]) {
     expect(more).toEqual([])
     expect(statement?.text).not.toMatch(/regexp|~/)
     expect(await buffersOf(statement)).toBeLessThan(once * 1.2)
@@ -102,17 +102,17 @@ async function addEntries(id: number, to: number): Promise<void> {
 
 /** What a search finds, and the statements of its transaction. */
 async function recorded(id: number, filter: { q: string }, wanted: typeof page) {
-  const asked: Statement[] = []
+  const requested: Statement[] = []
   const found = await app.db.transaction(tx => {
     const recording: Db = {
       query: statement => {
-        asked.push(statement)
+        requested.push(statement)
         return tx.query(statement)
       },
     }
     return searchEntries(joined(recording), app.org_id, id, filter, wanted)
   })
-  return [found, asked] as const
+  return [found, requested] as const
 }
 
 type Plan = { Plans?: Plan[]; 'Workers Planned'?: number; 'Shared Hit Blocks'?: number; 'Shared Read Blocks'?: number }

@@ -18,10 +18,10 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const ours = () => `/v1/organizations/${app.org_id}`
-const places = ['/secrets', '/repos/{repo_id}/secrets'] as const
+const locations = ['/secrets', '/repos/{repo_id}/secrets'] as const
 const at = (place: string, repo_id = app.repo_id) => ours() + place.replace('{repo_id}', `${repo_id}`)
 
-describe.each(places)('%s', place => {
+describe.each(locations)('%s', place => {
   const put = (name: string, body: unknown) => app.call('PUT', `${at(place)}/${name}`, body)
   const list = (query = '') => app.call('GET', at(place) + query)
   const repo_id = () => (place === '/secrets' ? null : app.repo_id)

@@ -3,13 +3,13 @@ import { ServiceUser, ServiceUserPage } from '../../src/contract/organizations/m
 import { rows } from '../start-app.ts'
 import { contents } from './contents.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { startOrganizations } from './start-organizations.ts'
 
 const { app, other, admin } = await startOrganizations()
 
 const make = (body: unknown, caller = admin) => caller.ask('POST', '/service-users', body)
-async function made(role = 'MEMBER', name = 'bot') {
+async function created(role = 'MEMBER', name = 'bot') {
   const answer = await make({ name, role })
   expect(answer.status).toBe(200)
   return ServiceUser.strict().parse(answer.body)
@@ -18,16 +18,16 @@ const remove = (caller: Caller, id: number) => caller.ask('DELETE', `/service-us
 
 describe('POST …/service-users', () => {
   test('200: a member of its role that has no address', async () => {
-    const user = await made('MANAGER', ' release bot ')
+    const user = await created('MANAGER', ' release bot ')
     expect(user).toMatchObject({ name: 'release bot', role: 'MANAGER', organization_id: app.org_id })
     const { body } = await admin.ask('GET', `/users/${user.id}`)
     expect(body).toMatchObject({ id: user.id, email: null, full_name: 'release bot', role: 'MANAGER' })
   })
 
   test('200: an administrator makes its tokens, and it works with them like anybody', async () => {
-    const user = await made()
+    const user = await created()
     const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
-    const run = await askWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    const run = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     expect(run.body).toMatchObject({ status: 'queued', user_id: user.id })
   })
 
@@ -52,7 +52,7 @@ describe('GET …/service-users', () => {
   test('200: oldest first, page by page, no people and none of another organization', async () => {
     const theirs = await addCaller(app, other.user_id, {}, other.org_id)
     await make({ name: 'theirs', role: 'READER' }, theirs)
-    const [first, second] = [await made(), await made()]
+    const [first, second] = [await created(), await created()]
     const { status, body } = await admin.ask('GET', '/service-users')
     expect(status).toBe(200)
     const page = ServiceUserPage.strict().parse(body)
@@ -64,12 +64,12 @@ describe('GET …/service-users', () => {
 
 describe('DELETE …/service-users/{user_id}', () => {
   test('200: it is gone, its tokens are revoked, its runs stay and name it', async () => {
-    const user = await made()
+    const user = await created()
     const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
-    const { body: run } = await askWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
+    const { body: run } = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     const { status, body } = await remove(admin, user.id)
     expect([status, body]).toEqual([200, user])
-    expectProblem(await askWith(app, token.token, 'GET', '/v1/users/me'), 401)
+    expectProblem(await requestWith(app, token.token, 'GET', '/v1/users/me'), 401)
     expect((await admin.ask('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: user.id })
     const { items } = (await admin.ask('GET', '/service-users')).body
     expect(items.map((item: { id: number }) => item.id)).not.toContain(user.id)
@@ -84,7 +84,7 @@ describe('DELETE …/service-users/{user_id}', () => {
   })
 
   test('200: the last that is ADMIN may go, because people are', async () => {
-    expect((await remove(admin, (await made('ADMIN')).id)).status).toBe(200)
+    expect((await remove(admin, (await created('ADMIN')).id)).status).toBe(200)
   })
 
   test('404: a person, a service user of another organization, and one that never was, in the same words', async () => {
@@ -99,7 +99,7 @@ describe('DELETE …/service-users/{user_id}', () => {
   })
 
   test('403: every role but ADMIN', async () => {
-    const { id } = await made()
+    const { id } = await created()
     expectProblem(await remove(await addPerson(app, 'MANAGER'), id), 403)
   })
 })

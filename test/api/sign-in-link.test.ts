@@ -5,7 +5,7 @@ import { insertMembership } from '../../src/store/access/accounts.ts'
 import { lockUser } from '../../src/store/access/members.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
-import { addCaller, addOldMembership, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addOldMembership, addPerson, type Caller, requestWith } from './people.ts'
 import { accept, codeOf, follow, sessionToken, startMembers } from './start-members.ts'
 
 const { app, other, admin, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
@@ -35,7 +35,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     const { caller, org_id } = await newOrganization()
     const { invitation_link } = await invited({ email: newEmail() }, caller)
     const later = await addCaller(app, person.user_id)
-    const joined = await askWith(app, later.token, 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
+    const joined = await requestWith(app, later.token, 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
     expect(joined.status).toBe(200)
     const reached = async (asking: Caller) => {
       const { body } = await link(asking, person.user_id)

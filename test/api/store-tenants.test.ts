@@ -47,8 +47,8 @@ test('every function of the store is in exactly one of the tables here', async (
     const module = (await import(new URL(file, folder).href)) as Record<string, unknown>
     exported.push(...Object.keys(module).filter(name => typeof module[name] === 'function' && !/^[A-Z]/.test(name)))
   }
-  const said = [reaches, own_lists, without, whole_key].flatMap(table => Object.keys(table))
-  expect(said.sort()).toEqual(exported.sort())
+  const text = [reaches, own_lists, without, whole_key].flatMap(table => Object.keys(table))
+  expect(text.sort()).toEqual(exported.sort())
 })
 
 test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothing of another organization', async name => {

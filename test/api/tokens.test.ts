@@ -4,7 +4,7 @@ import { insertMembership } from '../../src/store/access/accounts.ts'
 import { rows } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addService, made } from './make-token.ts'
-import { addCaller, addPerson, askWith, type Caller } from './people.ts'
+import { addCaller, addPerson, type Caller, requestWith } from './people.ts'
 import { startOrganizations } from './start-organizations.ts'
 
 const { app, other, admin } = await startOrganizations()
@@ -56,7 +56,7 @@ describe('DELETE …/tokens/{token_id}', () => {
 
   test('200: its next request is refused; twice is the same as once', async () => {
     const { id, token } = await made(member)
-    const me = () => askWith(app, token, 'GET', '/v1/users/me')
+    const me = () => requestWith(app, token, 'GET', '/v1/users/me')
     expect((await me()).status).toBe(200)
     const first = await revoke(member, id)
     expect(Token.strict().parse(first.body)).toMatchObject({ id, revoked_at: expect.stringMatching(/Z$/) })
@@ -75,7 +75,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     expectProblem(await person.ask('GET', '/tokens'), 401)
     const service = await made(admin, { user_id: await addService(app) })
     expect((await revoke(admin, service.id)).body).toMatchObject({ kind: 'service' })
-    expectProblem(await askWith(app, service.token, 'GET', '/v1/users/me'), 401)
+    expectProblem(await requestWith(app, service.token, 'GET', '/v1/users/me'), 401)
   })
 
   test('404: a token sees and revokes none that reaches further than itself, here or elsewhere', async () => {
@@ -123,7 +123,7 @@ describe('DELETE …/tokens/{token_id}', () => {
       words.add(JSON.stringify({ ...expectProblem(await revoke(caller, id), 404), request_id: '', instance: '' }))
     expect(words.size).toBe(1)
     for (const token of [browser.token, theirs.token, other.token, member.token])
-      expect((await askWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
+      expect((await requestWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
   })
 
   test('400: an invalid id', async () => void expectProblem(await admin.ask('DELETE', '/tokens/x'), 400, 'path.token_id'))

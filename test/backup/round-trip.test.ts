@@ -72,10 +72,10 @@ async function contentOf(url: string): Promise<Record<string, string[]>> {
 
 test('a restored database has every row and the whole schema of the one that was backed up', async () => {
   await using target = await emptyDatabase()
-  const told = await restore(target.url, file)
+  const reported = await restore(target.url, file)
   const [before, after] = [await contentOf(app.database_url), await contentOf(target.url)]
   expect(after).toEqual(before)
-  expect(told.rows).toBe(Object.entries(before).reduce((sum, [name, lines]) => sum + (name === 'migrations' ? 0 : lines.length), 0))
+  expect(reported.rows).toBe(Object.entries(before).reduce((sum, [name, lines]) => sum + (name === 'migrations' ? 0 : lines.length), 0))
   expect(Object.values(before).filter(lines => lines.length > 0).length).toBeGreaterThan(15)
   const [schema, restored] = [await connected(app.database_url, dumpSchema), await connected(target.url, dumpSchema)]
   expect(restored).toBe(schema)

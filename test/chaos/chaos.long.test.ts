@@ -12,10 +12,10 @@ import { TOKEN } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { carefulAgent } from './careful-agent.ts'
-import { broken, type Told, unfinished } from './invariants.ts'
+import { broken, type Observed, unfinished } from './invariants.ts'
 import { killProcesses } from './killer.ts'
 import { type Random, seeded } from './random.ts'
-import { report, untold } from './reports.ts'
+import { report, undelivered } from './reports.ts'
 import { keepResult } from './result.ts'
 
 const soak = process.env.TEST_SOAK === '1'
@@ -25,7 +25,7 @@ const size = soak
   : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
 /** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
-async function createRuns(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
+async function createRuns(nodes: ClusterNode[], told: Observed, random: Random, going: () => boolean): Promise<void> {
   for (let n = 0; n < size.runs; n++) {
     const key = `chaos-${seed}-${n}`
     const model = n % 2 === 0 ? {} : { model: PRICED.model }
@@ -40,7 +40,7 @@ async function createRuns(nodes: ClusterNode[], told: Told, random: Random, goin
   }
 }
 
-async function readTraces(nodes: ClusterNode[], told: Told, random: Random, going: () => boolean): Promise<void> {
+async function readTraces(nodes: ClusterNode[], told: Observed, random: Random, going: () => boolean): Promise<void> {
   while (going()) {
     await delay(300)
     const ids = [...told.created.values()]
@@ -128,7 +128,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   while (nodes.length < size.serve) nodes.push(await cluster.start('serve'))
   const serving = nodes.slice()
   for (let n = 0; n < size.work; n++) nodes.push(await cluster.start('work'))
-  const told: Told = { created: new Map(), traces: new Map(), changed: [] }
+  const told: Observed = { created: new Map(), traces: new Map(), changed: [] }
   let going = true
   const clients = [createRuns(serving, told, seeded(seed + 2), () => going), readTraces(serving, told, seeded(seed + 3), () => going)]
   const faults = await killProcesses(cluster, nodes, postgres, random, { for_ms: size.for_ms, pause_ms: [500, 3_000] }, async () => {
@@ -143,7 +143,7 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
     seed,
     wrong: [],
   })
-  expect({ seed, wrong: await untold(cluster, receiver.received, size.end_ms) }).toEqual({ seed, wrong: [] })
+  expect({ seed, wrong: await undelivered(cluster, receiver.received, size.end_ms) }).toEqual({ seed, wrong: [] })
   expect(told.created.size).toBe(size.runs)
   const [resumed] = await cluster.rows<{ n: number; median_ms: number; p95_ms: number }>(
     `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms, percentile_cont(0.95) within group (order by ms) as p95_ms

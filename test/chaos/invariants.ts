@@ -6,7 +6,7 @@ import { sandboxProcesses } from '../runs/sandbox-processes.ts'
 import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 
 /** The knowledge of clients: the keys under which they created runs, the traces as they read them, and later changes of what they had read. */
-export type Told = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
+export type Observed = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
 
 /**
  * Every way in which the world is not as it must be at any moment, as lines for a person; none is right. I1: an acknowledged create is exactly
@@ -14,7 +14,7 @@ export type Told = { created: Map<string, number>; traces: Map<number, string[]>
  * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: no budget is reserved for a run that no worker
  * has, and the daily usage is the sum of the runs.
  */
-export async function broken(cluster: Cluster, told: Told): Promise<string[]> {
+export async function broken(cluster: Cluster, told: Observed): Promise<string[]> {
   const found = await Promise.all([
     ...[lost(cluster, told), forbiddenMoves(cluster), gaps(cluster), mixedOwners(cluster)],
     manyPullRequests(cluster),
@@ -23,7 +23,7 @@ export async function broken(cluster: Cluster, told: Told): Promise<string[]> {
   return [...found.flat(), ...told.changed]
 }
 
-async function lost({ rows }: Cluster, { created }: Told): Promise<string[]> {
+async function lost({ rows }: Cluster, { created }: Observed): Promise<string[]> {
   const known = await rows<{ id: number; key: string; n: number }>(
     `select min(id) as id, metadata::json ->> 'key' as key, count(*) as n from runs where metadata is not null group by 2`,
   )

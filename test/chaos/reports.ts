@@ -13,7 +13,7 @@ export async function report({ rows }: Cluster, url: string): Promise<void> {
 type Sent = { run_id: number; event_seq: number; message_id: string; state: string; error: string | null }
 
 /** I9: violations once nothing waits: each transition was delivered, under one id, and each run in order. */
-export async function untold(cluster: Cluster, received: Received[], wait_ms: number): Promise<string[]> {
+export async function undelivered(cluster: Cluster, received: Received[], wait_ms: number): Promise<string[]> {
   for (const end = Date.now() + wait_ms; Date.now() < end; await delay(200)) {
     const waiting = await cluster.rows(`select 1 from webhook_deliveries where state = 'pending' limit 1`)
     if (waiting.length === 0) break

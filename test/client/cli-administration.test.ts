@@ -48,7 +48,7 @@ describe('repos', () => {
 
 describe('tokens', () => {
   test('makes one that works and is printed alone, lists it without its secret, and revokes it', async () => {
-    const made = await cli([
+    const created = await cli([
       'tokens',
       'create',
       'nightly build',
@@ -61,9 +61,9 @@ describe('tokens', () => {
       '--repo',
       'sample/invoice',
     ])
-    expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^arun_p_\w{38}\n$/) })
-    expect(made.err).toMatch(/^token \d+ for nightly build, runs:read org:read, until \S+; it is shown only now:\n$/)
-    const token = made.out.trim()
+    expect(created).toMatchObject({ code: 0, out: expect.stringMatching(/^arun_p_\w{38}\n$/) })
+    expect(created.err).toMatch(/^token \d+ for nightly build, runs:read org:read, until \S+; it is shown only now:\n$/)
+    const token = created.out.trim()
     const env = { AGENTRUN_TOKEN: token, AGENTRUN_ORG: String(app.org_id) }
     expect((await cli(['runs', '--json'], { env })).code).toBe(0)
     expect(await cli(['run', 'x'], { env })).toMatchObject({ code: 1, err: expect.stringContaining('runs:write') })
@@ -170,12 +170,12 @@ describe('checks', () => {
   })
 
   test('reports what is missing or wrong', async () => {
-    for (const [words, said] of [
+    for (const [words, text] of [
       [['set', 'sample/invoice'], 'at least one check'],
       [['clear', 'sample/invoice', 'a=b'], 'takes no check'],
       [['set', 'sample/invoice', 'npm test'], 'NAME=COMMAND'],
     ] as const)
-      expect(await cli(['checks', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(said) })
+      expect(await cli(['checks', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(text) })
     expect(await cli(['checks', 'set', 'sample/invoice', 'a=b', 'a=c'])).toMatchObject({ code: 1, err: expect.stringContaining('checks') })
   })
 })
@@ -222,13 +222,13 @@ describe('setup', () => {
   })
 
   test('reports what is missing or wrong', async () => {
-    for (const [words, said] of [
+    for (const [words, text] of [
       [['set', 'sample/invoice'], 'at least one command'],
       [['show', 'sample/invoice', 'ls'], 'takes no command'],
       [['set', 'sample/invoice', 'ls', '--variable', 'A'], 'NAME=VALUE'],
       [['set', 'sample/invoice', 'ls', '--timeout', 'long'], '--timeout must be a whole number'],
     ] as const)
-      expect(await cli(['setup', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(said) })
+      expect(await cli(['setup', ...words])).toMatchObject({ code: 2, err: expect.stringContaining(text) })
     expect(await cli(['setup', 'set', 'sample/invoice', 'ls', '--timeout', '1'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('timeout_seconds'),

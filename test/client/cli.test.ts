@@ -60,10 +60,10 @@ describe('run', () => {
   })
 
   test('that waits for a person ends with 1 and prints how to reply; the next wait is for the answer, not the old question', async () => {
-    const asked = await cli(['run', '--wait', playbook('ask: Which name?', 'answer: Named.')])
-    expect(asked.code).toBe(1)
-    const id = Number(/^run (\d+) {2}waiting \(user_input\)/.exec(asked.out)?.[1])
-    expect(asked.err).toContain(`agentrun resume ${id} "your answer"`)
+    const requested = await cli(['run', '--wait', playbook('ask: Which name?', 'answer: Named.')])
+    expect(requested.code).toBe(1)
+    const id = Number(/^run (\d+) {2}waiting \(user_input\)/.exec(requested.out)?.[1])
+    expect(requested.err).toContain(`agentrun resume ${id} "your answer"`)
     const answered = await cli(['resume', String(id), '-', '--follow'], { input: 'Ada\n' })
     expect(answered.code).toBe(0)
     expect(answered.out).toMatch(/^ +\d+ USER_MESSAGE +Ada\n/)

@@ -206,14 +206,14 @@ describe('runs', () => {
 
   test('wait polls instead of listening where streams are refused', async () => {
     const id = await newRun(1)
-    const asked: string[] = []
+    const requested: string[] = []
     const withoutStreams: typeof fetch = async (input, init) => {
       const path = new URL(String(input)).pathname.split('/').at(-1) ?? ''
-      asked.push(path)
-      if (asked.filter(item => item === String(id)).length === 1) await end(id)
+      requested.push(path)
+      if (requested.filter(item => item === String(id)).length === 1) await end(id)
       return path === 'events' ? Response.json({}, { status: 403 }) : fetch(input, init)
     }
     expect(await clientOf({ fetch: withoutStreams }).runs.wait(id)).toMatchObject({ status: 'completed' })
-    expect(asked.filter(path => path !== 'organizations')).toEqual(['events', String(id)])
+    expect(requested.filter(path => path !== 'organizations')).toEqual(['events', String(id)])
   })
 })

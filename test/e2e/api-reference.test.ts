@@ -32,13 +32,13 @@ test('/docs is a page for every client, with or without a browser', async () => 
 test('it opens without a session and requests none', async () => {
   await using someone = await visit(signed_out)
   const { page } = someone
-  const asked: string[] = []
-  page.on('request', request => asked.push(new URL(request.url()).pathname))
+  const requested: string[] = []
+  page.on('request', request => requested.push(new URL(request.url()).pathname))
   await someone.open('/docs')
   await page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
   await page.getByRole('strong').filter({ hasText: 'Stability.' }).waitFor()
-  expect(asked).toContain('/openapi.json')
-  expect(asked.filter(path => path.startsWith('/v1') || path.startsWith('/session'))).toEqual([])
+  expect(requested).toContain('/openapi.json')
+  expect(requested.filter(path => path.startsWith('/v1') || path.startsWith('/session'))).toEqual([])
 })
 
 test('every operation of the document is listed, and shown with its paths, parameters and refusals', async () => {

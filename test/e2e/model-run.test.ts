@@ -47,12 +47,12 @@ const session: Record<string, FakeReply[]> = {
   'Write slowly': [{ raw: slowly() }],
 }
 
-const asked = new Map<string, number>()
+const requested = new Map<string, number>()
 const { app, visit } = await inBrowser(
   startCodingApp(request => {
     const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
-    const n = asked.get(prompt) ?? 0
-    asked.set(prompt, n + 1)
+    const n = requested.get(prompt) ?? 0
+    requested.set(prompt, n + 1)
     return replies[n] ?? { text: 'There is nothing more.' }
   }),
 )

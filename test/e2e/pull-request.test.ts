@@ -84,10 +84,10 @@ test('commits, the command for its branch and comments are on the card, and comm
   const comments = `/v1/organizations/${app.org_id}/prs/${pr.id}/comments`
   await app.call('POST', comments, { body: '**Why** <img src=x onerror=alert(1)> [here](javascript:alert(1))?', path: 'said.txt', line: 1 })
   await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
-  const said = page.getByRole('region', { name: 'Comments' })
-  await said.getByText('said.txt:1').waitFor()
-  await said.locator('strong', { hasText: 'Why' }).waitFor()
-  expect(await said.locator('img, a[href^=javascript]').count()).toBe(0)
+  const text = page.getByRole('region', { name: 'Comments' })
+  await text.getByText('said.txt:1').waitFor()
+  await text.locator('strong', { hasText: 'Why' }).waitFor()
+  expect(await text.locator('img, a[href^=javascript]').count()).toBe(0)
   expect(await page.getByTestId('clone').textContent()).toBe(
     `git clone --branch ${pr.branch} ${app.base_url}/git/${app.org_id}/${app.repo_id}.git`,
   )
@@ -96,16 +96,16 @@ test('commits, the command for its branch and comments are on the card, and comm
 
   await page.getByRole('textbox', { name: 'Comment for people' }).fill('Looks right to me.')
   await button(page, 'Comment').click()
-  const mine = said.getByRole('listitem').filter({ hasText: 'Looks right to me.' })
+  const mine = text.getByRole('listitem').filter({ hasText: 'Looks right to me.' })
   await mine.waitFor()
   await expect.poll(() => page.getByRole('textbox', { name: 'Comment for people' }).inputValue()).toBe('')
   await app.call('POST', comments, { body: 'Said elsewhere.' })
-  await said.getByText('Said elsewhere.').waitFor()
-  await said.getByText('Comments (3)').waitFor()
+  await text.getByText('Said elsewhere.').waitFor()
+  await text.getByText('Comments (3)').waitFor()
 
   await mine.getByRole('button', { name: 'Delete this comment' }).click()
   await button(page, 'Delete it now').click()
-  await said.getByText('Comments (2)').waitFor()
+  await text.getByText('Comments (2)').waitFor()
   expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain('Said elsewhere.')
   expect(await mine.count()).toBe(0)
 

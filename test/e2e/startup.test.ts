@@ -18,9 +18,9 @@ test('a run shows the duration of its start and the environment that it reuses, 
   const section = page.getByRole('region', { name: 'Start' })
   for (const part of ['Queue', 'Mirror', 'Setup', 'Sandbox', 'Clone', 'First action'])
     expect(await section.getByRole('row', { name: new RegExp(`^${part}`) }).textContent()).toMatch(/\d/)
-  const [made] = (await app.call('GET', `${path}/environments`)).body.items
-  await section.getByText(`It stood on environment ${made.id}, which was`).waitFor()
-  await page.getByText(`prepared by run ${made.made_by_run}`).waitFor()
+  const [created] = (await app.call('GET', `${path}/environments`)).body.items
+  await section.getByText(`It stood on environment ${created.id}, which was`).waitFor()
+  await page.getByText(`prepared by run ${created.made_by_run}`).waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
   await section.getByRole('button', { name: 'Prepare anew' }).click()
   await page.getByRole('region', { name: 'Environments' }).waitFor({ state: 'detached' })

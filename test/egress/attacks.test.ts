@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startEgress, type TestEgress } from './start-egress.ts'
 
 const secret = `canary-${process.pid}`
-const heard: string[] = []
+const received: string[] = []
 let server: Server
 let port: number
 let egress: TestEgress
@@ -12,7 +12,7 @@ const P = 'http://127.0.0.1:3128'
 
 beforeAll(async () => {
   server = createServer((request, answer) => {
-    heard.push(`${request.method} ${request.url}`)
+    received.push(`${request.method} ${request.url}`)
     answer.end(secret)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -30,7 +30,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   await egress[Symbol.asyncDispose]()
   server.close()
 })

@@ -17,10 +17,10 @@ for (let i = 0; i < ${count}; i++) {
 }'`
 
 /** Asks again and again until `until`; answers what did not come as it should. */
-async function askMeanwhile({ run }: TestEgress, url: string, until: Promise<unknown>): Promise<string[]> {
+async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise<unknown>): Promise<string[]> {
   const odd: string[] = []
-  let asked = 0
-  for (let going = true; going || asked < 3; asked++) {
+  let requested = 0
+  for (let going = true; going || requested < 3; requested++) {
     going = await Promise.race([until.then(() => false), run(`curl -sS -m 10 ${url} 2>&1`).then(said => odd.push(said) > 0)])
   }
   return odd.filter(said => said !== 'fine')
@@ -34,7 +34,7 @@ it('E132: ten thousand connections of one run are closed or answered, and anothe
   const url = `http://a.example:${server.port}/`
   const held = flood(2_500, 'GET http://a.exam')
   const flooding = bomb.run(`for i in 1 2 3 4; do ${held} & done; wait`)
-  expect(await askMeanwhile(other, url, flooding)).toEqual([])
+  expect(await requestMeanwhile(other, url, flooding)).toEqual([])
   const ends = (await flooding)
     .trim()
     .split('\n')
@@ -62,7 +62,7 @@ it('E132: a byte a second holds its own connection and no other', async () => {
   const drip = `node -e 'for (let i = 0; i < 60; i++) { const s = require("net").connect(3128, "127.0.0.1"); s.on("error", () => {}); let n = 0; const t = setInterval(() => s.write("GET http://a.example/"[n++] ?? "x"), 100); s.on("close", () => clearInterval(t)) }'`
   const dripping = egress.box.separate(drip)
   const url = `http://a.example:${server.port}/`
-  expect(await askMeanwhile(egress, url, dripping)).toEqual([])
+  expect(await requestMeanwhile(egress, url, dripping)).toEqual([])
   expect((await dripping).status).toBe('exited')
 })
 
@@ -103,15 +103,15 @@ const ambiguous: [string, string, string][] = [
   ['two hosts', 'Host: b.example\r\nHost: c.example', ''],
 ]
 it('E133: no request smuggles another one through the proxy, for every way to declare the end of its body', async () => {
-  let heard: string[] = []
+  let received: string[] = []
   await using server = await listen(
     createServer(socket => {
-      const n = heard.push('') - 1
+      const n = received.push('') - 1
       socket
         .on('error', () => {})
         .on('data', data => {
-          heard[n] += data.toString('latin1')
-          if (/\r\n\r\n/.test(heard[n] ?? '')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
+          received[n] += data.toString('latin1')
+          if (/\r\n\r\n/.test(received[n] ?? '')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
         })
     }),
     '127.0.0.1',
@@ -120,11 +120,11 @@ it('E133: no request smuggles another one through the proxy, for every way to de
   const rules = [{ host: 'a.example', port: server.port, methods: ['POST' as const] }]
   await using egress = await startEgress({ rules, ...open, caps: { wait_ms: 500, idle_ms: 1_000 } })
   for (const [what, headers, body] of ambiguous) {
-    heard = []
+    received = []
     const line = `POST http://a.example:${server.port}/asked HTTP/1.1\r\nHost: a.example:${server.port}`
     await egress.run(flood(1, `${line}\r\n${/^connection:/i.test(headers) ? '' : 'Connection: close\r\n'}${headers}\r\n\r\n${body}`))
-    expect(heard.length, what).toBeLessThanOrEqual(1)
-    for (const said of heard.filter(text => text !== '')) expect(oneRequest(said), `${what}: ${said}`).toBe(true)
+    expect(received.length, what).toBeLessThanOrEqual(1)
+    for (const said of received.filter(text => text !== '')) expect(oneRequest(said), `${what}: ${said}`).toBe(true)
   }
 })
 
@@ -139,9 +139,9 @@ function oneRequest(said: string): boolean {
 }
 
 it('E133: requests one behind the other are each judged by their own rule', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   await using server = await servePlain((request, answer) => {
-    heard.push(`${request.method} ${request.headers.host} ${request.url}`)
+    received.push(`${request.method} ${request.headers.host} ${request.url}`)
     answer.end('fine')
   })
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port, methods: ['GET'] }], ...open })
@@ -149,14 +149,14 @@ it('E133: requests one behind the other are each judged by their own rule', asyn
     `${method} http://${host}:${server.port}${path} HTTP/1.1\r\nHost: a.example\r\n\r\n`
   const last = `GET http://a.example:${server.port}/3 HTTP/1.1\r\nConnection: close\r\n\r\n`
   await egress.run(flood(1, ask('GET', 'a.example', '/1') + ask('DELETE', 'a.example', '/2') + ask('GET', 'b.example', '/2') + last))
-  expect(heard.filter(line => !line.startsWith(`GET a.example:${server.port} /`))).toEqual([])
-  expect(heard.some(line => line.endsWith('/2'))).toBe(false)
+  expect(received.filter(line => !line.startsWith(`GET a.example:${server.port} /`))).toEqual([])
+  expect(received.some(line => line.endsWith('/2'))).toBe(false)
 })
 
 it('E133: bytes that come with CONNECT go nowhere when it is refused', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   await using server = await listen(
-    createServer(socket => socket.on('error', () => {}).on('data', data => heard.push(String(data)))),
+    createServer(socket => socket.on('error', () => {}).on('data', data => received.push(String(data)))),
     '127.0.0.1',
     0,
   )
@@ -167,6 +167,6 @@ it('E133: bytes that come with CONNECT go nowhere when it is refused', async () 
   await egress.run(flood(1, connect('b.example')))
   await egress.run(flood(1, connect('a.example', `Content-Length: ${body.length}\r\n`)))
   await egress.run(flood(1, connect('a.example', 'Transfer-Encoding: chunked\r\n')))
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
   expect(egress.refusals.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['sni', 'not_allowed']))
 })

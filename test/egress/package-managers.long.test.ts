@@ -10,7 +10,7 @@ import { startEgress } from './start-egress.ts'
 
 const folder = folderOfFile()
 let registry: TestServer
-const asked: string[] = []
+const requested: string[] = []
 beforeAll(async () => {
   mkdirSync(join(folder, 'package'))
   writeFileSync(join(folder, 'package/package.json'), JSON.stringify({ name: 'tiny', version: '1.0.0', main: 'index.js' }))
@@ -30,7 +30,7 @@ beforeAll(async () => {
     'import json, sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], "w") as z:\n  for name, text in json.loads(sys.argv[2]): z.writestr(name, text)\n'
   execFileSync('python3', ['-c', zip, join(folder, 'tiny-1.0.0-py3-none-any.whl'), JSON.stringify(wheel)])
   registry = await servePlain((request, answer) => {
-    asked.push(`${request.headers.host} ${request.url}`)
+    requested.push(`${request.headers.host} ${request.url}`)
     const at = `http://${request.headers.host}`
     const file = (name: string) => answer.end(readFileSync(join(folder, name)))
     if (request.url === '/tiny') {
@@ -74,7 +74,7 @@ it("npm and pip install from the operator's mirrors by the configuration of thei
       ),
     ).toBe('tiny indeed\n')
   expect(npm === 'none\n' && pip === 'none\n').toBe(false)
-  expect(new Set(asked.map(line => line.split(' ')[0]))).toEqual(new Set([`registry.example:${registry.port}`]))
+  expect(new Set(requested.map(line => line.split(' ')[0]))).toEqual(new Set([`registry.example:${registry.port}`]))
   expect(egress.refusals).toEqual([])
   // Another port of the same host is no mirror.
   expect(await egress.run("curl -sS --noproxy '' -o /dev/null -w '%{http_code}' http://registry.example:1/")).toBe('403')

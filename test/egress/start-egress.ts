@@ -32,8 +32,8 @@ export async function startEgress(options: {
   caps?: Partial<Caps>
 }): Promise<TestEgress> {
   const stack = new AsyncDisposableStack()
-  const made = stack.use(makeDriver())
-  const folder = join(made.folder, 'sockets')
+  const created = stack.use(makeDriver())
+  const folder = join(created.folder, 'sockets')
   mkdirSync(folder)
   chmodSync(folder, 0o711)
   const refusals: Refusal[] = []
@@ -57,7 +57,7 @@ export async function startEgress(options: {
   const socket = await listenOnSocket(proxy.server, folder, sandbox_user?.gid ?? null)
   stack.defer(socket.remove)
   const box = stack.use(
-    await startSandbox(made.driver, made.makeWorkspace('egress'), {
+    await startSandbox(created.driver, created.makeWorkspace('egress'), {
       sockets: [{ host: socket.path, inside: '/run/egress.sock', port: 3128 }],
       environment: proxyEnvironment(options.mirrors ?? []),
     }),

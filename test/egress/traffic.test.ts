@@ -45,21 +45,21 @@ it('E88: a name is resolved once, and connected to is the address that was check
   await using good = await servePlain((_, answer) => answer.end('good'), '127.0.0.2')
   await using _bad = await servePlain((_, answer) => answer.end('bad'), '127.0.0.1', good.port)
   const answers = ['127.0.0.2', '127.0.0.1', '127.0.0.1']
-  let asked = 0
-  const flip = () => [answers[asked++] ?? '127.0.0.1']
+  let requested = 0
+  const flip = () => [answers[requested++] ?? '127.0.0.1']
   await using egress = await startEgress({
     rules: [{ host: 'flip.example', port: good.port }],
     names: { 'flip.example': flip },
     allow_private: true,
   })
   expect(await egress.run(`curl -sS http://flip.example:${good.port}/`)).toBe('good')
-  expect(asked).toBe(1)
+  expect(requested).toBe(1)
 })
 
 it('E88: of a name with a forbidden address none is connected to, whichever comes first', async () => {
-  const asked: string[] = []
+  const requested: string[] = []
   const resolve = (addresses: string[]) => () => {
-    asked.push(addresses.join())
+    requested.push(addresses.join())
     return addresses
   }
   const lists = [
@@ -76,7 +76,7 @@ it('E88: of a name with a forbidden address none is connected to, whichever come
   for (const host of Object.keys(found))
     expect(await egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://${host}/`), host).toBe('403')
   expect(egress.refusals.map(({ reason }) => reason)).toEqual(lists.map(() => 'private_address'))
-  expect(asked).toHaveLength(lists.length)
+  expect(requested).toHaveLength(lists.length)
 })
 
 it('E141: addresses where clouds keep the keys of machines stay closed, whatever the operator allows and however they are written', async () => {
@@ -95,18 +95,18 @@ it('E141: addresses where clouds keep the keys of machines stay closed, whatever
 })
 
 it('a name that no rule allows is not resolved', async () => {
-  let asked = 0
-  const canary = () => [`127.0.0.${++asked}`]
+  let requested = 0
+  const canary = () => [`127.0.0.${++requested}`]
   await using egress = await startEgress({ rules: [{ host: 'a.example' }], names: { 'secret.evil.example': canary } })
   await egress.run('curl -sS http://secret.evil.example/; curl -sS https://secret.evil.example/')
-  expect(asked).toBe(0)
+  expect(requested).toBe(0)
   expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['GET not_allowed', 'CONNECT not_allowed'])
 })
 
 it('E90: a tunnel whose greeting is to another host is closed, and so is one that holds no TLS', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   await using server = await listen(
-    createServer(socket => socket.on('data', chunk => heard.push(chunk.toString('latin1'))).on('error', () => {})),
+    createServer(socket => socket.on('data', chunk => received.push(chunk.toString('latin1'))).on('error', () => {})),
     '127.0.0.1',
     0,
   )
@@ -121,13 +121,13 @@ it('E90: a tunnel whose greeting is to another host is closed, and so is one tha
     { host: 'a.example', port: server.port, reason: 'sni', why: 'the greeting is to evil.example, not to a.example' },
     { host: 'a.example', reason: 'sni', why: 'a tunnel carries TLS and nothing else' },
   ])
-  expect(heard).toEqual([])
+  expect(received).toEqual([])
 })
 
 it('E91: a rule for reading lets nothing be written, and no tunnel be opened', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   await using server = await servePlain((request, answer) => {
-    heard.push(`${request.method} ${request.url}`)
+    received.push(`${request.method} ${request.url}`)
     answer.end('ok')
   })
   const { port } = server
@@ -142,7 +142,7 @@ it('E91: a rule for reading lets nothing be written, and no tunnel be opened', a
   await egress.run(
     `node -e 'const s = require("net").connect(3128, "127.0.0.1", () => s.end(Buffer.from("${Buffer.from(hidden).toString('base64')}", "base64"))); s.resume()'`,
   )
-  expect(heard).toEqual(['GET /x', 'GET /1'])
+  expect(received).toEqual(['GET /x', 'GET /1'])
   expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['POST method', 'DELETE method', 'CONNECT method'])
 })
 
@@ -210,14 +210,14 @@ it('rules that change hold for the next request', async () => {
 })
 
 it('everything goes by the proxy of the operator where there is one, with its password, and private names stay closed', async () => {
-  const asked: string[] = []
+  const requested: string[] = []
   await using secure = await serveSecure((_, answer) => answer.end('far'))
   const upstream = createHttpServer((request, answer) => {
-    asked.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`)
+    requested.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`)
     answer.end('by proxy')
   })
   upstream.on('connect', (request, socket) => {
-    asked.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`)
+    requested.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`)
     const far = connect(secure.port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'))
     far.pipe(socket).pipe(far)
   })
@@ -229,7 +229,7 @@ it('everything goes by the proxy of the operator where there is one, with its pa
   })
   expect(await egress.run('curl -sS http://unknown.example/x; echo; curl -k -sS https://unknown.example/')).toBe('by proxy\nfar')
   const password = `Basic ${Buffer.from('me:pass word').toString('base64')}`
-  expect(asked).toEqual([`GET http://unknown.example/x ${password}`, `CONNECT unknown.example:443 ${password}`])
+  expect(requested).toEqual([`GET http://unknown.example/x ${password}`, `CONNECT unknown.example:443 ${password}`])
   expect(await egress.run("curl -sS -o /dev/null -w '%{http_code}' http://inner.example/; env")).toMatch(/^403(?![\s\S]*pass)/)
 })
 

@@ -38,13 +38,13 @@ async function untilFound(within_ms: number) {
 test('rows 12 and 13: while a table is locked requests that need it get 503 with Retry-After, others are served, and health is unaffected', async () => {
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table runs' })
-    const asked = runs()
+    const requested = runs()
     expect([await health('/healthz'), await health('/readyz'), (await me()).status]).toEqual([200, 200, 200])
     // More than there are connections: now those that do not need the table wait too.
     const crowd = Array.from({ length: 60 }, () => runs())
     const others = Array.from({ length: 20 }, () => me())
     expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 200])
-    for (const answer of await Promise.all([asked, ...crowd])) expectAway(answer)
+    for (const answer of await Promise.all([requested, ...crowd])) expectAway(answer)
     for (const answer of await Promise.all(others)) if (answer.status !== 200) expectAway(answer)
   })
   expect((await runs()).status).toBe(200)

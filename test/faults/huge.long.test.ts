@@ -47,14 +47,14 @@ test('row 41: the last page of 100,000 entries reads no more of the table than t
   expect(last.logs.map((entry: { seq: number }) => entry.seq)).toEqual(Array.from({ length: 100 }, (_, i) => count - 99 + i))
 
   const blocks = async (from: number) => {
-    const asked: Statement[] = []
+    const requested: Statement[] = []
     const query = (statement: Statement) => {
-      asked.push(statement)
+      requested.push(statement)
       return app.db.query(statement)
     }
     const spy = { query } as never
     await listEntries(spy, app.org_id, id, from, from + 99)
-    const explained = { text: `explain (analyze, buffers, format json) ${asked[0]?.text}`, values: asked[0]?.values ?? [] }
+    const explained = { text: `explain (analyze, buffers, format json) ${requested[0]?.text}`, values: requested[0]?.values ?? [] }
     const { rows } = await app.db.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(explained)
     const plan = rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
     return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)

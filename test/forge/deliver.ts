@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 export const SECRET = 'a-secret-of-the-webhooks-of-tests'
 
 // biome-ignore lint/suspicious/noExplicitAny: responses of many shapes are read without types
-type Told = { status: number; headers: Headers; body: any }
+type DeliveryResponse = { status: number; headers: Headers; body: any }
 type Wrong = { delivery?: string; signature?: string | null; body?: Buffer; type?: string; secret?: string; event_type?: string }
 
 /** The sender, and its headers: Forgejo sends everything under Gitea's names too, and here only under its own. */
@@ -31,7 +31,7 @@ export async function deliver(
   event: string,
   payload: unknown,
   { as = 'github', ...wrong }: Wrong & { as?: keyof typeof ways } = {},
-): Promise<Told> {
+): Promise<DeliveryResponse> {
   const way = ways[as]
   const body = wrong.body ?? Buffer.from(JSON.stringify(payload))
   const signed = createHmac('sha256', wrong.secret ?? SECRET)

@@ -18,7 +18,7 @@ export type GiteaFault =
 
 export type GiteaSet = {
   /** Older versions do not report whether a pull request is a draft. */
-  says_draft: boolean
+  reports_draft: boolean
   /** A user who does not administer a repository cannot read the permissions of others. */
   is_repository_admin: boolean
   /** The maximum page size of the server, and how it reports that there is more. */
@@ -55,7 +55,7 @@ export async function startFakeGitea(): Promise<FakeGitea> {
   const faults = new Map<string, GiteaFault[]>()
   const requests: FakeGitea['requests'] = []
   const mistakes: string[] = []
-  const set: GiteaSet = { says_draft: true, is_repository_admin: true, most_per_page: 50, counts_by: 'link' }
+  const set: GiteaSet = { reports_draft: true, is_repository_admin: true, most_per_page: 50, counts_by: 'link' }
 
   async function answerApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://x')

@@ -71,10 +71,10 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     return until !== undefined && until > Date.now() ? `${app.slug}[bot]` : null
   }
   const issue = () => {
-    const made = `ghs_${randomBytes(18).toString('hex')}`
+    const created = `ghs_${randomBytes(18).toString('hex')}`
     const until = Date.now() + token_ms
-    installed.set(made, until)
-    return { token: made, expires_at: new Date(until).toISOString() }
+    installed.set(created, until)
+    return { token: created, expires_at: new Date(until).toISOString() }
   }
 
   /** Whether it is a token that the app itself has signed, and no older than GitHub takes. */
@@ -104,7 +104,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     const name = url.pathname === '/api/graphql' ? 'POST /graphql' : (found?.name ?? `${request.method} ${url.pathname}`)
     const seen: FakeGitHub['requests'][number] = { name, status: null, authorization }
     requests.push(seen)
-    for (const tell of waiting.get(name) ?? []) tell()
+    for (const notify of waiting.get(name) ?? []) notify()
     waiting.delete(name)
 
     const send = (answered: Answered, headers: Record<string, string> = {}) => {

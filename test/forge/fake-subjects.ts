@@ -135,14 +135,14 @@ export function publications(state: FakeState, query: string, { ids }: { ids?: s
   const of = (id: string): Json => {
     const [kind, number] = [id.split('_')[0], Number(id.split('_')[1])]
     const find = <T extends { id: number }>(rows: T[]) => rows.find(row => row.id === number)
-    const said = (publishedAt: string | undefined, lastEditedAt: string | null | undefined) =>
+    const text = (publishedAt: string | undefined, lastEditedAt: string | null | undefined) =>
       publishedAt === undefined ? null : { publishedAt, lastEditedAt: lastEditedAt ?? null }
     const subject = subjectsOf(state).find(one => one.number === number)
     const [comment, review, remark] = [find(state.comments), find(state.reviews), find(state.remarks)]
-    if (kind === 'I' || kind === 'PR') return said(subject?.created_at, subject?.edited_at)
-    if (kind === 'IC') return said(comment?.created_at, comment?.updated_at === comment?.created_at ? null : comment?.updated_at)
-    if (kind === 'PRR') return said(review?.submitted_at, review?.edited_at)
-    return kind === 'PRRC' && remark ? said(sentAt(state, remark), remark.edited_at) : null
+    if (kind === 'I' || kind === 'PR') return text(subject?.created_at, subject?.edited_at)
+    if (kind === 'IC') return text(comment?.created_at, comment?.updated_at === comment?.created_at ? null : comment?.updated_at)
+    if (kind === 'PRR') return text(review?.submitted_at, review?.edited_at)
+    return kind === 'PRRC' && remark ? text(sentAt(state, remark), remark.edited_at) : null
   }
   const nodes = ids.map(of)
   const errors = nodes.flatMap((node, i) =>

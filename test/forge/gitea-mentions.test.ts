@@ -24,7 +24,7 @@ const open = (number: number, minute: number, more: { body?: string; edited_at?:
   const { second, ...said } = more
   gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...said })
 }
-const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
+const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
   const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
   return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
 }
@@ -72,7 +72,7 @@ test('a client that continues from the end of each list reads all that changed w
   open(70, 50)
   const found = new Set<number>()
   let since: Date | null = new Date(at(0))
-  for (let looks = 0; since !== null && looks < 40; looks++) {
+  for (let polls = 0; since !== null && polls < 40; polls++) {
     const { subjects, through } = await forge.listChanged(repo, since)
     for (const { number } of subjects) found.add(number)
     since = through
@@ -90,7 +90,7 @@ test('an issue requests by its text, in a comment and by a label, each identifie
   comment(4, 'ada', '@agent <!-- agentrun: x -->')
   comment(5, 'ada', '@agent, edited', at(3))
   gitea.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
-  expect(await asked(7)).toEqual([
+  expect(await requested(7)).toEqual([
     {
       ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
       ...{ at: new Date(at(1)), url: `${gitea.url}/acme/app/issues/7`, author_association: '' },
@@ -98,7 +98,7 @@ test('an issue requests by its text, in a comment and by a label, each identifie
     expect.objectContaining({ by: 'comment', once: 'issue_comment:1', author: 'ada', body: '@Agent and this' }),
     expect.objectContaining({ by: 'label', once: 'labeled:9', author: 'ben', body: '@agent please', at: new Date(at(3)) }),
   ])
-  expect(await asked(7, { since: at(4) })).toEqual([])
+  expect(await requested(7, { since: at(4) })).toEqual([])
 })
 
 test('a pull request requests in a review and in a review comment, which counts from the submission of its review', async () => {
@@ -110,7 +110,7 @@ test('a pull request requests in a review and in a review comment, which counts 
   remark(6, '2026-11-19T10:00:00Z')
   remark(7, at(1), at(2))
   remark(8, at(1), at(6))
-  expect(await asked(8)).toMatchObject([
+  expect(await requested(8)).toMatchObject([
     { by: 'opening', once: 'pull_request:1008', at: new Date(at(0)) },
     { by: 'review', once: 'pull_request_review:5', body: '@agent: not yet', at: new Date(at(4)) },
     { by: 'comment', once: 'pull_request_review_comment:6', at: new Date(at(4)) },
@@ -121,9 +121,9 @@ test('a pull request requests in a review and in a review comment, which counts 
 test('the text of an issue requests as long as all its events are known', async () => {
   open(7, 1, { body: '@agent please' })
   gitea.state.labelings.push({ id: 9, number: 7, user: 'ada', label: 'bug', given: true, at: at(3) })
-  expect(await asked(7)).toMatchObject([{ once: 'issues:907' }])
+  expect(await requested(7)).toMatchObject([{ once: 'issues:907' }])
   open(8, 1, { body: '@agent please', edited_at: at(2) })
-  expect(await asked(8)).toEqual([])
+  expect(await requested(8)).toEqual([])
 })
 
 test('a label that was removed requests only if its webhook arrived, and each addition of it is another request', async () => {
@@ -132,13 +132,13 @@ test('a label that was removed requests only if its webhook arrived, and each ad
     gitea.state.labelings.push({ id, number: 7, user, label: 'agent', given, at: at(minute) })
   label(1, true, 2)
   label(2, false, 3)
-  expect(await asked(7)).toEqual([])
-  expect(await asked(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
+  expect(await requested(7)).toEqual([])
+  expect(await requested(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
   label(3, true, 4)
-  expect(await asked(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
+  expect(await requested(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
   label(4, false, 5)
   label(5, true, 6, 'gitea-actions')
-  expect((await asked(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
+  expect((await requested(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
     ['labeled:1', true],
     ['labeled:3', true],
   ])
@@ -160,11 +160,11 @@ test('a label requests with the text at the time of its addition, which is unkno
   label(6, 6, 3)
   comment(6, 5)
   const found = []
-  for (const number of [1, 2, 3, 4, 5, 6]) found.push((await asked(number)).map(({ once }) => once))
+  for (const number of [1, 2, 3, 4, 5, 6]) found.push((await requested(number)).map(({ once }) => once))
   expect(found).toEqual([['labeled:1'], ['labeled:2'], [], [], [], ['labeled:6']])
-  expect(await asked(4, { withdrawn: true })).toEqual([])
+  expect(await requested(4, { withdrawn: true })).toEqual([])
   label(24, 4, 6)
-  expect(await asked(4)).toMatchObject([{ once: 'labeled:24' }])
+  expect(await requested(4)).toMatchObject([{ once: 'labeled:24' }])
 })
 
 test('an unreadable response and a failure midway are distinguished', async () => {
@@ -172,6 +172,6 @@ test('an unreadable response and a failure midway are distinguished', async () =
   const TIMELINE = 'GET /repos/{owner}/{repo}/issues/{index}/timeline'
   gitea.play(TIMELINE, { kind: 'page', status: 200 }, { kind: 'status', status: 502 }, { kind: 'hang_up', when: 'before' })
   const codes = []
-  for (let i = 0; i < 3; i++) codes.push(await asked(7).catch(error => error.code))
+  for (let i = 0; i < 3; i++) codes.push(await requested(7).catch(error => error.code))
   expect(codes).toEqual(['answer', 'server_error', 'unreachable'])
 })

@@ -5,7 +5,7 @@ import { giteaSubjectOperations } from './gitea-subjects.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
 type Json = any
-export type GiteaAsked = { params: Record<string, string>; query: URLSearchParams; body: Json }
+export type GiteaRequest = { params: Record<string, string>; query: URLSearchParams; body: Json }
 export type GiteaAnswered = { status: number; body?: Json; headers?: Record<string, string> }
 
 const BOT = { id: 7, login: 'agent-bot' }
@@ -14,7 +14,7 @@ const no = (status: number, message: string): GiteaAnswered => ({ status, body: 
 const isDraft = ({ title }: FakePull) => /^\s*(wip:|\[wip\])/i.test(title)
 
 /** What Gitea does, by operation. */
-export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (asked: GiteaAsked) => GiteaAnswered> {
+export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (asked: GiteaRequest) => GiteaAnswered> {
   const repository = (full_name = `${state.owner}/${state.repo}`) =>
     whole('Repository', {
       full_name,
@@ -25,7 +25,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
     })
 
   /** Its own numbers where they count: it never gives more than it is set to. */
-  function page<T>({ query }: GiteaAsked, path: string, all: T[], body: (row: T) => Json): GiteaAnswered {
+  function page<T>({ query }: GiteaRequest, path: string, all: T[], body: (row: T) => Json): GiteaAnswered {
     const size = Math.min(set.most_per_page, Number(query.get('limit') ?? 30))
     const n = Number(query.get('page') ?? 1)
     const last = Math.max(1, Math.ceil(all.length / size))
@@ -53,7 +53,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       ...{ base: end(pull.base, pull.base, state.sha(pull.base)) },
       head: end(pull.head, head === null ? `refs/pull/${pull.number}/head` : pull.head, head, pull.of_fork ? 2 : 1),
     })
-    return { ...object, merge_commit_sha: pull.merged_sha ?? '', ...(set.says_draft && { draft: isDraft(pull) }) }
+    return { ...object, merge_commit_sha: pull.merged_sha ?? '', ...(set.reports_draft && { draft: isDraft(pull) }) }
   }
 
   const commentObject = ({ id, number, user, body, created_at = new Date().toISOString(), updated_at = created_at }: FakeComment): Json =>
@@ -65,7 +65,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       user: whole('User', user === BOT.login ? BOT : { id: user.endsWith('-actions') ? -2 : 99, login: user }),
     })
 
-  const one = ({ params }: GiteaAsked, work: (pull: FakePull) => GiteaAnswered): GiteaAnswered => {
+  const one = ({ params }: GiteaRequest, work: (pull: FakePull) => GiteaAnswered): GiteaAnswered => {
     const pull = state.pulls.find(({ number }) => number === Number(params.index))
     return pull ? work(pull) : no(404, "The target couldn't be found.")
   }

@@ -1,16 +1,16 @@
 import type { FakeState } from './fake-state.ts'
 import { type FakeSubject, sentAt, subjectsOf } from './fake-subjects.ts'
 import { whole } from './gitea-description.ts'
-import type { GiteaAnswered, GiteaAsked } from './gitea-operations.ts'
+import type { GiteaAnswered, GiteaRequest } from './gitea-operations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
 type Json = any
-type Page = <T>(asked: GiteaAsked, path: string, all: T[], body: (row: T) => Json) => GiteaAnswered
+type Page = <T>(asked: GiteaRequest, path: string, all: T[], body: (row: T) => Json) => GiteaAnswered
 
 const person = (login: string) => whole('User', { id: login === 'agent-bot' ? 7 : login.endsWith('-actions') ? -2 : 99, login })
 
 /** What Gitea reports about issues, their comments and events. */
-export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (asked: GiteaAsked) => GiteaAnswered> {
+export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (asked: GiteaRequest) => GiteaAnswered> {
   const issueObject = ({ number, is_pull, title, body, user, created_at, changed_at, labels, comments }: FakeSubject): Json =>
     whole('Issue', {
       ...{ id: 900 + number, number, title, body, comments, created_at, updated_at: changed_at, state: 'open', user: person(user) },

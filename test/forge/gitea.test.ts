@@ -32,7 +32,7 @@ const pull = { title: 'One', body: 'words', head_branch: 'one', base_branch: 'ma
 const outgoing = { resolve: createResolver(), allow_private: true, upstream: null }
 const fetch = outgoingFetch(outgoing, { ms: 5_000, max_bytes: 8 * 1024 ** 2 })
 const settings = () => ({ url: gitea.url, token: gitea.token, fetch, user_agent: 'agentrun/test' })
-const failureOf = (asked: Promise<unknown>) => asked.then(() => null).catch(error => error)
+const failureOf = (requested: Promise<unknown>) => requested.then(() => null).catch(error => error)
 
 test('the token identifies our account, and signs in to git', async () => {
   expect(await forge.identity()).toEqual({ login: 'agent-bot', app: null })
@@ -55,28 +55,31 @@ test('a pull request is created, found by its branch, changed, closed and reopen
   expect(await forge.updatePullRequest(repo, 100, { state: 'open' })).toMatchObject({ state: 'open' })
 })
 
-test.each([true, false])('a draft is set by the title, and read from the state alone; the server reports it too: %j', async says_draft => {
-  gitea.set.says_draft = says_draft
-  const title = () => gitea.state.pulls[0]?.title
-  expect(await forge.createPullRequest(repo, { ...pull, draft: true })).toMatchObject({
-    state: 'draft',
-    title: 'One',
-    mergeable: 'unknown',
-  })
-  expect(title()).toBe('WIP: One')
-  expect(await forge.updatePullRequest(repo, 100, { title: 'Two' })).toMatchObject({ state: 'draft', title: 'Two' })
-  expect(title()).toBe('WIP: Two')
-  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
-  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
-  expect([title(), (await forge.getPullRequest(repo, 100)).state]).toEqual(['Two', 'open'])
-  Object.assign(gitea.state.pulls[0] ?? {}, { title: '[wip] Draft: by hand' })
-  expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'draft', title: 'by hand' })
-  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
-  await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
-  expect(title()).toBe('WIP: by hand')
-  await forge.updatePullRequest(repo, 100, { state: 'closed' })
-  expect((await forge.getPullRequest(repo, 100)).state).toBe('closed')
-})
+test.each([true, false])(
+  'a draft is set by the title, and read from the state alone; the server reports it too: %j',
+  async reports_draft => {
+    gitea.set.reports_draft = reports_draft
+    const title = () => gitea.state.pulls[0]?.title
+    expect(await forge.createPullRequest(repo, { ...pull, draft: true })).toMatchObject({
+      state: 'draft',
+      title: 'One',
+      mergeable: 'unknown',
+    })
+    expect(title()).toBe('WIP: One')
+    expect(await forge.updatePullRequest(repo, 100, { title: 'Two' })).toMatchObject({ state: 'draft', title: 'Two' })
+    expect(title()).toBe('WIP: Two')
+    await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
+    await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
+    expect([title(), (await forge.getPullRequest(repo, 100)).state]).toEqual(['Two', 'open'])
+    Object.assign(gitea.state.pulls[0] ?? {}, { title: '[wip] Draft: by hand' })
+    expect(await forge.getPullRequest(repo, 100)).toMatchObject({ state: 'draft', title: 'by hand' })
+    await forge.setDraft(repo, await forge.getPullRequest(repo, 100), false)
+    await forge.setDraft(repo, await forge.getPullRequest(repo, 100), true)
+    expect(title()).toBe('WIP: by hand')
+    await forge.updatePullRequest(repo, 100, { state: 'closed' })
+    expect((await forge.getPullRequest(repo, 100)).state).toBe('closed')
+  },
+)
 
 test('a second pull request of an open branch is refused, and the open one is found before newer ones and those of forks', async () => {
   await forge.createPullRequest(repo, pull)
@@ -105,9 +108,9 @@ test.each(['link', 'total', 'neither'] as const)('lists are read to their end, h
   expect((await forge.findPullRequest(repo, 'one'))?.number).toBe(100)
   expect(gitea.count(LIST)).toBe(3)
   expect(await forge.listRepositories(1_000)).toHaveLength(131)
-  const asked = gitea.count('GET /user/repos')
+  const requested = gitea.count('GET /user/repos')
   const [app, ...others] = await forge.listRepositories(30)
-  expect([others.length, gitea.count('GET /user/repos') - asked]).toEqual([29, 2])
+  expect([others.length, gitea.count('GET /user/repos') - requested]).toEqual([29, 2])
   // Not where the server believes that it is found.
   expect(app).toEqual({ full_name: 'acme/app', url: `${gitea.url}/acme/app.git`, default_branch: 'main', private: true, archived: false })
 })
@@ -180,7 +183,7 @@ test('the state of a run is a status, posted once despite lost responses, and ne
   const ended = { ...mark, status: 'completed', conclusion: 'neutral', title: 'Completed' } as const
   gitea.play('POST /repos/{owner}/{repo}/statuses/{sha}', { kind: 'hang_up', when: 'after' })
   expect(await failureOf(forge.markCommit(repo, sha, mark))).toMatchObject({ code: 'unreachable' })
-  for (const said of [mark, mark, ended, ended]) await forge.markCommit(repo, sha, said)
+  for (const text of [mark, mark, ended, ended]) await forge.markCommit(repo, sha, text)
   expect(gitea.state.statuses.map(({ context, state, description, target_url }) => [context, state, description, target_url])).toEqual([
     ['agentrun', 'pending', 'At work', 'https://x/7'],
     ['agentrun', 'success', 'Completed', 'https://x/7'],
@@ -210,9 +213,9 @@ test('permissions are those of the forge; a stranger has none, and no name leads
   gitea.state.permissions.set('ada', 'write').set('eve', 'read').set('root', 'owner')
   const names = ['ada', 'eve', 'root', 'mallory']
   expect(await Promise.all(names.map(login => forge.permissionOf(repo, login)))).toEqual(['write', 'read', 'admin', 'none'])
-  const asked = gitea.requests.length
+  const requested = gitea.requests.length
   for (const login of ['..', '../ada', 'a/b', 'ada?x', '']) expect(await forge.permissionOf(repo, login)).toBe('none')
-  expect(gitea.requests).toHaveLength(asked)
+  expect(gitea.requests).toHaveLength(requested)
   gitea.set.is_repository_admin = false
   expect(await failureOf(forge.permissionOf(repo, 'ada'))).toMatchObject({
     code: 'forbidden',

@@ -26,11 +26,11 @@ const pull = (number: number) => ({
 })
 const open = (number: number, minute: number, second?: number, body = 'It breaks.') =>
   github.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body, created_at: at(minute, second) })
-const asked = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
+const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
   const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
   return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
 }
-const onces = async (number: number, options = {}) => (await asked(number, options)).map(({ once }) => once)
+const onces = async (number: number, options = {}) => (await requested(number, options)).map(({ once }) => once)
 
 test('what has changed comes by when it did, and is gone on with from the last one on; quiet repositories cost one request', async () => {
   for (let i = 0; i < 130; i++) open(i + 1, Math.floor(i / 60), i % 60)
@@ -66,7 +66,7 @@ test('an issue requests by its text, in a comment and by a label, each identifie
     { id: 4, number: 7, user: 'ada', body: '@agent <!-- agentrun: x -->', created_at: at(2) },
   )
   github.state.labelings.push({ id: 9, number: 7, user: 'ben', label: 'AGENT', given: true, at: at(3) })
-  expect(await asked(7)).toEqual([
+  expect(await requested(7)).toEqual([
     {
       ...{ by: 'opening', event: 'issues', id: 907, once: 'issues:907', author: 'ada', body: '@agent please', withdrawn: false },
       ...{ at: new Date(at(1)), url: `${github.url}/acme/app/issues/7`, author_association: expect.any(String) },
@@ -81,7 +81,7 @@ test('a pull request requests in a review and in a review comment, which counts 
   github.state.pulls.push({ ...pull(8), body: 'For you, @agent' })
   github.state.reviews.push({ id: 5, number: 8, user: 'ada', body: '@agent: not yet', submitted_at: at(4) })
   github.state.remarks.push({ id: 6, number: 8, review_id: 5, user: 'ada', body: '@agent why?', created_at: '2026-11-19T10:00:00Z' })
-  expect(await asked(8)).toMatchObject([
+  expect(await requested(8)).toMatchObject([
     { by: 'opening', once: 'pull_request:1008', at: new Date(at(0)) },
     { by: 'review', once: 'pull_request_review:5', body: '@agent: not yet', at: new Date(at(4)) },
     { by: 'comment', once: 'pull_request_review_comment:6', body: '@agent why?', at: new Date(at(4)) },
@@ -108,15 +108,15 @@ test('a label that was removed requests only if its webhook arrived, and each ad
     github.state.labelings.push({ id, number: 7, user, label: name, given, at: at(minute) })
   label(1, true, 2)
   label(2, false, 3)
-  expect(await asked(7)).toEqual([])
+  expect(await requested(7)).toEqual([])
   expect(github.count(EVENTS)).toBe(0)
-  expect(await asked(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
+  expect(await requested(7, { withdrawn: true })).toMatchObject([{ once: 'labeled:1', withdrawn: true }])
   label(3, true, 4)
   label(4, true, 5, 'ada', 'bug')
-  expect(await asked(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
+  expect(await requested(7)).toMatchObject([{ once: 'labeled:3', withdrawn: false }])
   label(5, false, 6)
   label(6, true, 7, 'ci[bot]')
-  expect((await asked(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
+  expect((await requested(7, { withdrawn: true })).map(({ once, withdrawn }) => [once, withdrawn])).toEqual([
     ['labeled:1', true],
     ['labeled:3', true],
   ])
@@ -149,7 +149,7 @@ test('all pages of what was done are read, and a failure midway is one', async (
   expect(await onces(7)).toEqual(['labeled:231'])
   expect(github.count(EVENTS)).toBe(3)
   github.play(EVENTS, { kind: 'status', status: 502 })
-  await expect(asked(7)).rejects.toMatchObject({ code: 'server_error', retryable: true })
+  await expect(requested(7)).rejects.toMatchObject({ code: 'server_error', retryable: true })
 })
 
 test.each([
@@ -167,7 +167,8 @@ test.each([
     forge.getSubject(repo, 7),
     forge.listMentions(repo, subject, { name: 'agent', since: new Date(at(0)), withdrawn: true }),
   ]
-  for (const asked of await Promise.allSettled(tries)) expect(asked).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
+  for (const requested of await Promise.allSettled(tries))
+    expect(requested).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
 })
 
 test('a response that is too large is unreadable', async () => {
@@ -182,6 +183,6 @@ test('GraphQL that is limited, or does not know what went wrong, is so in our wo
   const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })
   for (const type of ['RATE_LIMITED', 'FORBIDDEN', 'UNDEFINED_FIELD', undefined]) play(type)
   const codes = []
-  for (let i = 0; i < 4; i++) codes.push(await asked(7).catch(error => error.code))
+  for (let i = 0; i < 4; i++) codes.push(await requested(7).catch(error => error.code))
   expect(codes).toEqual(['rate_limited', 'forbidden', 'refused', 'server_error'])
 })

@@ -5,7 +5,7 @@ import { type App, rows } from '../start-app.ts'
  * Polls a repository on its forge now, and returns when that is over: a poll ends by recording its position, unless another process
  * has done so since it began.
  */
-export async function lookNow(app: App, repo_id: number): Promise<void> {
+export async function pollNow(app: App, repo_id: number): Promise<void> {
   const [before] = await rows<{ until: Date }>(
     app,
     `update repositories set forge_seen_at = '-infinity',

@@ -62,9 +62,9 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     ...{ author_name: 'Agent', author_email: 'agent@example.org' },
   }
   const mirror = repository === null ? [] : [{ host: mirrorPath(host, repository.id), inside: '/mirror' }]
-  let made = 0
+  let created = 0
   const open = async () => {
-    const name = String(++made)
+    const name = String(++created)
     const [workspace, shadow] = [makeWorkspace(name), makeWorkspace(`${name}.shadow`)]
     await withObjectCache(host, kept.run_id, async () => {})
     const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]

@@ -9,15 +9,15 @@ test('what a snapshot holds comes back byte by byte, with commits, branch and un
   expect(fixture.first).toMatchObject({ head: fixture.base_sha, branch: 'agent/run-7-task', left_out: [] })
   const same = await fixture.after('cat README.md')
   expect(same).toEqual(fixture.first)
-  const made = await fixture.after(`echo by the agent > committed.txt; git add committed.txt; git commit -qm 'By the agent'
+  const created = await fixture.after(`echo by the agent > committed.txt; git add committed.txt; git commit -qm 'By the agent'
     echo three >> src/a.js; rm src/b.js; printf 'a\\r\\nb\\0c' > 'odd name é
 '; ln -s README.md link; chmod +x README.md; mkdir -p ignored; echo x > ignored/x; echo x > some.log; echo un > new.txt`)
-  expect(made.head).not.toBe(fixture.base_sha)
-  await fixture.keep(made)
+  expect(created.head).not.toBe(fixture.base_sha)
+  await fixture.keep(created)
   const { text: before } = await fixture.agent.separate(list)
   const { text: status } = await fixture.agent.separate('git status --porcelain; git log --format=%H; git branch --show-current')
-  await fixture.restore(made, async (agent, again) => {
-    expect(again).toEqual(made)
+  await fixture.restore(created, async (agent, again) => {
+    expect(again).toEqual(created)
     const { text } = await agent.separate(
       `rm -rf ignored some.log; ${list}; git status --porcelain; git log --format=%H; git branch --show-current`,
     )
@@ -29,7 +29,7 @@ test('what a snapshot holds comes back byte by byte, with commits, branch and un
     )
     expect((await agent.separate('readlink link; git fsck --strict 2>&1')).text).toContain('README.md\n')
   })
-  expect(await fixture.changed(fixture.first, made)).toEqual([
+  expect(await fixture.changed(fixture.first, created)).toEqual([
     'modified README.md',
     'added committed.txt',
     'added link',

@@ -5,11 +5,11 @@ const files = { 'README.md': '# Hello\n', 'src/a.js': 'one\n', 'src/b.js': 'two\
 
 /** What a restored workspace shows, files and links by path. */
 async function restored(fixture: CheckpointTest, command: string): Promise<string> {
-  const made = await fixture.after(command)
-  await fixture.keep(made)
+  const created = await fixture.after(command)
+  await fixture.keep(created)
   const found: string[] = []
-  await fixture.restore(made, async (agent, again) => {
-    expect(again.tree).toBe(made.tree)
+  await fixture.restore(created, async (agent, again) => {
+    expect(again.tree).toBe(created.tree)
     expect(again.left_out).toEqual([])
     const { text } = await agent.separate(
       'find . -path ./.git -prune -o -type f -print -o -type l -print | sort | while IFS= read -r f; do printf "%s=" "$f"; cat "$f" 2>&1; done',
@@ -81,39 +81,39 @@ test('neither attributes nor configuration of the workspace run a program or cha
   })
   const clone = await fixture.agent.shell('od -c x.crlf | head -1; cat y.id')
   expect(clone.text).toContain('\\r')
-  const made =
+  const created =
     await fixture.after(`touch /tmp/watch; for name in filter.evil.clean filter.evil.smudge filter.evil.process diff.evil.textconv core.fsmonitor; do
     git config $name 'touch /workspace/ran; cat'; done; git config filter.evil.required true
     mkdir -p .git/hooks; printf '#!/bin/sh\\ntouch /workspace/ran\\n' | tee .git/hooks/post-index-change > .git/hooks/pre-commit; chmod +x .git/hooks/*
     printf '* filter=evil diff=evil text=auto working-tree-encoding=UTF-16\\n' > .gitattributes; printf 'a\\r\\nb\\n' > mixed.txt`)
   expect((await fixture.agent.shell('ls ran 2>&1')).text).toContain('No such file')
   await fixture.keep(fixture.first)
-  await fixture.keep(made)
+  await fixture.keep(created)
   const { text } = await fixture.agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md')
-  await fixture.restore(made, async (agent, again) => {
-    expect(again.tree).toBe(made.tree)
+  await fixture.restore(created, async (agent, again) => {
+    expect(again.tree).toBe(created.tree)
     expect((await agent.shell('sha256sum x.crlf y.id mixed.txt .gitattributes README.md; ls ran 2>/dev/null')).text).toBe(text)
   })
-  expect((await fixture.changed(fixture.first, made)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
+  expect((await fixture.changed(fixture.first, created)).sort()).toEqual(['added mixed.txt', 'modified .gitattributes'])
 })
 
 test('a file that is too large or unreadable is left out and named; one that is no longer a file is removed', async () => {
   await using fixture = await startCheckpointTest(files)
-  const made =
+  const created =
     await fixture.after(`head -c 1048577 /dev/zero > 'large file'; head -c 1048576 /dev/zero > largest; echo secret > closed; chmod 000 closed
     mkdir shut; echo x > shut/x; chmod 000 shut; head -c 2000000 /dev/zero > src/a.js; rm src/b.js; mkfifo src/b.js; echo fine > fine.txt`)
-  expect(made.left_out.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+  expect(created.left_out.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
     'closed unreadable',
     'large file too_large',
     'shut/ unreadable',
     'src/a.js too_large',
   ])
-  await fixture.keep(made)
-  expect(await fixture.changed(fixture.first, made)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
+  await fixture.keep(created)
+  expect(await fixture.changed(fixture.first, created)).toEqual(['added fine.txt', 'added largest', 'deleted src/a.js', 'deleted src/b.js'])
   const mended = await fixture.after(`chmod 755 shut; chmod 644 closed; rm 'large file' src/b.js; echo small > src/a.js`)
   expect(mended.left_out).toEqual([])
   await fixture.keep(mended)
-  expect(await fixture.changed(made, mended)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])
+  expect(await fixture.changed(created, mended)).toEqual(['added closed', 'added shut/x', 'added src/a.js'])
 })
 
 test('D138: a named pipe instead of a file that git reads does not block a snapshot', async () => {

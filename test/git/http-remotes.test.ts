@@ -195,10 +195,10 @@ test('no transport but that of the repository can be reached', async () => {
 })
 
 test('a repository with credentials is reached with them, in the environment of that one process, for its own server only', async () => {
-  const asked: { url: string; authorization: string | undefined }[] = []
+  const requested: { url: string; authorization: string | undefined }[] = []
   const password = 'a-token-of-the-forge'
   await using set = await setUp((request, response) => {
-    asked.push({ url: request.url ?? '', authorization: request.headers.authorization })
+    requested.push({ url: request.url ?? '', authorization: request.headers.authorization })
     if (request.headers.authorization === `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`) return false
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end(`no: ${request.headers.authorization}`)
     return true
@@ -224,9 +224,9 @@ test('a repository with credentials is reached with them, in the environment of 
   expect(await runText(bare, 'git', ['rev-parse', BRANCH])).toBe(base.sha)
 
   // Another repository of the same server, and anything that the mirror keeps: nothing.
-  asked.length = 0
+  requested.length = 0
   await expect(refreshMirror(host, { id: 2, kind: 'http', url: `${server.url}/acme/other.git` })).rejects.toMatchObject({ code: 'auth' })
-  expect(asked.map(request => request.authorization)).toEqual([undefined])
+  expect(requested.map(request => request.authorization)).toEqual([undefined])
   const kept = await run(join(fixture.dir, 'data'), 'grep', ['-rlF', '--', password, '.']).catch(error => String(error))
   expect(kept).toMatch(/^Error: grep/)
 })

@@ -26,9 +26,9 @@ describe('fetchBranches', () => {
       early.promise.finally(() => flights.delete(set.repo.id)),
     )
     const head_sha = await set.put('topic', { 'a.txt': 'A\n' })
-    const asked = set.fetch()
+    const requested = set.fetch()
     early.resolve(old)
-    expect(await asked).toMatchObject({ head_sha })
+    expect(await requested).toMatchObject({ head_sha })
   })
 
   test('a branch that is not there, was deleted, is only a tag or can be no name is null', async () => {
@@ -177,12 +177,12 @@ describe('tryMerge', () => {
   test('an unknown result is checked again, and parallel requests get the same response', async () => {
     await using set = await ready()
     const head = await set.put('topic', { 'a.txt': 'A\n' })
-    const look = () => tryMerge(set.fixture.host, set.repo.id, 'main', head)
-    expect(await look()).toBe('unknown')
+    const poll = () => tryMerge(set.fixture.host, set.repo.id, 'main', head)
+    expect(await poll()).toBe('unknown')
     await set.fetch()
-    expect(await Promise.all([look(), look(), look()])).toEqual(['clean', 'clean', 'clean'])
+    expect(await Promise.all([poll(), poll(), poll()])).toEqual(['clean', 'clean', 'clean'])
     await set.put('main', { 'a.txt': 'ours\n' })
     await set.fetch()
-    expect(await look()).toBe('conflict')
+    expect(await poll()).toBe('conflict')
   })
 })

@@ -34,9 +34,9 @@ test('a mirror follows its remote: new, moved, rewritten and removed branches an
   const repo = localRepository(source)
   const mirror = mirrorPath(fixture.host, repo.id)
   const before = Date.now()
-  const made = await refreshMirror(fixture.host, repo)
-  expect(made).toMatchObject({ default_branch: 'main', empty: false, changed: true })
-  expect(Date.parse(made.refreshed_at)).toBeGreaterThanOrEqual(before)
+  const created = await refreshMirror(fixture.host, repo)
+  expect(created).toMatchObject({ default_branch: 'main', empty: false, changed: true })
+  expect(Date.parse(created.refreshed_at)).toBeGreaterThanOrEqual(before)
   expect(await refsOf(mirror)).toEqual(['refs/heads/dir', 'refs/heads/main', 'refs/tags/v1'])
   expect(await refreshMirror(fixture.host, repo)).toMatchObject({ changed: false })
 

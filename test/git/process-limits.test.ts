@@ -21,10 +21,10 @@ test('each git process on the host, and what it starts, has a limit of memory an
   await using fixture = await openGitFixture({ memory_bytes: 512 * MIB })
   const alias = ['-c', 'alias.look=!cat /proc/self/limits /proc/self/oom_score_adj', 'look']
   const { stdout } = await runGit(fixture.host, { args: alias, timeout_ms: 90_000 })
-  const said = stdout.toString()
-  expect(said).toMatch(new RegExp(`Max data size +${512 * MIB} +${512 * MIB} +bytes`))
-  expect(said).toMatch(/Max cpu time +182 +187 +seconds/)
-  expect(Number(said.trim().split('\n').at(-1))).toBeGreaterThanOrEqual(500)
+  const text = stdout.toString()
+  expect(text).toMatch(new RegExp(`Max data size +${512 * MIB} +${512 * MIB} +bytes`))
+  expect(text).toMatch(/Max cpu time +182 +187 +seconds/)
+  expect(Number(text.trim().split('\n').at(-1))).toBeGreaterThanOrEqual(500)
 })
 
 test('the process itself is git: none stays in front of it', async () => {

@@ -7,7 +7,7 @@ import { resolveRef } from '../../src/git/read/revisions.ts'
 import { type GitFixture, give, makeBare, makeRepository, openGitFixture, root, runText, SERVICE } from './repositories.ts'
 
 /** A fixture whose `ssh` records how it was called and, like a server, runs the last argument in a shell. */
-async function placeWithSsh(
+async function folderWithSsh(
   allow_private: boolean,
   script: string,
 ): Promise<{ fixture: GitFixture; bare: string; calls: () => Promise<string[]> }> {
@@ -25,7 +25,7 @@ async function placeWithSsh(
 }
 
 test('a repository is fetched and pushed over ssh: without prompts, without forwarding, with known hosts of our own', async () => {
-  const { fixture, bare, calls } = await placeWithSsh(true, 'shift $(($# - 1)); exec sh -c "$1"')
+  const { fixture, bare, calls } = await folderWithSsh(true, 'shift $(($# - 1)); exec sh -c "$1"')
   await using _ = fixture
   for (const [i, url] of [`git@127.0.0.1:${bare}`, `ssh://git@127.0.0.1:2222${bare}`].entries()) {
     const repo = { id: i + 1, kind: 'ssh' as const, url }
@@ -51,7 +51,7 @@ test('a repository is fetched and pushed over ssh: without prompts, without forw
 
 test('a key that is not accepted and a host that is not the known one are named as such', async () => {
   for (const complaint of ['git@127.0.0.1: Permission denied (publickey).', 'Host key verification failed.']) {
-    const { fixture } = await placeWithSsh(true, `echo ${JSON.stringify(complaint)} >&2; exit 255`)
+    const { fixture } = await folderWithSsh(true, `echo ${JSON.stringify(complaint)} >&2; exit 255`)
     await using _ = fixture
     await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@127.0.0.1:a/b' })).rejects.toMatchObject({
       code: 'auth',
@@ -61,7 +61,7 @@ test('a key that is not accepted and a host that is not the known one are named 
 })
 
 test('ssh is led to the address that was checked, under the name it is known by', async () => {
-  const { fixture, calls } = await placeWithSsh(false, 'exit 255')
+  const { fixture, calls } = await folderWithSsh(false, 'exit 255')
   await using _ = fixture
   await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@140.82.121.3:a/b' })).rejects.toMatchObject({ name: 'GitError' })
   expect((await calls())[0]?.split('\x1f')).toEqual(

@@ -258,13 +258,13 @@ describe('a commit', () => {
 
 test('the same files with the same message at the same time are the same commit, for every creator and folder', async () => {
   await using set = await ready()
-  const made = async (workspace: Workspace) => {
+  const created = async (workspace: Workspace) => {
     await workspace.bash('echo new > new.txt')
     return (await workspace.commit('Add it')).head_sha
   }
   const elsewhere = await openWorkspace(set.fixture, set.repo, set.base)
   await elsewhere.clone()
-  const [here, there] = [await made(set.workspace), await made(elsewhere)]
+  const [here, there] = [await created(set.workspace), await created(elsewhere)]
   expect(here).toMatch(/^[0-9a-f]{40}$/)
   expect(there).toBe(here)
 })

@@ -44,7 +44,7 @@ export function countWork(work: () => unknown): Work {
     counting = true
     return found
   }
-  for (const name of ['includes', 'indexOf', 'lastIndexOf']) count(String.prototype, name, lookedThrough)
+  for (const name of ['includes', 'indexOf', 'lastIndexOf']) count(String.prototype, name, charactersRead)
   for (const name of ['startsWith', 'endsWith', 'charCodeAt', 'slice', 'substr']) count(String.prototype, name, agreed)
   for (const name of LISTS) count(Array.prototype, name, (self: unknown[]) => self.length)
   RegExp.prototype.exec = exec
@@ -60,7 +60,7 @@ export function countWork(work: () => unknown): Work {
 }
 
 /** As far as has to be read to know it. */
-function lookedThrough(self: string, [sought]: string[], answer: unknown): number {
+function charactersRead(self: string, [sought]: string[], answer: unknown): number {
   const at = typeof answer === 'number' ? answer : self.indexOf(sought ?? '')
   return at < 0 ? self.length : at + 1
 }

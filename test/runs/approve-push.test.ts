@@ -30,13 +30,13 @@ test('a change of what CI does waits for a person before it is pushed, and an ap
     verdict: 'pass',
     findings: [{ code: 'ci_workflow_changed', path: workflow }, { code: 'tests_untouched' }],
   })
-  const asked = app.model.requests.length
+  const requested = app.model.requests.length
 
   expect((await resume(app, id, { prompt: 'Fine with me.', approve: true })).status).toBe(200)
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Faster.', github_pull_requests: [{ number: 1, state: 'open' }] })
   expect(app.git('show', `${run.branch}:${workflow}`)).toBe('on: push\n# faster\n')
-  expect(app.model.requests).toHaveLength(asked)
+  expect(app.model.requests).toHaveLength(requested)
   const logs = await allLogs(app, id)
   expect(logs.filter(entry => entry.message_type === 'USER_MESSAGE').at(-1)).toMatchObject({
     observation: { text: 'Fine with me.', user_id: app.user_id, mode: 'approve' },

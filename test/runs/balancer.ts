@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 
 /** A load balancer for several API processes: new connections go in turn to those whose `/readyz` responds with 200. */
 export class Balancer implements AsyncDisposable {
@@ -16,7 +16,7 @@ export class Balancer implements AsyncDisposable {
   }
 
   add(url: string) {
-    const look = async () => {
+    const poll = async () => {
       try {
         const response = await fetch(`${url}/readyz`, { headers: { connection: 'close' } })
         await response.body?.cancel()
@@ -25,7 +25,7 @@ export class Balancer implements AsyncDisposable {
         backend.ready = false
       }
     }
-    const backend = { ready: false, timer: setInterval(() => void look(), LOOK_MS) }
+    const backend = { ready: false, timer: setInterval(() => void poll(), POLL_INTERVAL_MS) }
     this.#backends.set(url, backend)
   }
 

@@ -154,8 +154,8 @@ test('progress is an entry, bytes of the model or output of a tool; a beat alone
   await expect.poll(async () => (await now())?.at, { timeout: 10_000 }).not.toBe(begun)
   await awaitRun(app, id, run => run.waiting_on === 'model' && app.model.requests.length === 2)
   // The next heartbeat may still carry the last output of the tool; later ones carry nothing.
-  const asked = await worked()
-  await expect.poll(worked, { timeout: 10_000 }).toBeGreaterThan(asked + 1_000)
+  const requested = await worked()
+  await expect.poll(worked, { timeout: 10_000 }).toBeGreaterThan(requested + 1_000)
   const quiet = await now()
   await expect.poll(worked, { timeout: 10_000 }).toBeGreaterThan((quiet?.worked ?? 0) + 1_500)
   expect((await now())?.at).toBe(quiet?.at)

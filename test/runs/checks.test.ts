@@ -143,14 +143,14 @@ describe('it stops', () => {
 test('the settings of the repository apply: ignored checks, number of attempts, extra instructions', async () => {
   await app.checkBy({ docs: 'exit 1', lint: 'exit 1', test: 'test -e second.txt' })
   await app.follow({ ignored_checks: ['docs'], check_retry_counts: { lint: 0, test: 1 }, custom_prompts: { test: 'It wants second.txt.' } })
-  const asked = app.model.requests.length
+  const requested = app.model.requests.length
   app.script = [calls(shell('echo 1 >first.txt')), { text: 'First.' }, calls(shell('echo 2 >second.txt')), { text: 'Second.' }]
   const { detected, fixed, pr } = await app.seen(await app.start())
   expect(detected[0]).toMatchObject({ max_attempts: 1, checks: [{ name: 'lint' }, { name: 'test' }] })
   const message =
     app
       .told()
-      .slice(asked)
+      .slice(requested)
       .find(text => text.includes('It wants second.txt.')) ?? ''
   expect(message).toContain('which you need not fix: lint.')
   expect(message).not.toContain('docs')
@@ -186,13 +186,13 @@ test('a check that does not end is timed out, and its output until then is repor
 test('the value of a secret that a check prints appears nowhere: not in entries, rows or messages to the agent', async () => {
   await app.checkBy({ leak: 'echo "key=$API_KEY"; exit 1' })
   await app.follow({ check_retry_count: 1 })
-  const asked = app.model.requests.length
+  const requested = app.model.requests.length
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const { logs, detected, pr } = await app.seen(await app.start())
   expect(detected[0].checks[0].log_excerpt).toBe('key=[redacted:API_KEY]')
   const { body } = await app.call('GET', app.at(`/prs/${pr.id}/checks`))
   const kept = await rows(app, 'select body from journal')
-  for (const all of [logs, body, kept, app.model.requests.slice(asked)]) expect(JSON.stringify(all)).not.toContain(SECRET)
+  for (const all of [logs, body, kept, app.model.requests.slice(requested)]) expect(JSON.stringify(all)).not.toContain(SECRET)
 })
 
 test('each check runs in a clean sandbox: the commit and the result of the setup, nothing of the agent, of the setup or of other checks', async () => {

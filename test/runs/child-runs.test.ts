@@ -6,7 +6,7 @@ import { insertToken } from '../../src/store/access/accounts.ts'
 import { setRole } from '../../src/store/access/members.ts'
 import { type App, rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
-import { getRun, type Plays, playedBy, startRun, toldIn } from './child-script.ts'
+import { getRun, type Plays, playedBy, startRun, textOfRequest } from './child-script.ts'
 import { type CodingApp, calls, gitIn, makeRepository, PRICED, shell, startCodingApp } from './coding-app.ts'
 
 const start = (plays: Plays, env: Record<string, string> = {}) => startCodingApp(playedBy(plays), { AGENTRUN_REPO_PATHS: tmpdir(), ...env })
@@ -126,7 +126,7 @@ test('children get what their parent has left at most, it is set aside while the
   const usage = { input: 20_000, output: 1_000 }
   await using app = await start({
     '@parent': (step, request) => {
-      if (toldIn(request).includes('Go on')) return { text: 'Went on.' }
+      if (textOfRequest(request).includes('Go on')) return { text: 'Went on.' }
       return step === 0
         ? calls(startRun('@child a', { max_cost_usd: 0.4 }), startRun('@child b', { max_cost_usd: 5 }))
         : { text: 'Not paid for.' }
@@ -219,9 +219,9 @@ test('a stop ends what the agent of a child has started that ended before', asyn
 test('what a bound token starts or talks to starts nothing elsewhere, and a user who may start no runs any more has no agent that does', async () => {
   let elsewhere = ''
   let before: () => Promise<unknown> = async () => {}
-  let asked = 0
+  let requested = 0
   const play = async () => {
-    if (asked++ % 2 === 1) return { text: 'Tried.' }
+    if (requested++ % 2 === 1) return { text: 'Tried.' }
     await before()
     return calls(startRun('@child', { repository: elsewhere }))
   }

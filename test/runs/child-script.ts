@@ -4,15 +4,15 @@ import type { FakeReply, FakeScript, SeenRequest } from '../model/fake-server.ts
 export type Plays = Record<string, (step: number, request: SeenRequest) => FakeReply | Promise<FakeReply>>
 
 /** The conversation of a request, in either protocol. */
-export const toldIn = ({ body }: Pick<SeenRequest, 'body'>) => JSON.stringify(body.messages ?? body.input)
+export const textOfRequest = ({ body }: Pick<SeenRequest, 'body'>) => JSON.stringify(body.messages ?? body.input)
 
 /** `step`: how many outcomes of tools the agent has been given. */
 export const playedBy =
   (plays: Plays): FakeScript =>
   request => {
-    const told = toldIn(request)
-    const play = Object.entries(plays).find(([word]) => told.includes(word))?.[1]
-    return play?.(told.match(/"role":"tool"|"type":"function_call_output"/g)?.length ?? 0, request) ?? { text: 'Nobody knows me.' }
+    const reported = textOfRequest(request)
+    const play = Object.entries(plays).find(([word]) => reported.includes(word))?.[1]
+    return play?.(reported.match(/"role":"tool"|"type":"function_call_output"/g)?.length ?? 0, request) ?? { text: 'Nobody knows me.' }
   }
 
 export const startRun = (prompt: string, more: Record<string, unknown> = {}) => ({ name: 'start_run', arguments: { prompt, ...more } })

@@ -17,12 +17,12 @@ beforeEach(() => {
 
 const play = async (...answers: FakeAnswer[]) => {
   script = answers
-  const asked = app.model.requests.length
+  const requested = app.model.requests.length
   const { id } = await createRun(app, { prompt: 'work' })
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   const evaluations: any[] = logs.filter(entry => entry.message_type === 'COMMIT_EVALUATION').map(entry => entry.observation)
-  const told = app.model.requests.slice(asked).map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1)))
+  const told = app.model.requests.slice(requested).map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1)))
   return { run, logs, evaluations, told }
 }
 

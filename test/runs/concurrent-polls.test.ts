@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type FakeGitea, startFakeGitea } from '../forge/fake-gitea.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
-import { lookNow } from '../forge/poll.ts'
+import { pollNow } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 
 /** Looks at several repositories of several forges, some of which do not answer as they should. */
@@ -34,11 +34,11 @@ beforeEach(async () => {
 
 /** The second poll belongs to a later round than any that has begun before, and a round ends before the next. */
 async function endOfRound(): Promise<void> {
-  await lookNow(app, gitea_repo)
-  await lookNow(app, gitea_repo)
+  await pollNow(app, gitea_repo)
+  await pollNow(app, gitea_repo)
 }
 
-async function lookAtGitHub(): Promise<void> {
+async function pollGitHub(): Promise<void> {
   const { length } = github.requests
   await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
   await expect.poll(() => github.requests.length, { timeout: 30_000 }).toBeGreaterThan(length)
@@ -47,7 +47,7 @@ async function lookAtGitHub(): Promise<void> {
 
 test('an unreadable response stops no other poll', async () => {
   github.play(CHANGED, { kind: 'other', type: 'application/json', text: '{}' })
-  await lookAtGitHub()
+  await pollGitHub()
   expect(github.count(CHANGED)).toBe(3)
 }, 90_000)
 
@@ -76,12 +76,12 @@ test('nothing is polled while our own account name is unknown, and it is found l
   }
   expect([gitea.requests, await until()]).toEqual([[], before])
   await rows(app, `update forges set login = 'agent-bot' where kind = 'gitea'`)
-  await lookNow(app, gitea_repo)
+  await pollNow(app, gitea_repo)
 }, 90_000)
 
 test('a rate-limited connection is not polled for the time that the forge requests, and no other is delayed', async () => {
   github.play(CHANGED, { kind: 'secondary_limit', seconds: 600 })
-  await lookAtGitHub()
+  await pollGitHub()
   await rows(app, `update repositories set forge_seen_at = '-infinity' where url like $1`, [`${github.url}/%`])
   await endOfRound()
   expect(github.count(CHANGED)).toBe(1)

@@ -176,14 +176,14 @@ test('a dry run predicts whether the run would be set up: with other secrets, or
   await setUpBy(['echo "$TOKEN_OF_REGISTRY" | wc -c >made'])
   const state = async () => (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body.environment.setup.state
   const secret = at(`/repos/${app.repo_id}/secrets/TOKEN_OF_REGISTRY`)
-  const work_and_look = async () => [await state(), (await work('cat made')).environments[0].made, await state()]
-  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+  const work_and_check = async () => [await state(), (await work('cat made')).environments[0].made, await state()]
+  expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
   expect((await app.call('PUT', secret, { value: 'a-first-long-value' })).status).toBeLessThan(300)
-  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+  expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
   expect((await app.call('DELETE', secret)).status).toBeLessThan(300)
-  expect(await work_and_look()).toEqual(['prepared', false, 'prepared'])
+  expect(await work_and_check()).toEqual(['prepared', false, 'prepared'])
   await rows(app, `update environments set made_at = made_at - interval '25 hours'`)
-  expect(await work_and_look()).toEqual(['to_be_prepared', true, 'prepared'])
+  expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
 })
 
 test('runs that start together set up once; a failed setup is not kept', async () => {

@@ -8,9 +8,9 @@ export async function addOrganization(db: Database, name: string): Promise<{ org
       select o.id as organization_id, u.id as user_id from o, u`,
     values: [name],
   })
-  const made = rows[0]
-  if (!made) throw new Error('no organization was made')
-  return made
+  const created = rows[0]
+  if (!created) throw new Error('no organization was made')
+  return created
 }
 
 /** `count` queued runs with their first entry and its message, as creates one after the other would have left them, in one statement. */

@@ -48,11 +48,11 @@ test('a fork from the middle has conversation and files of that entry: what came
 
   const request = app.model.requests.find(({ body: asked }) => JSON.stringify(asked).includes('Look around'))
   const { messages } = (request?.body ?? {}) as { messages: Message[] }
-  const told = JSON.stringify(messages)
-  expect(told).toContain('echo two')
-  expect(told).toContain('Not run: the run was forked before.')
-  expect(told).not.toContain('echo four')
-  expect(told).not.toContain('Done.')
+  const reported = JSON.stringify(messages)
+  expect(reported).toContain('echo two')
+  expect(reported).toContain('Not run: the run was forked before.')
+  expect(reported).not.toContain('echo four')
+  expect(reported).not.toContain('Done.')
   expect(messages.at(-1)).toMatchObject({ role: 'user' })
 
   const trace = await allLogs(app, body.id)

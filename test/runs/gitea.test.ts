@@ -55,7 +55,7 @@ const outcomeOf = async (delivery: string) =>
     )
   )[0]
 const endOf = (delivery: string) => expect.poll(async () => (await outcomeOf(delivery))?.open, { timeout: 30_000 }).toBe(false)
-const saidOn = (of: number) =>
+const postedOn = (of: number) =>
   gitea.state.comments.filter(({ number }) => number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
 test('one pull request even if the response to the create is lost; the run waits for its statuses and fixes failures; its state on Gitea is its state here', async () => {
@@ -109,7 +109,7 @@ test('a user with write access requests a run in a comment, once: the run starts
   expect(second.observation).toMatchObject({ author: 'ada', issue_number: 500, repo: 'acme/app', comment_id: 50, trusted: false })
   await endOf('ask')
   expect(await outcomeOf('again')).toBeUndefined()
-  expect(saidOn(500)).toEqual([
+  expect(postedOn(500)).toEqual([
     [BOT, `Working on it: [run ${id}](${app.base_url}/agent/trace/${id}).`],
     [BOT, expect.stringContaining('Written.')],
   ])
@@ -130,6 +130,6 @@ test.each([
     const fix = 'Make the user of the token an administrator of the repository.'
     expect(metadata.missing_permissions).toMatchObject(is_repository_admin ? [] : [{ resource: 'user_permissions', fix }])
     gitea.set.is_repository_admin = true
-    expect(saidOn(600)).toEqual([])
+    expect(postedOn(600)).toEqual([])
   },
 )

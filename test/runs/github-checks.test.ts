@@ -20,8 +20,8 @@ beforeAll(async () => {
     async ({ body }) => {
       const said = body.messages as { role: string }[]
       if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
-      const told = JSON.stringify(said)
-      if (!told.includes('do not mend') || !told.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
+      const reported = JSON.stringify(said)
+      if (!reported.includes('do not mend') || !reported.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
       await mend()
       return { text: 'Not mine.' }
     },
@@ -116,14 +116,14 @@ test('a turn that pushes nothing waits no longer for checks than one that does, 
   await awaitEnd(app, id)
   const late = { sha: head, name: 'late', app: 'slow-app', conclusion: null, summary: '' }
   github.state.checks.push({ ...late, status: 'completed', conclusion: 'failure' })
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const again = Promise.withResolvers<void>()
   mend = async () => {
-    asked.resolve()
+    requested.resolve()
     await again.promise
   }
   await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
-  await asked.promise
+  await requested.promise
   github.state.checks = [{ ...late, status: 'in_progress' }]
   again.resolve()
   await awaitRun(app, id, ({ turn, status, waiting_on }) => turn === 2 && status === 'waiting' && waiting_on === 'ci')
@@ -136,7 +136,7 @@ test('a check that fails after the run has ended starts a turn, once: it is fixe
   const set = { url: github.url, token: github.token, webhook_secret: SECRET }
   const { body } = await app.call('PUT', `/v1/organizations/${app.org_id}/integrations/github`, set)
   const recorded = examples as unknown as { name: string; examples: any[] }[]
-  const tell = (head_sha: string) => {
+  const notify = (head_sha: string) => {
     const payload = structuredClone(
       recorded.find(({ name }) => name === 'check_run')?.examples.find(({ action }) => action === 'completed'),
     )
@@ -151,7 +151,7 @@ test('a check that fails after the run has ended starts a turn, once: it is fixe
   say(first, 'success')
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1 })
   github.state.checks.push({ sha: first, name: 'late', app: 'slow-app', status: 'completed', conclusion: 'failure', summary: 'at last' })
-  expect((await tell(first)).status).toBe(200)
+  expect((await notify(first)).status).toBe(200)
   const second = await waitsFor(id, first)
   say(second, 'failure')
   const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
@@ -161,7 +161,7 @@ test('a check that fails after the run has ended starts a turn, once: it is fixe
   expect(logs.filter(entry => entry.message_type === 'DETECT_PR_ERRORS').map(entry => entry.observation)).toMatchObject([
     { head_sha: first, checks: [{ name: 'late', log_excerpt: 'late\n\nat last' }], attempt: 1 },
   ])
-  expect((await tell(second)).status).toBe(200)
+  expect((await notify(second)).status).toBe(200)
   await expect
     .poll(async () => (await rows(app, `select 1 from forge_deliveries where outcome is null`)).length, { timeout: 30_000 })
     .toBe(0)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliver, SECRET } from '../forge/deliver.ts'
 import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { commentBy, labeledBy, openedBy, remarkBy, reviewBy } from '../forge/github-payloads.ts'
-import { lookNow, requestsOn as requestsAbout } from '../forge/poll.ts'
+import { pollNow, requestsOn as requestsAbout } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { allLogs, createRun } from './await-run.ts'
 
@@ -54,9 +54,9 @@ const forget = () => {
   const { issues, pulls, comments, labelings } = github.state
   for (const all of [issues, pulls, comments, labelings]) all.length = 0
 }
-const look = () => lookNow(app, repo_id)
+const look = () => pollNow(app, repo_id)
 const requestsOn = (of = number) => requestsAbout(app, of)
-const tell = async (event: string, payload: unknown) => (await deliver(hook, event, payload)).body
+const notify = async (event: string, payload: unknown) => (await deliver(hook, event, payload)).body
 
 test('a request without a webhook is found by polling: an opening, a label, a review, a comment; a late webhook changes nothing', async () => {
   const [opened, labeled, reviewed] = [number, number + 1, number + 2]
@@ -84,39 +84,39 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   expect(by_label.observation).toMatchObject({ author: 'ada', body: 'It breaks.', comment_id: null, trusted: false })
 
   const late = [
-    await tell('issues', openedBy('ada', '@agent-bot please mend it', { number: opened, id: 900 + opened })),
-    await tell('pull_request_review', reviewBy('ada', '@agent-bot: not yet', { number: reviewed, id: 71 })),
-    await tell('pull_request_review_comment', remarkBy('ada', '@agent-bot why?', { number: reviewed, id: 72 })),
+    await notify('issues', openedBy('ada', '@agent-bot please mend it', { number: opened, id: 900 + opened })),
+    await notify('pull_request_review', reviewBy('ada', '@agent-bot: not yet', { number: reviewed, id: 71 })),
+    await notify('pull_request_review_comment', remarkBy('ada', '@agent-bot why?', { number: reviewed, id: 72 })),
   ]
   expect(late).toMatchObject(late.map(() => ({ duplicate: true, queued: false })))
-  expect(await tell('issues', labeledBy('ada', 'agent-bot', { number: labeled }))).toMatchObject({ queued: true })
+  expect(await notify('issues', labeledBy('ada', 'agent-bot', { number: labeled }))).toMatchObject({ queued: true })
   await look()
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]).toEqual(found)
 }, 120_000)
 
 test('what a webhook reported first is not repeated by a poll', async () => {
-  const [opened, labeled, said] = [number, number + 1, number + 2]
+  const [opened, labeled, text] = [number, number + 1, number + 2]
   pull(opened)
   Object.assign(github.state.pulls.at(-1) ?? {}, { body: '@agent-bot, please' })
   expect(
-    await tell('pull_request', openedBy('ada', '@agent-bot, please', { number: opened, id: 1_000 + opened, pull: true })),
+    await notify('pull_request', openedBy('ada', '@agent-bot, please', { number: opened, id: 1_000 + opened, pull: true })),
   ).toMatchObject({ queued: true })
   pull(labeled)
   label('ada', true, { of: labeled })
-  expect(await tell('pull_request', labeledBy('ada', 'agent-bot', { number: labeled, pull: true }))).toMatchObject({ queued: true })
-  github.state.comments.push({ id: 73, number: said, user: 'ada', body: '@agent-bot?', created_at: ago(1) })
-  expect(await tell('issue_comment', commentBy('ada', '@agent-bot?', { number: said, id: 73 }))).toMatchObject({ queued: true })
-  const told = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(said)]
+  expect(await notify('pull_request', labeledBy('ada', 'agent-bot', { number: labeled, pull: true }))).toMatchObject({ queued: true })
+  github.state.comments.push({ id: 73, number: text, user: 'ada', body: '@agent-bot?', created_at: ago(1) })
+  expect(await notify('issue_comment', commentBy('ada', '@agent-bot?', { number: text, id: 73 }))).toMatchObject({ queued: true })
+  const told = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]
   expect(told.map(of => of.map(({ run_id }) => run_id !== null))).toEqual([[true], [true], [true]])
   await look()
-  expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(said)]).toEqual(told)
+  expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]).toEqual(told)
 }, 90_000)
 
 test('a label that is added, removed and added again requests twice, by webhook or poll; one that is removed before a poll does not', async () => {
   issue('ada', 'It breaks.')
   label('ada', true)
   const payload = labeledBy('ada', 'agent-bot', { number })
-  await tell('issues', payload)
+  await notify('issues', payload)
   expect(await requestsOn()).toHaveLength(1)
   label('ada', false)
   await look()
@@ -126,8 +126,8 @@ test('a label that is added, removed and added again requests twice, by webhook 
   const [first, second, ...more] = await requestsOn()
   expect([first?.once, second?.once, second?.run_id, more]).toEqual([`labeled:${id - 2}`, `labeled:${id}`, first?.run_id, []])
   // Told again, of itself and under another time.
-  await tell('issues', payload)
-  await tell('issues', { ...payload, issue: { ...payload.issue, updated_at: ago(0) } })
+  await notify('issues', payload)
+  await notify('issues', { ...payload, issue: { ...payload.issue, updated_at: ago(0) } })
   expect(await requestsOn()).toHaveLength(2)
 
   issue('ada', 'It breaks.', { of: number + 1 })
@@ -136,19 +136,19 @@ test('a label that is added, removed and added again requests twice, by webhook 
   await look()
   expect(await requestsOn(number + 1)).toEqual([])
   // A webhook reports that it was added, however soon it was removed.
-  await tell('issues', labeledBy('ada', 'agent-bot', { number: number + 1 }))
+  await notify('issues', labeledBy('ada', 'agent-bot', { number: number + 1 }))
   expect(await requestsOn(number + 1)).toMatchObject([{ once: `labeled:${id - 1}`, outcome: expect.stringMatching(/^started run/) }])
   // It is the last one that was reported.
   issue('ada', 'It breaks.', { of: number + 2 })
   for (const given of [true, false, true]) label('ada', given, { of: number + 2 })
-  await tell('issues', labeledBy('ada', 'agent-bot', { number: number + 2 }))
+  await notify('issues', labeledBy('ada', 'agent-bot', { number: number + 2 }))
   expect((await requestsOn(number + 2)).map(({ once }) => once)).toEqual([`labeled:${id}`])
 }, 120_000)
 
 test('a label whose webhook comes before GitHub shows it is polled until it does', async () => {
   issue('ada', 'It breaks.')
   const asked = github.asked(EVENTS)
-  await tell('issues', labeledBy('ada', 'agent-bot', { number }))
+  await notify('issues', labeledBy('ada', 'agent-bot', { number }))
   await asked
   label('ada', true)
   await expect.poll(async () => (await requestsOn()).length, { timeout: 30_000 }).toBe(1)

@@ -51,7 +51,7 @@ const runOf = async (delivery: string): Promise<number> => {
   await expect.poll(async () => (await outcomeOf(delivery))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()
   return (await outcomeOf(delivery))?.run_id ?? 0
 }
-const saidOn = (of: number) =>
+const postedOn = (of: number) =>
   github.state.comments.filter(comment => comment.number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
 test('F119 a user with write access requests a run in a comment: it starts, its trace shows the comment as theirs, and its answer is posted with a link', async () => {
@@ -76,7 +76,7 @@ test('F119 a user with write access requests a run in a comment: it starts, its 
     },
   })
   await expect.poll(async () => (await outcomeOf('ask'))?.open, { timeout: 20_000 }).toBe(false)
-  expect(saidOn(number)).toEqual([
+  expect(postedOn(number)).toEqual([
     ['careful-agent[bot]', `Working on it: [run ${id}](${app.base_url}/agent/trace/${id}).`],
     ['careful-agent[bot]', 'Mended.'],
   ])
@@ -88,7 +88,7 @@ test.each([
 ])('F118 %s, who may not write, gets nothing', async (login, outcome) => {
   await deliver(url, 'issue_comment', commentBy(login, '@careful-agent go'), { delivery: `by-${login}` })
   await expect.poll(async () => await outcomeOf(`by-${login}`), { timeout: 10_000 }).toEqual({ outcome, run_id: null, open: false })
-  expect(saidOn(number)).toEqual([])
+  expect(postedOn(number)).toEqual([])
 })
 
 test('a comment on the pull request of a run goes to that run, and the pull request has the next commit', async () => {
@@ -102,13 +102,13 @@ test('a comment on the pull request of a run goes to that run, and the pull requ
   expect(github.state.sha(run.branch)).not.toBe(before)
   const entry = (await allLogs(app, id)).find(({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT')
   expect(entry).toMatchObject({ turn: 2, observation: { issue_number: pr, author: 'ada' } })
-  expect(saidOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+  expect(postedOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
 }, 60_000)
 
 /** The final statuses of a commit that our runs have set, after the outbox is drained. */
 async function marksOn(sha: string | null) {
-  const unsaid = () => rows(app, 'select head_sha, problem from run_marks where posted_change < change or run_id is null')
-  await expect.poll(unsaid, { timeout: 60_000 }).toEqual([])
+  const unposted = () => rows(app, 'select head_sha, problem from run_marks where posted_change < change or run_id is null')
+  await expect.poll(unposted, { timeout: 60_000 }).toEqual([])
   return github.state.checks
     .filter(one => one.made && one.sha === sha)
     .map(({ status, conclusion, made }) => [made?.external_id, status, conclusion])
@@ -196,7 +196,7 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   const id = await runOf('busy')
   await awaitEnd(app, id)
   await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
-  expect(saidOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+  expect(postedOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
   // Neither other work in between nor a poll of the run delays the next try.
   expect(await rows(app, `select tries from forge_deliveries where delivery = 'busy'`)).toEqual([{ tries: 0 }])
 }, 90_000)
@@ -207,7 +207,7 @@ test('who writes the marks of an answer does not keep it from being given', asyn
   await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'imitated' })
   await awaitEnd(app, await runOf('imitated'))
   await expect.poll(async () => (await outcomeOf('imitated'))?.open, { timeout: 30_000 }).toBe(false)
-  expect(saidOn(number).map(([by, said]) => `${by}: ${said}`)).toEqual([
+  expect(postedOn(number).map(([by, said]) => `${by}: ${said}`)).toEqual([
     `eve: ${body}`,
     expect.stringContaining('careful-agent[bot]: Working on it'),
     'careful-agent[bot]: Mended.',
@@ -258,9 +258,9 @@ test('the state of a pull request on GitHub is its state here, in any order of w
   const pull = github.state.pulls.find(one => one.number === pr)
   if (!pull) throw new Error('no pull request')
   const stateHere = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items[0]
-  const tell = (action: string) => deliver(url, 'pull_request', payloads.pullRequest(action, pr))
+  const notify = (action: string) => deliver(url, 'pull_request', payloads.pullRequest(action, pr))
   pull.draft = true
-  await tell('converted_to_draft')
+  await notify('converted_to_draft')
   await expect.poll(async () => (await stateHere()).state, { timeout: 10_000 }).toBe('draft')
   github.state.checks.push({
     sha: github.state.sha(pull.head) ?? '',
@@ -275,7 +275,7 @@ test('the state of a pull request on GitHub is its state here, in any order of w
   await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
   await expect.poll(async () => (await stateHere()).state, { timeout: 40_000 }).toBe('merged')
   expect((await stateHere()).merge_sha).toBe(merge_sha)
-  await tell('reopened')
+  await notify('reopened')
   await expect.poll(async () => (await rows(app, 'select 1 from checks where head_sha = $1', [github.state.sha(pull.head)])).length).toBe(1)
   expect((await stateHere()).state).toBe('merged')
 }, 90_000)

@@ -76,29 +76,29 @@ test('a worker that lost the run keeps nothing of it any more: its checkpoints a
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
   const [run] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-  const place = (epoch: number) => ({ organization_id: app.org_id, run_id: id, epoch })
+  const location = (epoch: number) => ({ organization_id: app.org_id, run_id: id, epoch })
   const now = run?.epoch ?? 0
   const checkpoint = { seq: 0, through_seq: 1, tree: 't', head: null, branch: null, left_out: null }
   const pack = { tip: 'p', base_sha: null, content: Buffer.from('pack') }
-  expect(await saveCheckpoints(app.db, place(now), { base_sha: null, checkpoints: [checkpoint], pack, max_bytes: 100 })).toEqual({
+  expect(await saveCheckpoints(app.db, location(now), { base_sha: null, checkpoints: [checkpoint], pack, max_bytes: 100 })).toEqual({
     packs: 1,
   })
   expect(
-    await saveCheckpoints(app.db, place(now), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 7 }),
+    await saveCheckpoints(app.db, location(now), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 7 }),
   ).toEqual({ packs: null })
   const before = await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')
   expect(
-    await saveCheckpoints(app.db, place(now - 1), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 100 }),
+    await saveCheckpoints(app.db, location(now - 1), { base_sha: null, checkpoints: [{ ...checkpoint, seq: 1 }], pack, max_bytes: 100 }),
   ).toBe(undefined)
-  expect(await extendCheckpoint(app.db, place(now - 1), 0, TO_THE_END)).toBe(false)
+  expect(await extendCheckpoint(app.db, location(now - 1), 0, TO_THE_END)).toBe(false)
 
-  expect(await extendCheckpoint(app.db, place(now), 0, TO_THE_END)).toBe(true)
+  expect(await extendCheckpoint(app.db, location(now), 0, TO_THE_END)).toBe(true)
   await reopenCheckpoints(app.db, app.org_id, id, now - 1)
   expect(await rows(app, 'select through_seq from checkpoints')).toEqual([{ through_seq: TO_THE_END }])
   await reopenCheckpoints(app.db, app.org_id, id, now)
   expect(await rows(app, 'select through_seq from checkpoints')).toEqual([{ through_seq: 1 }])
 
   await putRun(app, id, 'paused')
-  expect(await extendCheckpoint(app.db, place(now), 0, TO_THE_END)).toBe(false)
+  expect(await extendCheckpoint(app.db, location(now), 0, TO_THE_END)).toBe(false)
   expect(await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')).toEqual(before)
 })

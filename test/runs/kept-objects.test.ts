@@ -30,9 +30,9 @@ test('a remote that never responds does not block the restore of kept objects: n
     packs: 1,
   })
 
-  const said: string[] = []
+  const text: string[] = []
   await using git = await openGitHost({ data_dir: app.data_dir, user: ensureServiceUsers().service, allow_private: true })
-  const deps = { db: app.db, git, log: (_level: string, message: string) => void said.push(message) }
+  const deps = { db: app.db, git, log: (_level: string, message: string) => void text.push(message) }
   const kept = { run_id: id, repository_id: repository?.id ?? null }
   const stop = new AbortController()
   const stopped = expect(loadTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 600_000, signal: stop.signal })).rejects.toThrow(
@@ -41,10 +41,10 @@ test('a remote that never responds does not block the restore of kept objects: n
   await once(silent, 'connection')
   stop.abort(new Error('stopped'))
   await stopped
-  expect(said).toEqual([])
+  expect(text).toEqual([])
 
   expect(await loadTip(deps, app.org_id, kept, { max_bytes: 1_000, fetch_ms: 300 })).toBeNull()
-  expect(said).toEqual(['the checkpoints of a run cannot be loaded'])
+  expect(text).toEqual(['the checkpoints of a run cannot be loaded'])
   expect(await countCachedPacks(git, id)).toBe(0)
   silent.close()
 }, 30_000)

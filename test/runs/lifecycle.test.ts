@@ -53,16 +53,16 @@ test('a cancelled run is resumed in its workspace, and the agent is notified tha
 })
 
 test('a message to a working run reaches the next model call', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
-    if (n === 1) await asked.promise
+    if (n === 1) await requested.promise
     return [calls(shell('true')), calls(shell('true'))][n] ?? { text: 'heard' }
   })
   const { id } = await createRun(app, { prompt: 'work' })
   for await (const { event, data } of followRun(app, id)) if (event === 'log' && data.tool_name === 'shell') break
   const steered = await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'Also mind the gap.' })
   expect(steered.body).toMatchObject({ status: 'running', turn: 1 })
-  asked.resolve()
+  requested.resolve()
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'heard' })
   expect(JSON.stringify(app.model.requests[2]?.body)).toContain('Also mind the gap.')

@@ -10,15 +10,15 @@ const part = { event: 'output' as const, call_id: 'a' }
 /** `until`: resolves with all that was sent as soon as it holds a text. */
 function sentBy() {
   let sent = ''
-  let look = () => {}
+  let poll = () => {}
   const live = new LiveText((_, data) => {
     sent += (JSON.parse(data) as { text: string }).text
-    look()
+    poll()
   })
   const until = async (text: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    look = () => sent.includes(text) && resolve()
-    look()
+    poll = () => sent.includes(text) && resolve()
+    poll()
     await promise
     return sent
   }

@@ -9,9 +9,9 @@ test('kill -9 in the middle of a verification: the next worker restarts the sear
   await using cluster = await startCluster(() => ({ text: 'I know nothing.' }), { AGENTRUN_INIT_REPO_URL: repository })
   const first = await cluster.start('work')
   const [known] = await cluster.rows<{ id: number }>('select id from repositories')
-  const asked = await cluster.call('POST', '/../setup-commands/generate', { repo_id: known?.id })
-  expect(asked.status).toBe(200)
-  const id: number = asked.body.agent_run_id
+  const requested = await cluster.call('POST', '/../setup-commands/generate', { repo_id: known?.id })
+  expect(requested.status).toBe(200)
+  const id: number = requested.body.agent_run_id
   const logs = async () => (await cluster.call('GET', `/run/${id}/logs`)).body.logs as any[]
   await expect.poll(async () => (await logs()).some(entry => entry.tool_name === 'setup_command'), { timeout: 30_000 }).toBe(true)
   first.child.kill('SIGKILL')

@@ -4,8 +4,9 @@ import { insertMembership, insertToken, insertUser } from '../../src/store/acces
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { startCodingApp } from './coding-app.ts'
 
-const told = (app: { model: { requests: { body: Record<string, unknown> }[] } }, n: number) => JSON.stringify(app.model.requests[n]?.body)
-const saidBy = async (app: Parameters<typeof allLogs>[0], id: number, tool_name: string) =>
+const reported = (app: { model: { requests: { body: Record<string, unknown> }[] } }, n: number) =>
+  JSON.stringify(app.model.requests[n]?.body)
+const promptsOf = async (app: Parameters<typeof allLogs>[0], id: number, tool_name: string) =>
   (await allLogs(app, id)).filter(entry => entry.tool_name === tool_name).map(entry => entry.tool_output.content)
 
 test("the organization's rules are given to the agent and shown in the trace, again only when they have changed", async () => {
@@ -18,19 +19,19 @@ test("the organization's rules are given to the agent and shown in the trace, ag
   await set('Never use tabs.')
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
-  expect(told(app, 0)).toContain('Never use tabs.')
-  expect(told(app, 0)).toContain('Be brief.')
-  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
+  expect(reported(app, 0)).toContain('Never use tabs.')
+  expect(reported(app, 0)).toContain('Be brief.')
+  expect(await promptsOf(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
   await resume(id)
-  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
+  expect(await promptsOf(app, id, 'organization_rules')).toEqual(['Never use tabs.'])
   await set('Never use spaces.')
   await resume(id)
-  expect(told(app, 2)).toContain('Never use spaces.')
-  expect(told(app, 2)).not.toContain('Never use tabs.')
-  expect(await saidBy(app, id, 'organization_rules')).toEqual(['Never use tabs.', 'Never use spaces.'])
+  expect(reported(app, 2)).toContain('Never use spaces.')
+  expect(reported(app, 2)).not.toContain('Never use tabs.')
+  expect(await promptsOf(app, id, 'organization_rules')).toEqual(['Never use tabs.', 'Never use spaces.'])
   await set(null)
   await resume(id)
-  expect(told(app, 3)).not.toContain('Never use')
+  expect(reported(app, 3)).not.toContain('Never use')
 })
 
 test("with enable_rules_detection off, the repository's instructions for agents are neither read nor shown", async () => {
@@ -38,8 +39,8 @@ test("with enable_rules_detection off, the repository's instructions for agents 
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { settings: { enable_rules_detection: false } })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
-  expect(told(app, 0)).not.toContain('Be brief.')
-  expect(await saidBy(app, id, 'repository_instructions')).toEqual([])
+  expect(reported(app, 0)).not.toContain('Be brief.')
+  expect(await promptsOf(app, id, 'repository_instructions')).toEqual([])
 })
 
 test('the personal instructions of the user who started the run are given to the runs of that user alone', async () => {
@@ -47,8 +48,8 @@ test('the personal instructions of the user who started the run are given to the
   await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Answer in French.' })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
-  expect(told(app, 0)).toContain('Answer in French.')
-  expect(await saidBy(app, id, 'user_custom_prompt')).toEqual(['Answer in French.'])
+  expect(reported(app, 0)).toContain('Answer in French.')
+  expect(await promptsOf(app, id, 'user_custom_prompt')).toEqual(['Answer in French.'])
   const { id: colleague } = await insertUser(app.db, { full_name: 'A colleague' })
   await insertMembership(app.db, app.org_id, colleague, 'MEMBER')
   const token = 'the-token-of-a-colleague'
@@ -56,5 +57,5 @@ test('the personal instructions of the user who started the run are given to the
   await insertToken(app.db, { ...given, user_id: colleague, digest: digest(token) })
   const theirs = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, { authorization: `Bearer ${token}` })
   await awaitEnd(app, theirs.body.id)
-  expect(told(app, 1)).not.toContain('French')
+  expect(reported(app, 1)).not.toContain('French')
 })

@@ -17,8 +17,8 @@ while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null
   const { memory_kills, peak_memory_bytes } = first.tool_output
   expect(memory_kills).toBeGreaterThanOrEqual(2)
   expect(peak_memory_bytes).toBeGreaterThan(150 * 1024 ** 2)
-  const told = JSON.stringify(app.model.requests.at(1)?.body)
-  expect(told).toContain('all processes together may take 300 MiB of memory')
+  const reported = JSON.stringify(app.model.requests.at(1)?.body)
+  expect(reported).toContain('all processes together may take 300 MiB of memory')
   expect(logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation.code)).toContain('oom')
   expect(second.tool_output).toMatchObject({ status: 'ok', output: 'still here\n' })
 }, 120_000)

@@ -31,7 +31,7 @@ const headOf = async (id: number): Promise<string> =>
 
 /** How often another run of the repository finds `text` in the objects that git or the file system lets it read, and the output of git for `head`. */
 async function seenByOthers(text: string, head: string): Promise<string> {
-  const look = [
+  const poll = [
     'export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="*"',
     `objects() { git --git-dir="$1" cat-file --batch-all-objects --unordered --batch; git --git-dir="$1" log --all -p; }`,
     `folders=$(find / -xdev \\( -name proc -o -name sys \\) -prune -o -type d -name objects -print 2>/dev/null; ls -d /mirror/incoming* 2>/dev/null)`,
@@ -39,7 +39,7 @@ async function seenByOthers(text: string, head: string): Promise<string> {
     `git --git-dir=/mirror fsck --unreachable --dangling --no-reflogs >>/tmp/all 2>&1`,
     `echo "found:$(grep -ac ${text} /tmp/all) known:$(git cat-file -t ${head} 2>/dev/null)"`,
   ]
-  const id = await start(calls(shell(look.join('\n'))), { text: 'Looked.' })
+  const id = await start(calls(shell(poll.join('\n'))), { text: 'Looked.' })
   await awaitEnd(app, id)
   return (await allLogs(app, id)).find(entry => entry.tool_name === 'shell').tool_output.output.trim()
 }

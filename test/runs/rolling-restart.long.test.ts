@@ -44,10 +44,10 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
   }
   // Besides the followers: a client that polls all the time.
   const asking = (async () => {
-    let asked = 0
-    for (; restarting; asked++)
+    let requested = 0
+    for (; restarting; requested++)
       for await (const page of client.runs.list({ limit: 50 }).pages()) expect(page.total).toBeGreaterThanOrEqual(0)
-    return asked
+    return requested
   })()
   const lives = Promise.all(
     Array.from({ length: RUNS }, async (_, n) => {

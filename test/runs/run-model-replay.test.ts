@@ -25,11 +25,11 @@ import {
   created,
   ended,
   heard,
-  pauseAsked,
+  pauseRequested,
   type Row,
   type End as RowEnd,
   resumed,
-  stopAsked,
+  stopRequested,
   swept,
   type Times,
 } from '../run-model.ts'
@@ -148,8 +148,12 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
   ]
 })
 const others: Op[] = [
-  { name: 'stop', model: ({ row, now }) => stopAsked(row, now, times), real: ({ id }) => stopRun(person(), id) },
-  { name: 'pause', model: ({ row, now }) => pauseAsked(row, now, times), real: ({ id }) => pauseRun(person(), id).catch(unlessRefused) },
+  { name: 'stop', model: ({ row, now }) => stopRequested(row, now, times), real: ({ id }) => stopRun(person(), id) },
+  {
+    name: 'pause',
+    model: ({ row, now }) => pauseRequested(row, now, times),
+    real: ({ id }) => pauseRun(person(), id).catch(unlessRefused),
+  },
   {
     name: 'resume',
     model: ({ row, now }) => resumed(row, now, times),

@@ -10,10 +10,10 @@ import {
   type End,
   ended,
   heard,
-  pauseAsked,
+  pauseRequested,
   type Row,
   resumed,
-  stopAsked,
+  stopRequested,
   swept,
   type Times,
 } from '../run-model.ts'
@@ -58,13 +58,13 @@ const stop: Op = {
   name: 'stop',
   play(world) {
     if (!isTerminal(world.row.status)) world.stop_asked = true
-    return stopAsked(world.row, world.now, times)
+    return stopRequested(world.row, world.now, times)
   },
 }
 const sweep: Op = { name: 'sweep', play: ({ row, now }) => swept(row, now, MAX_LOSSES, times) }
 const of_people: Op[] = [
   stop,
-  { name: 'pause', play: ({ row, now }) => pauseAsked(row, now, times) },
+  { name: 'pause', play: ({ row, now }) => pauseRequested(row, now, times) },
   {
     name: 'resume',
     play(world) {

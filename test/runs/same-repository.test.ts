@@ -46,7 +46,7 @@ const templatesNow = () => {
   return { names: readdirSync(root).toSorted(), said: said.toString() }
 }
 
-const look =
+const poll =
   'cat .git/config; cat .git/HEAD .git/packed-refs .git/objects/info/alternates; ls -A .git .git/hooks 2>/dev/null; git status --short; git log --format=%s; git ls-files -v | cut -c1 | sort | uniq -c; getfattr -dR . 2>/dev/null'
 const poison = `exec 2>&1
 echo poison | tee src/part-0/*.js src/part-1/file-1.js >/dev/null; rm -r src/part-2; mkdir src/part-2; ln -s /etc src/part-3/link
@@ -61,14 +61,14 @@ for i in $(seq 50); do git update-ref refs/remotes/origin/evil-$i HEAD; done; gi
 echo evil >/mirror/evil; echo evil >/mirror/objects/info/alternates; chmod -R u+w /mirror; touch /mirror/refs/heads/evil; echo done`
 
 test('C135: whatever an agent does to its files and its git, the next run of the same commit begins as the first one did', async () => {
-  const clean = await run(app, look)
+  const clean = await run(app, poll)
   const before = templatesNow()
   expect(before.names).toHaveLength(1)
   const { outputs, ended } = await run(app, poison)
   expect(outputs[0]).toContain('done\n')
   expect(ended.terminal).toBe(true)
   expect(templatesNow()).toEqual(before)
-  const again = await run(app, look)
+  const again = await run(app, poll)
   // What differs is the run's own branch, and the branch that the one before has pushed.
   const own = (text = '', id: number) =>
     text.replaceAll(/^[0-9a-f]{40} refs\/remotes\/origin\/agent\/.*\n/gm, '').replaceAll(`run-${id}-`, 'run-')

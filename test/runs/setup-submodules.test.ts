@@ -54,15 +54,15 @@ test('submodules that setup commands have checked out are there for every run an
   await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands })
   const checks = [{ name: 'library', command: 'git submodule status >&2 && grep -q . lib/lib.txt' }]
   expect((await app.call('PUT', at(`/repos/${app.repo_id}/checks`), { checks })).status).toBe(200)
-  const look = 'cat lib/lib.txt; git status --porcelain; git submodule status | cut -c1-41; echo x >mine.txt'
+  const poll = 'cat lib/lib.txt; git status --porcelain; git submodule status | cut -c1-41; echo x >mine.txt'
   for (const made of [true, false]) {
-    const one = await work(look)
+    const one = await work(poll)
     expect(one).toMatchObject({ made, output: `first\n ${first}\n`, checks: [{ tool_output: { conclusion: 'success' } }] })
     expect(app.git('diff', '--name-only', 'main', one.run.branch)).toBe('mine.txt\n')
   }
   // Nothing but the library is another one.
   commitLibraryAt(second)
-  const other = await work(look)
+  const other = await work(poll)
   expect(other).toMatchObject({ made: true, output: `second\n ${second}\n` })
   expect(app.git('diff', '--name-only', 'main', other.run.branch)).toBe('mine.txt\n')
   // What is kept of a run comes back beside them.

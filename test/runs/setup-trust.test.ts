@@ -11,12 +11,12 @@ const prepare = (word: string) => `echo ${word} >made.txt; echo ${word} >~/${wor
 
 let app: CodingApp
 let server: TestServer
-let asked: string[]
+let requested: string[]
 let script: FakeAnswer[]
 beforeAll(async () => {
-  asked = []
+  requested = []
   server = await servePlain((request, answer) => {
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     answer.end('hello')
   })
   const files = { 'prepare.sh': prepare('ours'), 'old.txt': 'old\n', 'README.md': 'read me\n' }
@@ -41,7 +41,7 @@ const hostile = () => ({
 `,
   },
 })
-const look = 'cat ~/found; ls ~; cat made.txt prepare.sh mine.txt | head -c 60; ls; git status --porcelain'
+const poll = 'cat ~/found; ls ~; cat made.txt prepare.sh mine.txt | head -c 60; ls; git status --porcelain'
 
 test('a setup knows no secret, and has no way out, on files that an agent had in its hands; where they are brought back it runs before them', async () => {
   await setUpBy(['bash prepare.sh'])
@@ -50,7 +50,7 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const last = (await allLogs(app, id)).at(-1)
 
-  script = [calls(shell(look)), { text: 'Second.' }]
+  script = [calls(shell(poll)), { text: 'Second.' }]
   const fork = await app.call('POST', at('/agent/run/fork'), { agent_run_id: id, from_seq: last.seq })
   expect(fork.status).toBe(200)
   const forked = await awaitEnd(app, fork.body.id)
@@ -66,10 +66,10 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
   expect(seen).toContain('mine.txt')
   expect(seen).not.toContain('made.txt\n?')
   expect(app.git('diff', '--name-only', 'main', forked.branch)).toBe('mine.txt\nold.txt\nprepare.sh\n')
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
 
   // The folder is still there, and the commands are others now.
-  script = [calls(shell(look))]
+  script = [calls(shell(poll))]
   await setUpBy(['bash prepare.sh', 'exit 7'])
   await app.call('POST', at('/agent/run/resume'), { agent_run_id: id, prompt: 'again' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
@@ -84,7 +84,7 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
     ['agent', 7],
   ])
   expect(JSON.stringify(app.model.requests.at(-2)?.body)).toContain('neither the secrets nor the network of a setup')
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
 }, 120_000)
 
 test('files that an agent created in a folder that a setup writes are restored as the agent left them', async () => {
@@ -108,17 +108,17 @@ test('a run that starts from what another run has pushed is set up with what age
   script = [calls(hostile()), { text: 'Pushed.' }]
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'work' })).id)
   expect(first.status).toBe('completed')
-  const before = asked.length
+  const before = requested.length
   const sha = app.git('rev-parse', first.branch).trim()
   const started = async (base_ref: string) => {
-    script = [calls(shell(look))]
+    script = [calls(shell(poll))]
     const { id } = await createRun(app, { prompt: 'go on', base_ref })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
     const logs = await allLogs(app, id)
     return [ofTool(logs, 'setup_command')[0].tool_input.as, ofTool(logs, 'shell')[0].tool_output.output.split('\n')[0]]
   }
   for (const base_ref of [first.branch, sha]) expect(await started(base_ref)).toEqual(['agent', '[]'])
-  expect(asked.length).toBe(before)
+  expect(requested.length).toBe(before)
   app.git('branch', 'taken', sha)
   expect((await started('taken'))[0]).toBe(undefined)
 }, 120_000)

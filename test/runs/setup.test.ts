@@ -61,9 +61,9 @@ test('setup commands run after the clone and before the agent, with secrets, var
   expect(seen).toBe('lib\nown\nin /workspace/lib\n/workspace\n[]\n M count.js\n')
   expect(tried).not.toContain('hello')
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('count.js\nmine.txt\n')
-  const told = JSON.stringify(app.model.requests[0]?.body)
-  expect(told).toContain('These commands have prepared the workspace')
-  expect(told).toContain('nor is what you add in it: lib/, own.txt')
+  const reported = JSON.stringify(app.model.requests[0]?.body)
+  expect(reported).toContain('These commands have prepared the workspace')
+  expect(reported).toContain('nor is what you add in it: lib/, own.txt')
 })
 
 test('they have the headers of Node, and what npm installs globally the agent has by its name, after all that the machine has', async () => {
@@ -82,7 +82,7 @@ test('they have the headers of Node, and what npm installs globally the agent ha
 })
 
 test('a failed setup command ends the run before the first model call, with command and last line; after a fix, a resume runs the commands', async () => {
-  const asked = app.model.requests.length
+  const requested = app.model.requests.length
   await setUpBy(['echo fine', 'echo why >&2; exit 3', 'echo never'])
   const { id } = await createRun(app, { prompt: 'work' })
   expect(await awaitEnd(app, id)).toMatchObject({
@@ -90,7 +90,7 @@ test('a failed setup command ends the run before the first model call, with comm
     status_reason: 'setup_failed',
     error: { code: 'setup_command_failed', message: 'Setup command 2 of 3 failed with exit code 3: echo why >&2; exit 3\nwhy' },
   })
-  expect(app.model.requests.length).toBe(asked)
+  expect(app.model.requests.length).toBe(requested)
   const logs = await allLogs(app, id)
   expect(ofTool(logs, 'setup_command').map(entry => entry.tool_output?.status ?? entry.message_type)).toEqual(['ok', 'error', 'ERROR'])
   const error = { message_type: 'ERROR', tool_name: 'setup_command', observation: { code: 'setup_command_failed', phase: 'setup' } }

@@ -22,7 +22,7 @@ async function ask(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: 
   expect(body.status === 'cancelled' || body.status === 'paused' || body.waiting_on === 'worker').toBe(true)
 }
 
-async function askAll(cluster: Cluster, verb: 'stop' | 'pause', ids: Record<State, number>) {
+async function requestAll(cluster: Cluster, verb: 'stop' | 'pause', ids: Record<State, number>) {
   for (const state of stateNames) await ask(cluster, state, verb, ids[state])
 }
 const fenced_ms = 10_000
@@ -60,7 +60,7 @@ test('a run reports what it waits for, and a stop is acknowledged immediately an
     expect({ state, ...run }).toMatchObject({ state, ...states[state] })
     expect(Date.parse(run.deadline_at ?? '')).toBeGreaterThan(Date.now())
   }
-  await askAll(cluster, 'stop', ids)
+  await requestAll(cluster, 'stop', ids)
   await expectCancelled(cluster, ids)
   await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 20_000 }).toEqual([])
 }, 120_000)
@@ -70,7 +70,7 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
   worker.child.kill('SIGSTOP')
-  await askAll(cluster, 'stop', ids)
+  await requestAll(cluster, 'stop', ids)
   await expectCancelled(cluster, ids)
   const runs = await Promise.all(stateNames.map(state => cluster.getRun(ids[state])))
   const before = (await everything(cluster)).flat().length
@@ -82,15 +82,15 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
 }, 120_000)
 
 test('a stop is answered and ends the run when its worker is frozen in the middle of a transaction that holds it', async () => {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<FakeAnswer>()
   await using cluster = await startCluster(() => {
-    asked.resolve()
+    requested.resolve()
     return answer.promise
   })
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'a long story' })
-  await asked.promise
+  await requested.promise
   const holding = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`
   await cluster.db.transaction(async tx => {
     await tx.query({ text: 'lock table events in share mode' })
@@ -112,7 +112,7 @@ test('a stop is answered and ends the run when its worker is dead and no other i
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
   worker.child.kill('SIGKILL')
-  await askAll(cluster, 'stop', ids)
+  await requestAll(cluster, 'stop', ids)
   await expectCancelled(cluster, ids)
   expect(sandboxProcesses(worker.data_dir)).toEqual([])
 }, 120_000)
@@ -122,7 +122,7 @@ test('a pause takes effect on the run of a frozen worker in every state, and a r
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
   worker.child.kill('SIGSTOP')
-  await askAll(cluster, 'pause', ids)
+  await requestAll(cluster, 'pause', ids)
   for (const state of stateNames) {
     const run = await cluster.until(ids[state], ({ status }) => status === 'paused')
     expect({ state, ...run }).toMatchObject({ state, status_reason: 'user_request', deadline_at: null, waiting_on: null, error: null })

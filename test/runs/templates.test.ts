@@ -16,7 +16,7 @@ const resume = (app: App, id: number, prompt: string) =>
 const outputs = async (app: App, id: number): Promise<string[]> =>
   (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell' && entry.tool_output).map(entry => entry.tool_output.output)
 
-const look = shell(
+const poll = shell(
   'git status --short; git log --format=%s; git branch --show-current; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
 )
 const change = shell(
@@ -25,7 +25,7 @@ const change = shell(
 
 test('runs of one commit use the same template, see nothing of each other, and leave it unchanged', async () => {
   await using app = await startCodingApp(
-    answers(calls(look), calls(change), { text: 'First.' }, calls(look), calls(change), { text: 'Second.' }),
+    answers(calls(poll), calls(change), { text: 'First.' }, calls(poll), calls(change), { text: 'Second.' }),
     {},
     makeManyFiles(),
   )

@@ -17,11 +17,11 @@ import { createRun } from './await-run.ts'
 /** Everything that is notified of in the database from now on; `until` resolves with it as soon as it fits. */
 async function listenToAll(app: App) {
   const heard: string[] = []
-  let look = () => {}
+  let poll = () => {}
   const client = new pg.Client({ connectionString: app.database_url })
   client.on('notification', ({ payload = '' }) => {
     heard.push(payload)
-    look()
+    poll()
   })
   await client.connect()
   await client.query(`listen ${channels.run}; listen ${channels.live}`)
@@ -29,8 +29,8 @@ async function listenToAll(app: App) {
     heard,
     async until(fits: (heard: string[]) => boolean) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      look = () => fits(heard) && resolve()
-      look()
+      poll = () => fits(heard) && resolve()
+      poll()
       await promise
       return heard
     },

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeDriver, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
+const created = makeDriver()
 let box: TestSandbox
 
 beforeAll(async () => {
-  box = await startSandbox(made.driver, made.makeWorkspace('commands'))
+  box = await startSandbox(created.driver, created.makeWorkspace('commands'))
 })
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
-  await made[Symbol.asyncDispose]()
+  await created[Symbol.asyncDispose]()
 })
 
 it('keeps directory, variables, functions and options of the shell from command to command', async () => {

@@ -7,13 +7,13 @@ import type { WorkspaceSize } from '../../src/sandbox/workspaces/workspace-size.
 import { makeDriver, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2
-const made = makeDriver()
-afterAll(() => made[Symbol.asyncDispose]())
+const created = makeDriver()
+afterAll(() => created[Symbol.asyncDispose]())
 
 test('B41: a workspace that grows beyond its bytes has everything in it killed, and can be emptied; another one does not notice', async () => {
   const limits = { max_disk_bytes: 200 * mebibyte }
-  await using box = await startSandbox(made.driver, made.makeWorkspace('bytes'), { limits })
-  await using beside = await startSandbox(made.driver, made.makeWorkspace('bytes-beside'), { limits })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('bytes'), { limits })
+  await using beside = await startSandbox(created.driver, created.makeWorkspace('bytes-beside'), { limits })
   const kept = beside.shell('head -c 50M /dev/zero >some; for i in {1..20}; do sleep 0.1; done; echo kept', { timeout_ms: 60_000 })
   const fill = 'for i in {1..1000}; do head -c 10M /dev/zero >"f$i"; sync "f$i"; done'
   const result = await box.shell(fill, { timeout_ms: 60_000 })
@@ -26,14 +26,17 @@ test('B41: a workspace that grows beyond its bytes has everything in it killed, 
 }, 90_000)
 
 test('B41: what is in a home folder that stays counts too', async () => {
-  const home = made.makeWorkspace('home')
-  await using box = await startSandbox(made.driver, made.makeWorkspace('bytes-home'), { home, limits: { max_disk_bytes: 50 * mebibyte } })
+  const home = created.makeWorkspace('home')
+  await using box = await startSandbox(created.driver, created.makeWorkspace('bytes-home'), {
+    home,
+    limits: { max_disk_bytes: 50 * mebibyte },
+  })
   const fill = 'for i in {1..1000}; do head -c 10M /dev/zero >~/f$i; sync ~/f$i; done'
   expect(await box.shell(fill, { timeout_ms: 60_000 })).toMatchObject({ status: 'disk_limit' })
 }, 90_000)
 
 test('B42: the same for the number of files, also of what was left in the background', async () => {
-  await using box = await startSandbox(made.driver, made.makeWorkspace('files'), { limits: { max_files: 5_000 } })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('files'), { limits: { max_files: 5_000 } })
   await box.shell(`(setsid perl -e 'while (1) { open(my $f, ">", "z" . $n++) or die; close $f }' &)`)
   const result = await box.separate('sleep 100', { timeout_ms: 90_000 })
   expect(result).toMatchObject({ status: 'disk_limit', exit_code: null })
@@ -58,7 +61,7 @@ test.each([
 ])(
   '%s what it writes counts too',
   async (name, command = '') => {
-    await using box = await startSandbox(made.driver, made.makeWorkspace(name.replace(/\W/g, '')), {
+    await using box = await startSandbox(created.driver, created.makeWorkspace(name.replace(/\W/g, '')), {
       limits: { max_disk_bytes: 100 * mebibyte },
     })
     expect(await box.shell(command, { timeout_ms: 60_000 })).toMatchObject({ status: 'disk_limit' })
@@ -69,7 +72,7 @@ test.each([
 )
 
 test('B142: a folder that cannot be counted in time is taken for what is gone from the disk', async () => {
-  const path = made.makeWorkspace('uncountable')
+  const path = created.makeWorkspace('uncountable')
   const { promise, resolve } = Promise.withResolvers<WorkspaceSize>()
   const watch = watchWorkspace(
     path,

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readFile, SandboxFileError, statFile, writeFile } from '../../src/sandbox/files.ts'
 import { makeDriver, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
+const created = makeDriver()
 let box: TestSandbox
 
 beforeAll(async () => {
-  box = await startSandbox(made.driver, made.makeWorkspace('files'))
+  box = await startSandbox(created.driver, created.makeWorkspace('files'))
 })
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
-  await made[Symbol.asyncDispose]()
+  await created[Symbol.asyncDispose]()
 })
 
 const read = async (path: string, max_bytes = 1_000_000) => (await readFile(box.sandbox, path, { max_bytes })).toString('latin1')

@@ -4,10 +4,10 @@ import { inspected_calls } from '../../src/sandbox/seccomp/seccomp-syscalls.ts'
 import { waitUntil } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
-const start = (name: string) => startSandbox(made.driver, made.makeWorkspace(name))
+const created = makeDriver()
+const start = (name: string) => startSandbox(created.driver, created.makeWorkspace(name))
 
-afterAll(() => made[Symbol.asyncDispose]())
+afterAll(() => created[Symbol.asyncDispose]())
 
 it('A09: survives kill -9 -1 from inside, from the shell and from a separate command', async () => {
   await using box = await start('kill-all')

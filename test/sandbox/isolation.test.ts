@@ -9,9 +9,9 @@ import { isAlive } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
 const secret = `canary-${process.pid}`
-const made = makeDriver()
-const mirror = join(made.folder, 'mirror')
-const canary = join(made.folder, 'canary')
+const created = makeDriver()
+const mirror = join(created.folder, 'mirror')
+const canary = join(created.folder, 'canary')
 const victim = spawn('/bin/sleep', ['1000'], { stdio: 'ignore' })
 let server: Server
 let port: number
@@ -28,13 +28,13 @@ beforeAll(async () => {
   await once(server, 'listening')
   const address = server.address()
   port = typeof address === 'object' && address ? address.port : 0
-  box = await startSandbox(made.driver, made.makeWorkspace('isolation'), { read_only: [{ host: mirror, inside: '/mirror' }] })
+  box = await startSandbox(created.driver, created.makeWorkspace('isolation'), { read_only: [{ host: mirror, inside: '/mirror' }] })
 })
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
   server.close()
   victim.kill('SIGKILL')
-  await made[Symbol.asyncDispose]()
+  await created[Symbol.asyncDispose]()
 })
 
 it('A01–A04: shows a root of its own, not the files of the host', async () => {
@@ -63,7 +63,7 @@ it('A05–A07: knows nothing of our environment and of host paths on command lin
   ]
   expect([...names].filter(name => !known.includes(name))).toEqual([])
   expect(await run('cat /proc/1/environ 2>&1')).toContain('Permission denied')
-  expect(await run('cat /proc/[0-9]*/cmdline')).not.toContain(made.folder)
+  expect(await run('cat /proc/[0-9]*/cmdline')).not.toContain(created.folder)
 })
 
 it('A08, A09: sees and can signal its own processes only', async () => {
@@ -92,7 +92,7 @@ it('A12–A14: writes to its workspace, home and temporary folders only, and mak
   const targets = ['/usr/bin/x', '/etc/x', '/x', '/dev/x', '/run/x', '/run/exec/x', '/run/init/x', '/mirror/x', '/opt/node/bin/x']
   expect(await run(`for f in ${targets.join(' ')}; do touch $f 2>&1; done | grep -cE '${closed}'`)).toBe(`${targets.length}\n`)
   expect(await run('for d in /workspace /home/agent /tmp /dev/shm; do touch $d/x && echo ok; done')).toBe('ok\nok\nok\nok\n')
-  await run(`ln -s ${made.folder} outside; echo pwned >outside/canary`)
+  await run(`ln -s ${created.folder} outside; echo pwned >outside/canary`)
   expect(readFileSync(canary, 'utf8')).toBe(secret)
   expect(await run('mknod d b 254 0 2>&1; mknod c c 1 3 2>&1; ls d c 2>/dev/null')).not.toMatch(/^[dc]$/m)
 })

@@ -8,13 +8,13 @@ import { removeWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
 import { isAlive, waitUntil } from '../../src/system/processes.ts'
 import { limits, makeDriver, sandbox_user, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
-const { layers } = made.driver
-afterAll(() => made[Symbol.asyncDispose]())
+const created = makeDriver()
+const { layers } = created.driver
+afterAll(() => created[Symbol.asyncDispose]())
 
 /** An unchanged template: some folders with files, one of them closed to writers. */
 function makeBase(name: string): string {
-  const base = made.makeWorkspace(name)
+  const base = created.makeWorkspace(name)
   for (const folder of ['one', 'two', 'three']) mkdirSync(join(base, folder))
   const files = ['one/a', 'one/b', 'two/a', 'three/a', 'top', 'set-user-id']
   for (const file of files) writeFileSync(join(base, file), `${file} of the template\n`)
@@ -43,14 +43,14 @@ async function open(folder: string, base: string): Promise<Layer> {
 async function openBoth(folder: string, base: string): Promise<AsyncDisposable & { layer: Layer; box: TestSandbox; beside: TestSandbox }> {
   const stack = new AsyncDisposableStack()
   const layer = stack.use(await open(folder, base))
-  const box = stack.use(await startSandbox(made.driver, folder, { within: layer }))
-  const shadow = made.makeWorkspace(`shadow-${readdirSync(join(made.folder, 'workspaces')).length}`)
-  const beside = stack.use(await startSandbox(made.driver, shadow, { within: layer, read_only: [{ host: folder, inside: '/files' }] }))
+  const box = stack.use(await startSandbox(created.driver, folder, { within: layer }))
+  const shadow = created.makeWorkspace(`shadow-${readdirSync(join(created.folder, 'workspaces')).length}`)
+  const beside = stack.use(await startSandbox(created.driver, shadow, { within: layer, read_only: [{ host: folder, inside: '/files' }] }))
   return { layer, box, beside, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 it('proves by its self-test that this machine has layers, leaves nothing behind, and reports in one line why there are none', async () => {
-  const folder = join(made.folder, 'proof')
+  const folder = join(created.folder, 'proof')
   mkdirSync(folder, { mode: 0o711 })
   expect(await layers?.selfTest(folder)).toEqual({ ok: true })
   expect(readdirSync(folder)).toEqual([])
@@ -60,11 +60,11 @@ it('proves by its self-test that this machine has layers, leaves nothing behind,
 })
 
 it('shows both sandboxes of a run the same files immediately, also those that were missing at an earlier lookup', async () => {
-  await using set = await openBoth(made.makeWorkspace('both'), makeBase('both-base'))
-  const looks = 'cat /files/one/a /files/new 2>&1; ls /files/two; stat -c %i /files/one/a'
-  expect((await set.beside.shell(looks)).text).toContain('No such file')
+  await using set = await openBoth(created.makeWorkspace('both'), makeBase('both-base'))
+  const polls = 'cat /files/one/a /files/new 2>&1; ls /files/two; stat -c %i /files/one/a'
+  expect((await set.beside.shell(polls)).text).toContain('No such file')
   await set.box.shell('echo changed >one/a; echo new >new; rm -r two; mkdir two; touch two/fresh; mv three elsewhere; chmod 700 top')
-  expect((await set.beside.shell(looks)).text).toMatch(/^changed\nnew\nfresh\n\d+\n$/)
+  expect((await set.beside.shell(polls)).text).toMatch(/^changed\nnew\nfresh\n\d+\n$/)
   expect((await set.beside.shell('ls /files /files/elsewhere; stat -c %a /files/top; touch /files/x 2>&1 | grep -o Read-only')).text).toBe(
     '/files:\nelsewhere\nnew\none\nset-user-id\ntop\ntwo\n\n/files/elsewhere:\na\n700\nRead-only\n',
   )
@@ -72,7 +72,7 @@ it('shows both sandboxes of a run the same files immediately, also those that we
 
 it('keeps what was deleted, renamed and recreated for the next owner, under another name of the folder', async () => {
   const base = makeBase('next-base')
-  const folder = made.makeWorkspace('next-1')
+  const folder = created.makeWorkspace('next-1')
   const state = 'find . -printf "%p %m %s\\n" | sort; cat one/a'
   let left: string
   {
@@ -82,8 +82,8 @@ it('keeps what was deleted, renamed and recreated for the next owner, under anot
     )
     left = (await first.box.shell(state)).text
   }
-  renameSync(folder, join(made.folder, 'workspaces', 'next-2'))
-  await using second = await openBoth(join(made.folder, 'workspaces', 'next-2'), base)
+  renameSync(folder, join(created.folder, 'workspaces', 'next-2'))
+  await using second = await openBoth(join(created.folder, 'workspaces', 'next-2'), base)
   expect((await second.box.shell(state)).text).toBe(left)
   expect(left).toContain('./two/fresh')
   expect(left).not.toMatch(/\.\/(two\/a|three|top) /)
@@ -92,8 +92,8 @@ it('keeps what was deleted, renamed and recreated for the next owner, under anot
 it('A: a hostile run leaves the template as it was and reaches nothing beyond it by attributes of overlays', async () => {
   const base = makeBase('hostile-base')
   const before = stateOf(base)
-  const folder = made.makeWorkspace('hostile')
-  const other = made.makeWorkspace('hostile-other')
+  const folder = created.makeWorkspace('hostile')
+  const other = created.makeWorkspace('hostile-other')
   const set = await openBoth(folder, base)
   await using beside = await openBoth(other, base)
   const { text } = await set.box.shell(String.raw`
@@ -109,7 +109,7 @@ perl -e '
     }
   }'
 mknod whiteout c 0 0 2>&1 | grep -o 'Operation not permitted'
-ls -a / | tr '\n' ' '; find / -xdev -name lower 2>/dev/null; cat /proc/self/mountinfo | grep -c -e ${made.folder}.*overlay
+ls -a / | tr '\n' ' '; find / -xdev -name lower 2>/dev/null; cat /proc/self/mountinfo | grep -c -e ${created.folder}.*overlay
 grep ' /workspace ' /proc/self/mountinfo | grep -o 'lowerdir.*'`)
   expect(text.replace(/,(redirect_dir|uuid|index|xino|nouserxattr|metacopy)=\w+/g, '')).toBe(
     'Operation not permitted\n. .. bin dev etc home lib lib64 opt proc run sbin tmp usr workspace 0\nlowerdir=lower,upperdir=upper,workdir=work,userxattr\n',
@@ -129,15 +129,15 @@ grep ' /workspace ' /proc/self/mountinfo | grep -o 'lowerdir.*'`)
 
 it('is gone with the process that opened it: killed, or ended by its name', async () => {
   const base = makeBase('ended-base')
-  const folder = made.makeWorkspace('ended')
+  const folder = created.makeWorkspace('ended')
   const layer = await open(folder, base)
-  const box = await startSandbox(made.driver, folder, { within: layer })
-  await made.driver.end([layer.identity, box.sandbox.identity].join('\n'))
+  const box = await startSandbox(created.driver, folder, { within: layer })
+  await created.driver.end([layer.identity, box.sandbox.identity].join('\n'))
   await box.sandbox.ended
-  await expect(made.driver.start({ workspace: folder, within: layer, read_only: [], limits })).rejects.toThrow(/./)
+  await expect(created.driver.start({ workspace: folder, within: layer, read_only: [], limits })).rejects.toThrow(/./)
   await layer[Symbol.asyncDispose]()
 
-  const input = JSON.stringify({ runtime_dir: join(made.folder, 'runtime'), workspace: folder, base, command: 'sleep 1000 &' })
+  const input = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace: folder, base, command: 'sleep 1000 &' })
   const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), input], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [said] = await once(owner.stdout, 'data')
   const pids = String(said).trim().split(' ').slice(1).map(Number)
@@ -150,7 +150,7 @@ it('is gone with the process that opened it: killed, or ended by its name', asyn
 })
 
 it('is removed whole, the closed folders that an overlay works in included', async () => {
-  const folder = made.makeWorkspace('removed')
+  const folder = created.makeWorkspace('removed')
   {
     await using set = await openBoth(folder, makeBase('removed-base'))
     await set.box.shell('rm -r one; mkdir -p closed/inner; touch closed/inner/x; chmod 0 closed')
@@ -160,7 +160,7 @@ it('is removed whole, the closed folders that an overlay works in included', asy
 })
 
 it('renames no folder of the template in one step, which mv and git know how to live with, and every folder of its own', async () => {
-  await using set = await openBoth(made.makeWorkspace('renames'), makeBase('renames-base'))
+  await using set = await openBoth(created.makeWorkspace('renames'), makeBase('renames-base'))
   const { shell } = set.box
   await shell('git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one')
   expect((await shell('git mv one uno 2>&1')).text).toContain('Invalid cross-device link')

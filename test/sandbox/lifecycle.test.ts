@@ -9,8 +9,8 @@ import { SandboxError } from '../../src/sandbox/port.ts'
 import { isAlive, processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
 import { limits, makeDriver, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
-afterAll(() => made[Symbol.asyncDispose]())
+const created = makeDriver()
+afterAll(() => created[Symbol.asyncDispose]())
 
 /** Living processes of the whole machine that have `text` on their command line. */
 function alive(text: string): number[] {
@@ -24,7 +24,7 @@ function alive(text: string): number[] {
 }
 
 /** Of this process: one that was killed leaves its own to the next start. */
-const pipeFolders = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
+const pipeFolders = () => readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${process.pid}-`))
 
 /** A number of seconds that no other process sleeps. */
 let next_mark = 0
@@ -32,7 +32,7 @@ const mark = () => `${7_000_000 + process.pid}.${++next_mark}`
 
 it('A35: stop leaves no process, not even a daemon, and no file of the host behind', async () => {
   const seconds = mark()
-  const box = await startSandbox(made.driver, made.makeWorkspace('stopped'))
+  const box = await startSandbox(created.driver, created.makeWorkspace('stopped'))
   await box.shell(`sleep ${seconds} & (setsid nohup sleep ${seconds} >/dev/null 2>&1 &); trap '' TERM`)
   await waitUntil(() => alive(seconds).length === 2, 5_000)
   expect(alive(seconds)).toHaveLength(2)
@@ -43,9 +43,9 @@ it('A35: stop leaves no process, not even a daemon, and no file of the host behi
 
 /** A process that owns a sandbox with a daemon in it, which sleeps for `seconds`. */
 async function startOwner(name: string, seconds: string) {
-  const workspace = made.makeWorkspace(name)
+  const workspace = created.makeWorkspace(name)
   const command = `(setsid sleep ${seconds} &)`
-  const given = JSON.stringify({ runtime_dir: join(made.folder, 'runtime'), workspace, command })
+  const given = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace, command })
   const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), given], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(owner.stdout, 'data')
   expect(alive(seconds).length).toBeGreaterThan(0)
@@ -60,9 +60,9 @@ it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   expect(children).toHaveLength(promises.driver === 'bubblewrap' ? 2 : 0)
   owner.kill('SIGKILL')
   expect(await waitUntil(() => ![...alive(seconds), ...children].some(isAlive), 5_000)).toBe(true)
-  const leftover = () => readdirSync(join(made.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
+  const leftover = () => readdirSync(join(created.folder, 'runtime/pipes')).filter(name => name.startsWith(`${owner.pid}-`))
   expect(leftover()).toHaveLength(1)
-  expect(await plainDriver(join(made.folder, 'runtime')).selfTest()).toEqual({ ok: true })
+  expect(await plainDriver(join(created.folder, 'runtime')).selfTest()).toEqual({ ok: true })
   expect(leftover()).toEqual([])
 })
 
@@ -82,7 +82,7 @@ it('I8: an owner that is frozen loses its sandbox meanwhile, without another pro
 }, 40_000)
 
 it('an owner that is busy for longer than a lease, or idle for a while, keeps its sandbox', async () => {
-  await using box = await startSandbox(made.driver, made.makeWorkspace('busy'))
+  await using box = await startSandbox(created.driver, created.makeWorkspace('busy'))
   await box.shell('cd /tmp; kept=yes')
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000)
   expect((await box.shell('sleep 13; echo "$kept $PWD"', { timeout_ms: 30_000 })).text).toBe('yes /tmp\n')
@@ -90,7 +90,7 @@ it('an owner that is busy for longer than a lease, or idle for a while, keeps it
 
 it('ends when it is killed from outside, and reports it', async () => {
   const seconds = mark()
-  const box = await startSandbox(made.driver, made.makeWorkspace('killed'))
+  const box = await startSandbox(created.driver, created.makeWorkspace('killed'))
   const running = expect(box.shell(`sleep ${seconds}`)).rejects.toThrow('the sandbox ended while a command ran in it')
   await waitUntil(() => alive(seconds).length === 1, 5_000)
   const holder = processIds().find(
@@ -122,7 +122,9 @@ function readStatus(pid: number): string {
 }
 
 it('runs twenty sandboxes at once, each with its own workspace, processes and temporary files', async () => {
-  const boxes = await Promise.all(Array.from({ length: 20 }, (_, index) => startSandbox(made.driver, made.makeWorkspace(`many-${index}`))))
+  const boxes = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => startSandbox(created.driver, created.makeWorkspace(`many-${index}`))),
+  )
   const answers = await Promise.all(
     boxes.map((box, index) =>
       box.shell(`echo ${index} >/tmp/mine; echo ${index} >mine; sleep 0.1; cat /tmp/mine mine; ls -A /tmp | wc -l`),
@@ -133,48 +135,48 @@ it('runs twenty sandboxes at once, each with its own workspace, processes and te
 })
 
 it('keeps what an earlier sandbox of the run wrote into the workspace, and nothing else', async () => {
-  const workspace = made.makeWorkspace('again')
-  const first = await startSandbox(made.driver, workspace)
+  const workspace = created.makeWorkspace('again')
+  const first = await startSandbox(created.driver, workspace)
   await first.shell('echo kept >file; echo gone >/tmp/file; echo gone >~/file')
   await first.sandbox.stop()
-  await using second = await startSandbox(made.driver, workspace)
+  await using second = await startSandbox(created.driver, workspace)
   expect((await second.shell('cat file; ls -A /tmp ~')).text).toBe('kept\n/home/agent:\n\n/tmp:\n')
 })
 
 it('keeps the home folder too where it is given one, and git goes by our settings and the agent’s', async () => {
-  const workspace = made.makeWorkspace('with-home')
-  const home = made.makeWorkspace('home')
-  await using first = await startSandbox(made.driver, workspace, { home })
+  const workspace = created.makeWorkspace('with-home')
+  const home = created.makeWorkspace('home')
+  await using first = await startSandbox(created.driver, workspace, { home })
   await first.shell('echo kept >~/file; git config --global user.email own@example.org')
   await first.sandbox.stop()
-  await using second = await startSandbox(made.driver, workspace, { home })
+  await using second = await startSandbox(created.driver, workspace, { home })
   expect((await second.shell('cat ~/file; git config user.name; git config user.email')).text).toBe('kept\nAgent\nown@example.org\n')
 })
 
 it('refuses a workspace that is missing, a file or a link', async () => {
-  const file = join(made.folder, 'file')
-  const link = join(made.folder, 'link')
+  const file = join(created.folder, 'file')
+  const link = join(created.folder, 'link')
   writeFileSync(file, '')
-  symlinkSync(made.makeWorkspace('target'), link)
-  for (const workspace of [join(made.folder, 'missing'), file, link]) {
-    await expect(made.driver.start({ workspace, read_only: [], limits }), workspace).rejects.toThrow(SandboxError)
+  symlinkSync(created.makeWorkspace('target'), link)
+  for (const workspace of [join(created.folder, 'missing'), file, link]) {
+    await expect(created.driver.start({ workspace, read_only: [], limits }), workspace).rejects.toThrow(SandboxError)
   }
 })
 
 it('reports in one line why a sandbox cannot be started, and leaves nothing behind', async () => {
-  const workspace = made.makeWorkspace('unstartable')
-  const starting = made.driver.start({ workspace, read_only: [{ host: '/no/such/folder', inside: '/x' }], limits })
+  const workspace = created.makeWorkspace('unstartable')
+  const starting = created.driver.start({ workspace, read_only: [{ host: '/no/such/folder', inside: '/x' }], limits })
   await expect(starting).rejects.toThrow(/^[^\n]*\/no\/such\/folder[^\n]*$/)
   expect(pipeFolders()).toEqual([])
 })
 
 it('proves by the self-test that this machine isolates, and leaves nothing behind', async () => {
-  expect(await made.driver.selfTest()).toEqual({ ok: true })
-  expect(readdirSync(join(made.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
+  expect(await created.driver.selfTest()).toEqual({ ok: true })
+  expect(readdirSync(join(created.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
 })
 
 it.runIf(promises.driver === 'bubblewrap')('fails the self-test with a reason where the sandbox user cannot pass', async () => {
-  const closed = join(made.folder, 'closed')
+  const closed = join(created.folder, 'closed')
   mkdirSync(closed, { mode: 0 })
   const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(closed, 'runtime') })
   expect(await driver.selfTest()).toMatchObject({ ok: false, reason: expect.stringMatching(/^[^\n]*pass through every folder[^\n]*$/) })
@@ -182,13 +184,13 @@ it.runIf(promises.driver === 'bubblewrap')('fails the self-test with a reason wh
 })
 
 it('never runs agents as root', async () => {
-  const driver = plainDriver(join(made.folder, 'runtime'), null)
+  const driver = plainDriver(join(created.folder, 'runtime'), null)
   const as_root = { ok: false, reason: expect.stringContaining('unprivileged user') }
   expect(await driver.selfTest()).toEqual(process.getuid?.() === 0 ? as_root : { ok: true })
 })
 
 it('finds bubblewrap in the default folders, then in those of PATH, and never in a relative folder', () => {
-  const folder = join(made.folder, 'programs')
+  const folder = join(created.folder, 'programs')
   mkdirSync(folder)
   writeFileSync(join(folder, 'bwrap'), '')
   const own = join(folder, 'bwrap')
@@ -202,7 +204,7 @@ it.each([
   ['names an interpreter that is not there', 'reinstall the package "bubblewrap"', '#!/no/such/program\n', 0o755],
   ['is of another kind of machine', 'reinstall the package "bubblewrap"', '\x7fELF\n(', 0o755],
 ])('reports in one line the fix for a bubblewrap that %s', async (name, remedy, content, mode) => {
-  const program = join(made.folder, name.replaceAll(' ', '-'))
+  const program = join(created.folder, name.replaceAll(' ', '-'))
   writeFileSync(program, content, { mode })
   const child = spawn(program, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
   let complaint = ''

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
+const created = makeDriver()
 let box: TestSandbox
 
 beforeAll(async () => {
-  box = await startSandbox(made.driver, made.makeWorkspace('limits'))
+  box = await startSandbox(created.driver, created.makeWorkspace('limits'))
 })
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
-  await made[Symbol.asyncDispose]()
+  await created[Symbol.asyncDispose]()
 })
 
 /** Names of the programs inside, process 1 and what belongs to a waiting shell left out. */
@@ -127,7 +127,7 @@ it('A27, A31: holds the limits for processes and for the size of a file', async 
   const forked = Number((await box.shell(fork)).text)
   expect(forked).toBeGreaterThan(100)
   expect(forked).toBeLessThan(promises.mostProcesses(128))
-  await using small = await startSandbox(made.driver, made.makeWorkspace('small'), {
+  await using small = await startSandbox(created.driver, created.makeWorkspace('small'), {
     limits: { max_file_bytes: 1_000_000, max_tmp_bytes: 2_000_000 },
   })
   expect((await small.shell('head -c 3M /dev/zero >big; stat -c %s big; truncate -s 1T sparse; stat -c %s sparse')).text).toMatch(
@@ -142,6 +142,8 @@ it('A27, A31: holds the limits for processes and for the size of a file', async 
 })
 
 it('A29: ends a process that wants more memory than it may have', async () => {
-  await using small = await startSandbox(made.driver, made.makeWorkspace('memory'), { limits: { max_process_bytes: 256 * 1024 * 1024 } })
+  await using small = await startSandbox(created.driver, created.makeWorkspace('memory'), {
+    limits: { max_process_bytes: 256 * 1024 * 1024 },
+  })
   expect((await small.shell(`perl -e 'my $a = "x" x (1 << 30); print "got it"' 2>&1`)).text).toMatch(/Out of memory/)
 })

@@ -49,7 +49,7 @@ function makeRoot(folder: string, closed_bash: boolean): Buffer {
 
 describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () => {
   let engine: TestEngine
-  const made = makeDriver()
+  const created = makeDriver()
   beforeAll(async () => {
     engine = await startEngine('docker')
     for (const [name, closed] of [
@@ -64,12 +64,12 @@ describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () 
     }
   })
   afterAll(async () => {
-    await made[Symbol.asyncDispose]()
+    await created[Symbol.asyncDispose]()
     await engine?.[Symbol.asyncDispose]()
   })
 
   const driverOf = (image: string, runtime: string | null = null) => {
-    const runtime_dir = join(made.folder, `runtime-${image.replace(/\W/g, '-')}-${runtime}`)
+    const runtime_dir = join(created.folder, `runtime-${image.replace(/\W/g, '-')}-${runtime}`)
     const files = { seccomp_file: join(runtime_dir, 'seccomp.json'), owner: 'test' }
     const docker = createDockerEngine({ name: 'docker', socket: engine.socket, image, runtime, ...files })
     return createContainerDriver({ engine: docker, user: sandbox_user, node_path: process.execPath, runtime_dir, own_root: true })
@@ -78,7 +78,7 @@ describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () 
   test('it contains only its programs, its bash protects the input of process 1, and the self-test passes', async () => {
     const driver = driverOf('good:1')
     expect(await driver.selfTest()).toEqual({ ok: true })
-    await using box = await startSandbox(driver, made.makeWorkspace('own-root'))
+    await using box = await startSandbox(driver, created.makeWorkspace('own-root'))
     expect((await box.shell('ls /usr/bin; id -un; echo kept >file; cat /proc/1/environ; ls /proc/1/fd')).text).toBe(
       `${programs.join('\n')}\nagent\ncat: /proc/1/environ: Permission denied\nls: cannot open directory '/proc/1/fd': Permission denied\n`,
     )

@@ -9,19 +9,19 @@ import { waitUntil } from '../../src/system/processes.ts'
 import { limits, makeDriver, path, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2
-const made = makeDriver()
-afterAll(() => made[Symbol.asyncDispose]())
+const created = makeDriver()
+afterAll(() => created[Symbol.asyncDispose]())
 
 /** As on a machine without control groups: everything else is real. */
 const without = detectResources(() => '')
 const bare = createBubblewrapDriver({
-  ...{ user: sandbox_user, path, node_path: process.execPath, runtime_dir: `${made.folder}/runtime-bare` },
+  ...{ user: sandbox_user, path, node_path: process.execPath, runtime_dir: `${created.folder}/runtime-bare` },
   resources: without,
 })
-const here = { means: made.driver.means() }
+const here = { means: created.driver.means() }
 const is_container = promises.driver !== 'bubblewrap'
 const drivers = [
-  { by: `what this machine has (${Object.values(here.means).join(', ')})`, driver: made.driver, name: 'own' },
+  { by: `what this machine has (${Object.values(here.means).join(', ')})`, driver: created.driver, name: 'own' },
   ...(is_container ? [] : [{ by: 'watchdog', driver: bare, name: 'bare' }]),
 ]
 
@@ -33,8 +33,8 @@ test.each(drivers)(
   'B39: limits the memory of all processes together, by $by, and reports it',
   async ({ driver, name }) => {
     const small = { max_memory_bytes: 400 * mebibyte }
-    await using box = await startSandbox(driver, made.makeWorkspace(`sum-${name}`), { limits: small })
-    await using beside = await startSandbox(driver, made.makeWorkspace(`beside-${name}`), { limits: small })
+    await using box = await startSandbox(driver, created.makeWorkspace(`sum-${name}`), { limits: small })
+    await using beside = await startSandbox(driver, created.makeWorkspace(`beside-${name}`), { limits: small })
     const kept = beside.shell(`perl -e 'my $a = "x" x (100 << 20); sleep 2; print length $a'`, { timeout_ms: 60_000 })
     const result = await box.shell(hungry, { timeout_ms: 60_000 })
     expect(result.memory_kills).toBeGreaterThanOrEqual(3)
@@ -55,7 +55,7 @@ for (1 .. 800) { syswrite $f, "x" x (1 << 20); select undef, undef, undef, 0.005
 test.runIf(!is_container)(
   'B39: the watchdog counts files in memory that have no name',
   async () => {
-    await using box = await startSandbox(bare, made.makeWorkspace('memfd'), { limits: { max_memory_bytes: 300 * mebibyte } })
+    await using box = await startSandbox(bare, created.makeWorkspace('memfd'), { limits: { max_memory_bytes: 300 * mebibyte } })
     const result = await box.shell(memfd, { timeout_ms: 60_000 })
     expect(result).toMatchObject({ status: 'exited', text: expect.stringMatching(/\n137\n$/), memory_kills: 1 })
     expect(await box.shell('echo alive')).toMatchObject({ text: 'alive\n', memory_kills: 0 })
@@ -66,7 +66,7 @@ test.runIf(!is_container)(
 test.runIf(here.means.memory !== 'watchdog')(
   'memory that the kernel counts never goes beyond the bound, files in /tmp included',
   async () => {
-    await using box = await startSandbox(made.driver, made.makeWorkspace('tmp'), {
+    await using box = await startSandbox(created.driver, created.makeWorkspace('tmp'), {
       limits: { max_memory_bytes: 128 * mebibyte, max_tmp_bytes: 32 * mebibyte },
     })
     expect((await box.shell('head -c 400M /dev/zero >/tmp/big; head -c 400M /dev/zero >big; stat -c %s big')).text).toMatch(/419430400\n$/)
@@ -83,7 +83,7 @@ open(my $f, "<", "/proc/net/sockstat"); print grep /^TCP/, <$f>' -MIO::Handle`
 test.runIf(here.means.memory !== 'watchdog' && promises.driver !== 'kubernetes')(
   'A146: holds what waits in sockets, which the machine has so much of for everybody',
   async () => {
-    await using box = await startSandbox(made.driver, made.makeWorkspace('sockets'), { limits: { max_memory_bytes: 256 * mebibyte } })
+    await using box = await startSandbox(created.driver, created.makeWorkspace('sockets'), { limits: { max_memory_bytes: 256 * mebibyte } })
     const pages = () => Number(/^TCP:.* mem (\d+)$/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1])
     const before = pages()
     const { text } = await box.shell(fill, { timeout_ms: 60_000 })
@@ -94,7 +94,7 @@ test.runIf(here.means.memory !== 'watchdog' && promises.driver !== 'kubernetes')
 )
 
 test.runIf(here.means.cpu !== 'niceness')('B40: holds the processors that a sandbox may keep busy', async () => {
-  await using box = await startSandbox(made.driver, made.makeWorkspace('busy'), { limits: { cpus: 0.2 } })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('busy'), { limits: { cpus: 0.2 } })
   const before = box.sandbox.usage().cpu_ms ?? Number.NaN
   const { duration_ms } = await box.shell('for i in 1 2 3; do (while :; do :; done) & done; sleep 2; kill %1 %2 %3')
   const busy = ((box.sandbox.usage().cpu_ms ?? Number.NaN) - before) / duration_ms
@@ -104,8 +104,8 @@ test.runIf(here.means.cpu !== 'niceness')('B40: holds the processors that a sand
 })
 
 test('B37: two sandboxes that fork at once have a budget of processes each', async () => {
-  await using box = await startSandbox(made.driver, made.makeWorkspace('forks'), { limits: { max_processes: 30 } })
-  await using beside = await startSandbox(made.driver, made.makeWorkspace('forks-beside'), { limits: { max_processes: 30 } })
+  await using box = await startSandbox(created.driver, created.makeWorkspace('forks'), { limits: { max_processes: 30 } })
+  await using beside = await startSandbox(created.driver, created.makeWorkspace('forks-beside'), { limits: { max_processes: 30 } })
   const fork = `perl -e 'my $n = 0; while ($n < 200) { my $p = fork; last unless defined $p; if (!$p) { sleep 3; exit } $n++ } print $n'`
   const [one, two] = await Promise.all([box.shell(fork), beside.shell(fork)])
   for (const { text } of [one, two]) {
@@ -120,7 +120,7 @@ test.runIf(here.means.memory === 'cgroup v1')(
     const folder = ownGroups(readFileSync('/proc/self/cgroup', 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8')).v1.get('memory') ?? ''
     const own = () => readdirSync(folder).filter(name => name.startsWith(`agentrun-${process.pid}-`))
     const before = own().length
-    const box = await startSandbox(made.driver, made.makeWorkspace('gone'))
+    const box = await startSandbox(created.driver, created.makeWorkspace('gone'))
     expect(own().length).toBe(before + 1)
     await box[Symbol.asyncDispose]()
     expect(await waitUntil(() => own().length === before, 5_000)).toBe(true)
@@ -136,7 +136,7 @@ test.runIf(here.means.memory === 'cgroup v1')(
 
 test.runIf(!is_container)('a sandbox whose bounds cannot be set does not start, and leaves nothing behind', async () => {
   const broken = createBubblewrapDriver({
-    ...{ user: sandbox_user, path, node_path: process.execPath, runtime_dir: `${made.folder}/runtime-broken` },
+    ...{ user: sandbox_user, path, node_path: process.execPath, runtime_dir: `${created.folder}/runtime-broken` },
     resources: {
       means: without.means,
       open() {
@@ -144,6 +144,6 @@ test.runIf(!is_container)('a sandbox whose bounds cannot be set does not start, 
       },
     },
   })
-  const spec = { workspace: made.makeWorkspace('unbounded'), read_only: [], limits }
+  const spec = { workspace: created.makeWorkspace('unbounded'), read_only: [], limits }
   await expect(broken.start(spec)).rejects.toThrow('the limits of a sandbox cannot be set: no space for groups')
 })

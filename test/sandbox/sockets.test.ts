@@ -7,8 +7,8 @@ import { SandboxError } from '../../src/sandbox/port.ts'
 import { waitUntil } from '../../src/system/processes.ts'
 import { makeDriver, promises, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
-const sockets = join(made.folder, 'sockets')
+const created = makeDriver()
+const sockets = join(created.folder, 'sockets')
 let server: Server
 let box: TestSandbox
 const run = async (command: string) => (await box.shell(command)).text
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await once(server, 'listening')
   chmodSync(sockets, 0o711)
   chmodSync(path, 0o666)
-  box = await startSandbox(made.driver, made.makeWorkspace('sockets'), {
+  box = await startSandbox(created.driver, created.makeWorkspace('sockets'), {
     sockets: [{ host: path, inside: '/run/hello.sock', port: 3128 }],
     environment: { HELLO: "it's\nhere", PATH: '/nowhere' },
   })
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await box[Symbol.asyncDispose]()
   server.close()
-  await made[Symbol.asyncDispose]()
+  await created[Symbol.asyncDispose]()
 })
 
 const over = (target: string) =>
@@ -57,7 +57,7 @@ it('a listener inside cannot be killed by other processes, or is restarted', asy
 })
 
 it('E92: what one sandbox keeps on its way between sockets keeps no other from its ports', async () => {
-  await using hostile = await startSandbox(made.driver, made.makeWorkspace('hostile'))
+  await using hostile = await startSandbox(created.driver, created.makeWorkspace('hostile'))
   const { text } = await hostile.shell(`cat >/tmp/hold.py <<"P"
 import array, socket, time
 fds = array.array("i", [open("/dev/null").fileno()] * 200)
@@ -73,7 +73,7 @@ P
 python3 /tmp/hold.py >/tmp/said & until grep . /tmp/said; do sleep 0.05; done`)
   // ETOOMANYREFS: the kernel takes no more from this user.
   expect(text).toContain('109')
-  await using beside = await startSandbox(made.driver, made.makeWorkspace('beside'), {
+  await using beside = await startSandbox(created.driver, created.makeWorkspace('beside'), {
     sockets: [{ host: join(sockets, 'hello.sock'), inside: '/run/hello.sock', port: 3128 }],
   })
   expect((await beside.shell(over('3128, "127.0.0.1"'))).text).toContain('heard me')
@@ -86,17 +86,17 @@ it('variables are given to every command, and those that every sandbox has win',
 })
 
 it.each(['A=B', '', '1X', 'A B', 'X\0Y'])('no variable is called %j', async name => {
-  const workspace = made.makeWorkspace(`named-${Buffer.from(name).toString('hex')}`)
-  await expect(startSandbox(made.driver, workspace, { environment: { [name]: 'x' } })).rejects.toThrow(SandboxError)
+  const workspace = created.makeWorkspace(`named-${Buffer.from(name).toString('hex')}`)
+  await expect(startSandbox(created.driver, workspace, { environment: { [name]: 'x' } })).rejects.toThrow(SandboxError)
 })
 
 it('a sandbox without sockets has none, and no listener', async () => {
-  await using plain = await startSandbox(made.driver, made.makeWorkspace('plain'))
+  await using plain = await startSandbox(created.driver, created.makeWorkspace('plain'))
   expect((await plain.shell('ls /run; (exec 3<>/dev/tcp/127.0.0.1/3128) 2>&1')).text).toMatch(/^exec\ninit\n.*Connection refused/)
 })
 
 it('a port that cannot be opened ends the sandbox', async () => {
-  await using box = await startSandbox(made.driver, made.makeWorkspace('refused'), {
+  await using box = await startSandbox(created.driver, created.makeWorkspace('refused'), {
     sockets: [{ host: join(sockets, 'hello.sock'), inside: '/run/hello.sock', port: 80 }],
   })
   await expect(box.shell('true')).rejects.toThrow('the ports of the sandbox could not be opened')

@@ -4,9 +4,9 @@ import { afterAll, expect, it } from 'vitest'
 import { adoptWorkspace, createWorkspace, removeWorkspace } from '../../src/sandbox/workspaces/workspaces.ts'
 import { makeDriver, sandbox_user, startSandbox } from './start-sandbox.ts'
 
-const made = makeDriver()
-const root = join(made.folder, 'workspaces')
-afterAll(() => made[Symbol.asyncDispose]())
+const created = makeDriver()
+const root = join(created.folder, 'workspaces')
+afterAll(() => created[Symbol.asyncDispose]())
 
 it('creates an empty folder of the sandbox user that no other user can enter, and never reuses an existing one', async () => {
   const path = await createWorkspace(root, 7, 1, sandbox_user)
@@ -28,15 +28,15 @@ it('gives a workspace to a later epoch with all that is in it, and never over an
 
 it('B48: removes a hostile tree: deep nesting, strange names, closed and read-only folders', async () => {
   const path = await createWorkspace(root, 9, 1, sandbox_user)
-  const box = await startSandbox(made.driver, path)
-  const made_inside = await box.shell(String.raw`set -e
+  const box = await startSandbox(created.driver, path)
+  const created_inside = await box.shell(String.raw`set -e
 perl -e 'for (1 .. 1200) { mkdir "a-rather-long-name"; chdir "a-rather-long-name" or die }'
 mkdir -- --no-preserve-root -rf $'new\nline' $'\xff\xfe' $'\x1b[2J' '$(reboot)' "it's"
 touch -- -i $'\xff\xfe/\xff' $'new\nline/;rm -rf x'
 mkfifo pipe; ln -s / root; ln -s /workspace self; touch set-user-id; chmod 4755 set-user-id
 mkdir -p closed/inner read-only/inner; touch closed/inner/file read-only/inner/file
 chmod 000 closed/inner closed; chmod 555 read-only/inner read-only`)
-  expect(made_inside).toMatchObject({ exit_code: 0, text: '' })
+  expect(created_inside).toMatchObject({ exit_code: 0, text: '' })
   await box.sandbox.stop()
   await removeWorkspace(path, sandbox_user)
   expect(existsSync(path)).toBe(false)
@@ -44,7 +44,7 @@ chmod 000 closed/inner closed; chmod 555 read-only/inner read-only`)
 
 it('A13: follows no link out of the workspace', async () => {
   const path = await createWorkspace(root, 10, 1, sandbox_user)
-  const outside = join(made.folder, 'outside')
+  const outside = join(created.folder, 'outside')
   mkdirSync(outside)
   writeFileSync(join(outside, 'file'), 'precious')
   chmodSync(outside, 0o500)

@@ -48,8 +48,8 @@ test("a repository's secret overrides the organization's of the same name, even 
 
 test('what the sandbox goes by is not for a secret, also when one of that name is stored', async () => {
   await set('TRICK', value('trick'))
-  const place = { organization_id: app.org_id, scope: 'organization', name: 'BASH_ENV' }
-  const { key_id, sealed } = createSealer(ownSecretKey(app.data_dir)).seal(place, value('trick'))
+  const location = { organization_id: app.org_id, scope: 'organization', name: 'BASH_ENV' }
+  const { key_id, sealed } = createSealer(ownSecretKey(app.data_dir)).seal(location, value('trick'))
   await rows(app, `update secrets set name = 'BASH_ENV', key_id = $1, sealed = $2 where name = 'TRICK'`, [key_id, sealed])
   const { logs, ended } = await run([shell('test -v BASH_ENV || echo none')])
   expect(ended.status).toBe('completed')
@@ -66,9 +66,9 @@ test('agents get the names, and no value is on a command line or in the other sa
     ),
   ])
   expect(output(logs)).toMatch(/^0\n/)
-  const asked = JSON.stringify(app.model.requests.at(-1)?.body)
-  expect(asked).toContain('TOLD')
-  expect(asked).not.toContain(secret)
+  const requested = JSON.stringify(app.model.requests.at(-1)?.body)
+  expect(requested).toContain('TOLD')
+  expect(requested).not.toContain(secret)
   const given = logs.filter(entry => entry.tool_name === 'sandbox_secrets')
   expect(given).toMatchObject([{ tool_output: { names: expect.arrayContaining(['TOLD']) } }])
   expect(id).toBeGreaterThan(0)
@@ -175,8 +175,8 @@ test('messages of people are stored without values, and text that only resembles
     title: 'With [redacted:SAID]',
     metadata: { key: '[redacted:SAID]' },
   })
-  const told = JSON.stringify(app.model.requests.at(-1)?.body)
-  expect(told).toContain(`Use [redacted:SAID] and ${token}`)
+  const reported = JSON.stringify(app.model.requests.at(-1)?.body)
+  expect(reported).toContain(`Use [redacted:SAID] and ${token}`)
   const renamed = await app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${id}`, { title: `x ${secret}`, tags: [secret] })
   expect(renamed.body).toMatchObject({ title: 'x [redacted:SAID]', tags: ['[redacted:SAID]'] })
   script = []

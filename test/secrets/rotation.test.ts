@@ -95,13 +95,13 @@ test('interrupted in the middle it continues where it was, and values set meanwh
   expect(await opened(both)).toEqual(all())
 
   // Somebody sets a value between the moment in which it is read and the one in which it is written.
-  const place = secretContext(app.org_id, app.repo_id, 'OWN_59')
+  const location = secretContext(app.org_id, app.repo_id, 'OWN_59')
   const meanwhile: Db = {
     query: async (...asked: Parameters<Db['query']>) => {
       const { name, values } = asked[0] as { name: string; values: unknown[] }
       const [row] = await rows<{ id: number }>(app, `select id from secrets where name = 'OWN_59'`)
       if (name === 'reseal_secret' && values[1] === row?.id)
-        await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [createSealer(second).seal(place, 'newer').sealed])
+        await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [createSealer(second).seal(location, 'newer').sealed])
       return app.db.query(...asked)
     },
   } as Db

@@ -137,9 +137,9 @@ describe('with the embedded database', () => {
 
   test('a command that comes while the service starts waits for its database', async () => {
     const starting = start()
-    const told = admin(['token'], env)
+    const reported = admin(['token'], env)
     const service = await starting
-    const { code, out, err } = await told
+    const { code, out, err } = await reported
     // The first to lock the folder continues; the other reports it or waits.
     if (service.base_url === '') expect((await service.ended).output).toContain('is in use by process')
     expect({ code, err }).toMatchObject({ code: 0 })

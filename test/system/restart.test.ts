@@ -30,18 +30,18 @@ function start(main: string, env: Record<string, string> = {}) {
   for (const stream of [launcher.stdout, launcher.stderr])
     stream.setEncoding('utf8').on('data', piece => {
       text += piece
-      for (const look of [...seen]) look()
+      for (const poll of [...seen]) poll()
     })
   /** Resolves when the output has `pattern` for the nth time. */
   const output = (pattern: RegExp, count = 1) =>
     new Promise<string>(resolve => {
-      const look = () => {
+      const poll = () => {
         const found = [...text.matchAll(new RegExp(pattern, 'g'))][count - 1]
         if (found) resolve(found[1] ?? found[0])
-        if (found) seen.delete(look)
+        if (found) seen.delete(poll)
       }
-      seen.add(look)
-      look()
+      seen.add(poll)
+      poll()
     })
   const child = () => Number(readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, 'utf8').trim())
   return { resources, launcher, closed, output, child, text: () => text }

@@ -41,7 +41,7 @@ export async function startCollector(): Promise<Collector> {
     if (collector.answer !== 200) return void response.writeHead(collector.answer).end()
     collector.spans.push(...readTraces(body))
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
-    for (const look of waiting) look()
+    for (const poll of waiting) poll()
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const collector: Collector = {
@@ -52,14 +52,14 @@ export async function startCollector(): Promise<Collector> {
     answer: 200,
     until: (fits, count = 1) =>
       new Promise(resolve => {
-        const look = () => {
+        const poll = () => {
           const found = collector.spans.filter(fits)
           if (found.length < count) return
-          waiting.delete(look)
+          waiting.delete(poll)
           resolve(found)
         }
-        waiting.add(look)
-        look()
+        waiting.add(poll)
+        poll()
       }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -148,14 +148,14 @@ test('killed between two of a run: the order holds', async () => {
   await leasesEnd()
   await receiver.until(1, one => of(id)(one) && one.message.type === 'agent_run.finished')
   await settled()
-  const told = receiver.received.filter(of(id))
-  const seqs = told.map(({ message }) => message.data.event_seq)
+  const reported = receiver.received.filter(of(id))
+  const seqs = reported.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
   const events = await cluster.rows<{ n: number }>(
     `select count(*) as n from events where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request')`,
     [id],
   )
-  expect(ids(told).size).toBe(events[0]?.n)
+  expect(ids(reported).size).toBe(events[0]?.n)
   await kill(worker)
 })
 
@@ -167,13 +167,13 @@ test('I9 three processes share the work: every event once, each run in order, an
   await settled()
   expect(receiver.received).toHaveLength(ids(receiver.received).size)
   for (const { id } of runs) {
-    const told = receiver.received.filter(of(id)).map(({ message }) => message.data.event_seq)
-    expect(told).toEqual(told.toSorted((a, b) => a - b))
+    const reported = receiver.received.filter(of(id)).map(({ message }) => message.data.event_seq)
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b))
     const events = await cluster.rows<{ seq: number }>(
       `select seq from events where run_id = $1 and type in ('agent_run.created', 'agent_run.status', 'agent_run.pull_request') order by seq`,
       [id],
     )
-    expect(told).toEqual(events.map(({ seq }) => seq))
+    expect(reported).toEqual(events.map(({ seq }) => seq))
   }
   await Promise.all(others.map(kill))
 })

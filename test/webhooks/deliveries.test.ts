@@ -171,8 +171,8 @@ describe('a run that is deleted', () => {
   test('is reported to the receivers of its reports, signed with their secret; unsubscribed or unreported events are not', async () => {
     await setHook(app, receiver.url, { events: ['agent_run.finished'] })
     await using own = await startReceiver()
-    const asked = { url: own.url, secret: 'its own', events: ['agent_run.deleted'] }
-    const run = await createRun(app, { prompt: 'Look', webhooks: [asked, { url: `${own.url}/b`, events: ['agent_run.finished'] }] })
+    const requested = { url: own.url, secret: 'its own', events: ['agent_run.deleted'] }
+    const run = await createRun(app, { prompt: 'Look', webhooks: [requested, { url: `${own.url}/b`, events: ['agent_run.finished'] }] })
     for (const { id } of [run, await createRun(app, { prompt: 'Look' }), await createRun(app, { prompt: 'Look', webhooks: [] })])
       expect((await remove(id)).status).toBe(200)
     const [told] = await own.until(1, deleted)

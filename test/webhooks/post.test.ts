@@ -62,11 +62,11 @@ describe('F120 an address that is not public', () => {
 
   test('a name is resolved once: a later change has no effect', async () => {
     const receiver = await receiverOf()
-    let asked = 0
-    const resolve = async () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2']
+    let requested = 0
+    const resolve = async () => [requested++ === 0 ? '127.0.0.1' : '127.0.0.2']
     const outcome = await send(`http://hooks.example.com:${new URL(receiver.url).port}/x?y=1`, { resolve })
     expect(outcome).toMatchObject({ status: 204, error: null })
-    expect(asked).toBe(1)
+    expect(requested).toBe(1)
     expect(receiver.received).toMatchObject([{ path: '/x?y=1', body: '{"a":1}' }])
     expect(receiver.received[0]?.headers.host).toMatch(/^hooks\.example\.com:\d+$/)
   })
@@ -230,11 +230,11 @@ test('a stopped request ends immediately, and reports it', async () => {
 
 test('by the operator’s proxy the name is the proxy’s to resolve, and the message goes through the tunnel', async () => {
   const receiver = await receiverOf()
-  const asked: string[] = []
+  const requested: string[] = []
   const proxy = await rawServer(socket => {
     socket.on('error', () => {})
     socket.once('data', head => {
-      asked.push(head.toString().split('\r\n')[0] ?? '')
+      requested.push(head.toString().split('\r\n')[0] ?? '')
       const inner = connect(Number(new URL(receiver.url).port), '127.0.0.1', () => {
         socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
         socket.pipe(inner).pipe(socket)
@@ -249,6 +249,6 @@ test('by the operator’s proxy the name is the proxy’s to resolve, and the me
     resolve: async () => Promise.reject(new Error('no')),
   })
   expect(outcome).toMatchObject({ status: 204 })
-  expect(asked).toEqual(['CONNECT hooks.example.com:80 HTTP/1.1'])
+  expect(requested).toEqual(['CONNECT hooks.example.com:80 HTTP/1.1'])
   expect(receiver.received).toMatchObject([{ path: '/x', headers: { host: 'hooks.example.com' } }])
 })

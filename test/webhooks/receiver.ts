@@ -40,17 +40,17 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hook`,
     async until(count: number, fits: (received: Received) => boolean = () => true, timeout_ms = 20_000) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const look = () => received.filter(fits).length >= count && resolve()
+      const poll = () => received.filter(fits).length >= count && resolve()
       const timer = setTimeout(
         () => reject(new Error(`${received.filter(fits).length} of ${count} came: ${JSON.stringify(received.map(one => one.message))}`)),
         timeout_ms,
       )
-      heard.add(look)
-      look()
+      heard.add(poll)
+      poll()
       try {
         await promise
       } finally {
-        heard.delete(look)
+        heard.delete(poll)
         clearTimeout(timer)
       }
       return received.filter(fits)

@@ -25,7 +25,7 @@ describe('the rotation of a secret', () => {
     expect(signature).toBe(secrets.length === 0 ? undefined : signatureHeader(secrets, id, Number(time), one?.body ?? ''))
   }
   const secret = () => `whsec_${randomBytes(24).toString('base64')}`
-  const told = async () => {
+  const reported = async () => {
     const before = receiver.received.length
     await createRun(app, { prompt: 'Look' })
     return (await receiver.until(before + 1)).at(-1)
@@ -34,18 +34,18 @@ describe('the rotation of a secret', () => {
   test('signs beside it for a day, the newest first; set without one both stay, with null there is none', async () => {
     const [a, b] = [secret(), secret()]
     await setHook(app, receiver.url, { ...only, secret: a })
-    signs(await told(), [a])
+    signs(await reported(), [a])
     expect((await config()).previous_secret_until).toBeNull()
     await setHook(app, receiver.url, { ...only, secret: b })
-    signs(await told(), [b, a])
+    signs(await reported(), [b, a])
     const until = Date.parse((await config()).previous_secret_until ?? '')
     expect(Math.abs(until - Date.now() - 86_400_000)).toBeLessThan(600_000)
     await setHook(app, receiver.url, only)
-    signs(await told(), [b, a])
+    signs(await reported(), [b, a])
     await rows(app, `update webhooks set previous_until = now()`)
-    signs(await told(), [b])
+    signs(await reported(), [b])
     await setHook(app, receiver.url, { ...only, secret: null })
-    signs(await told(), [])
+    signs(await reported(), [])
     expect(await config()).toMatchObject({ has_secret: false, previous_secret_until: null })
   })
 

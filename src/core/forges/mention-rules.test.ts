@@ -25,7 +25,7 @@ test('a client that continues from the last item reaches the end and misses noth
       const changed = times.sort((a, b) => a - b).map((second, id) => ({ id, changed_at: new Date(second * 1_000) }))
       const seen = new Set<number>()
       let since = new Date(0)
-      for (let look = 0; look <= 21; look++) {
+      for (let poll = 0; poll <= 21; poll++) {
         const left = changed.filter(({ changed_at }) => changed_at >= since)
         const some = firstChanged(left, since, most)
         for (const { id } of some) seen.add(id)

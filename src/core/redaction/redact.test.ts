@@ -189,12 +189,12 @@ test('values shorter than eight bytes are not redacted', () => {
 
 test('every known value that is found is reported, and counted by its replacement', () => {
   const met: string[] = []
-  const telling = createRedactor(values, name => met.push(name))
-  const clean = telling.text(`${PLAIN} ${TOKEN} ${PLAIN} AKIAABCDEFGHIJKLMNOP`)
+  const reporting = createRedactor(values, name => met.push(name))
+  const clean = reporting.text(`${PLAIN} ${TOKEN} ${PLAIN} AKIAABCDEFGHIJKLMNOP`)
   expect(new Set(met)).toEqual(new Set(['PLAIN', 'TOKEN']))
   expect(countRedactions(clean)).toEqual({ PLAIN: 2, TOKEN: 1, aws_access_key: 1 })
   expect(countRedactions('nothing')).toBeNull()
-  expect(telling.names(`${TOKEN} and ${PLAIN}`).sort()).toEqual(['PLAIN', 'TOKEN'])
+  expect(reporting.names(`${TOKEN} and ${PLAIN}`).sort()).toEqual(['PLAIN', 'TOKEN'])
 })
 
 const letters = (length: number) => 'aB3dE5gH7jK9mN1pQ2sT4vW6yZ8'.repeat(20).slice(0, length)

@@ -215,7 +215,7 @@ function watch(store: Store, { resource, namespace }: Call, url: URL, response: 
   response.flushHeaders()
   watches.add(response)
   const say = (type: string, object: unknown) => response.write(`${JSON.stringify({ type, object })}\n`)
-  const tell = () => {
+  const notify = () => {
     const changes = store.since(version)
     if (changes === null) {
       say('ERROR', { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: `too old resource version: ${version}` })
@@ -228,7 +228,7 @@ function watch(store: Store, { resource, namespace }: Call, url: URL, response: 
         say(change.type, object)
     }
   }
-  const leave = store.onNews(tell)
+  const leave = store.onNews(notify)
   const ends = setTimeout(() => response.end(), Number(url.searchParams.get('timeoutSeconds') ?? 1_800) * 1_000)
   response.once('close', () => {
     watches.delete(response)
@@ -237,5 +237,5 @@ function watch(store: Store, { resource, namespace }: Call, url: URL, response: 
   })
   if (url.searchParams.get('allowWatchBookmarks') === 'true')
     say('BOOKMARK', { kind: KINDS[resource], metadata: { resourceVersion: String(version) } })
-  tell()
+  notify()
 }

@@ -46,14 +46,14 @@ export function startFakeKubelet(
   const ids = new Map<string, string>()
   const folder = mkdtempSync(join(tmpdir(), 'kubelet-test-'))
   let at = 0
-  const tell = (pod: Stored, status: object) => void store.change(pod, { status: { hostIP: node.address, ...status } })
+  const notify = (pod: Stored, status: object) => void store.change(pod, { status: { hostIP: node.address, ...status } })
   const waiting = (pod: Stored, reason: string, message = '') =>
-    tell(pod, { phase: 'Pending', containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }] })
+    notify(pod, { phase: 'Pending', containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }] })
 
   const run = async (pod: StoredPod): Promise<string | null> => {
     const misfit = misfitOf(pod, node)
     if (misfit !== null) {
-      tell(pod, { phase: 'Failed', ...misfit })
+      notify(pod, { phase: 'Failed', ...misfit })
       return null
     }
     waiting(pod, 'ContainerCreating')
@@ -62,7 +62,7 @@ export function startFakeKubelet(
       ids.set(pod.metadata.name, id)
       const waited = engine('POST', `/containers/${id}/wait?condition=next-exit`)
       await engine('POST', `/containers/${id}/start`)
-      tell(pod, { phase: 'Running', containerStatuses: [{ name: 'sandbox', state: { running: {} } }] })
+      notify(pod, { phase: 'Running', containerStatuses: [{ name: 'sandbox', state: { running: {} } }] })
       const deadline = setTimeout(() => void kill(id), (pod.spec?.activeDeadlineSeconds ?? 1e6) * 1000)
       void waited
         .then(async result => {
@@ -70,7 +70,7 @@ export function startFakeKubelet(
           const exitCode = (result as { StatusCode: number }).StatusCode
           const reason = State.OOMKilled && exitCode === 137 ? 'OOMKilled' : exitCode === 0 ? 'Completed' : 'Error'
           const phase = exitCode === 0 ? 'Succeeded' : 'Failed'
-          tell(pod, { phase, containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode, reason } } }] })
+          notify(pod, { phase, containerStatuses: [{ name: 'sandbox', state: { terminated: { exitCode, reason } } }] })
         })
         // It was removed meanwhile, and its pod with it.
         .catch(() => {})
@@ -89,7 +89,7 @@ export function startFakeKubelet(
     ids.delete(pod.metadata.name)
     containers.delete(pod.metadata.uid)
   }
-  const look = () => {
+  const poll = () => {
     for (const { version, type, object } of store.since(at) ?? []) {
       at = version
       const pod = object as StoredPod
@@ -100,8 +100,8 @@ export function startFakeKubelet(
         void clear(pod).then(() => store.remove(pod))
     }
   }
-  const leave = store.onNews(look)
-  look()
+  const leave = store.onNews(poll)
+  poll()
   return {
     containerOf: name => ids.get(name),
     async [Symbol.asyncDispose]() {

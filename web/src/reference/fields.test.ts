@@ -39,10 +39,10 @@ test('fields show what is required, allowed, deprecated, and nested', () => {
 
 test('a parameter is a field, with its default; the bounds of an id are omitted', () => {
   const logs = document.paths['/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs']?.get
-  const told = Object.fromEntries((logs?.parameters ?? []).map(one => [one.name, parameterField(document, one)]))
-  expect(told.limit).toMatchObject({ required: false, facts: ['1 to 100', 'default 100'], description: 'Max number of logs returned' })
-  expect(told.org_id).toMatchObject({ required: true, facts: [] })
-  expect(told.message_type?.values).toContain('ACTION')
+  const reported = Object.fromEntries((logs?.parameters ?? []).map(one => [one.name, parameterField(document, one)]))
+  expect(reported.limit).toMatchObject({ required: false, facts: ['1 to 100', 'default 100'], description: 'Max number of logs returned' })
+  expect(reported.org_id).toMatchObject({ required: true, facts: [] })
+  expect(reported.message_type?.values).toContain('ACTION')
 })
 
 test('a schema that holds itself ends', () => {

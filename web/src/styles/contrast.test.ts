@@ -28,8 +28,8 @@ const texts = ['ink', 'muted', 'faint', 'accent', 'ok', 'bad', 'warn', 'hold'].m
 const terminal = [...pairs.keys()].filter(name => name.startsWith('.ansi-'))
 
 test.each([...texts, ...terminal])('%s is readable on every background, light and dark', name => {
-  const places = name.startsWith('.ansi-') ? ['sunken'] : backgrounds
-  for (const place of places) {
+  const locations = name.startsWith('.ansi-') ? ['sunken'] : backgrounds
+  for (const place of locations) {
     for (const theme of [0, 1]) {
       const [text, background] = [pairs.get(name)?.[theme] ?? '', pairs.get(`--color-${place}`)?.[theme] ?? '']
       expect(contrast(text, background), `${name} ${text} on ${place} ${background}`).toBeGreaterThanOrEqual(4.5)
