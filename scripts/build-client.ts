@@ -2,27 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build, type Plugin } from 'vite'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
 import { operationTypes } from './client-types.ts'
+import { valuesOnly } from './values-only.ts'
 
 const clone = fileURLToPath(new URL('../', import.meta.url))
 const sdk = join(clone, 'src/client/sdk')
-/** Modules whose exports are plain JSON: they are replaced by their values, so that their imports are not bundled. */
-const values_of = [join(sdk, 'table.ts'), join(clone, 'src/client/cli/version.ts')]
-
-const valuesOnly: Plugin = {
-  name: 'values-only',
-  enforce: 'pre',
-  async load(id) {
-    if (!values_of.includes(id)) return
-    const exports: Record<string, unknown> = await import(pathToFileURL(id).href)
-    return Object.entries(exports)
-      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
-      .join('')
-  },
-}
-
 /**
  * Builds a package of the client that needs neither this clone nor another package: the SDK for Node 20 and browsers, the command
  * `agentrun`, and their types. Install it with `npm install <folder>`.
@@ -62,7 +48,7 @@ async function bundle(folder: string, name: 'sdk' | 'cli', entry: string): Promi
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [valuesOnly],
+    plugins: [valuesOnly(join(sdk, 'table.ts'), join(clone, 'src/client/cli/version.ts'))],
     // For the CLI: Node's modules stay imports.
     ...(name === 'cli' && { ssr: { noExternal: true, target: 'node' } }),
     build: {

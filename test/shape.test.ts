@@ -150,12 +150,20 @@ const from_server = ['src/contract', 'src/core/repositories/sample.ts']
 const web_rooms: Record<string, string[]> = {
   'web/src/ui': [],
   'web/src/text': [],
-  'web/src/api': [...from_server],
+  'web/src/api': [...from_server, 'src/client/sdk'],
   'web/src/reference': ['web/src/api'],
-  'web/src/trace': [...from_server, 'web/src/api', 'web/src/text'],
+  'web/src/trace': [...from_server, 'src/client/sdk/follow.ts', 'web/src/api', 'web/src/text'],
   'web/src/components': [
     ...from_server,
-    ...['web/src/api', 'web/src/reference', 'web/src/search-params.ts', 'web/src/text', 'web/src/trace', 'web/src/ui'],
+    ...[
+      'src/client/sdk/follow.ts',
+      'web/src/api',
+      'web/src/reference',
+      'web/src/search-params.ts',
+      'web/src/text',
+      'web/src/trace',
+      'web/src/ui',
+    ],
   ],
   'web/src/pages': [
     ...from_server,

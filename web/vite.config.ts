@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { valuesOnly } from '../scripts/values-only.ts'
 import { budgets } from './budgets.ts'
 import { precompress } from './precompress.ts'
 
@@ -9,6 +11,8 @@ const service = 'http://127.0.0.1:4600'
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [
+    // The SDK's table without the schemas that it is derived from.
+    valuesOnly(join(import.meta.dirname, '../src/client/sdk/table.ts')),
     react(),
     tailwindcss(),
     precompress(),

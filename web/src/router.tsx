@@ -9,7 +9,8 @@ import {
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router'
-import { isSignedOut, session } from './api/session.ts'
+import { isSignedOut } from './api/api-error.ts'
+import { session } from './api/client.ts'
 import { AppShell } from './components/app-shell.tsx'
 import { PageProblem } from './components/page-problem.tsx'
 import { RunListPage } from './pages/run-list.tsx'

@@ -61,7 +61,7 @@ export function createClient(options: ClientOptions): Client {
       : () => Promise.resolve(organization_id)
   const core = createCore({
     base_url,
-    token,
+    credentials: { token: () => Promise.resolve(token) },
     organization,
     transport: {
       // A browser's fetch wants to be called as its own.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AgentRunError } from './error.ts'
-import { type StreamOptions, streamEvents } from './event-stream.ts'
+import { type ConnectionState, type StreamOptions, streamEvents } from './event-stream.ts'
 
 const entry = (seq: number) => `id: ${seq}\nevent: log\ndata: {"seq":${seq}}\n\n`
 
@@ -83,4 +83,69 @@ test('connections that fail again and again are given up', async () => {
 test('a response that is no event stream, and an event that is not JSON, is an error and not retried', async () => {
   await expect(read([Response.json({})], 1)).rejects.toMatchObject({ code: 'unexpected' })
   await expect(read([response(['data: {\n\n'])], 1)).rejects.toMatchObject({ code: 'unexpected' })
+})
+
+/** Reads a persistent stream as the web page does: without waiting, until `connections` are used up. */
+async function readPersistently(answers: (Response | AgentRunError)[]) {
+  const stop = new AbortController()
+  const states: ConnectionState[] = []
+  const waits: number[] = []
+  let opened = 0
+  const open = async () => {
+    const answer = answers[opened++]
+    if (answer instanceof AgentRunError) throw answer
+    if (answer === undefined) stop.abort()
+    stop.signal.throwIfAborted()
+    return answer as Response
+  }
+  const wait = async (ms: number) => void waits.push(ms)
+  const stream = streamEvents({
+    ...{ open, after: null, dense: false, signal: stop.signal, silence_ms: 20 },
+    ...{ persistent: true, wait, on_state: (state: ConnectionState) => states.push(state) },
+  })
+  const failure = await collect(stream).catch((error: unknown) => error)
+  return {
+    states: states.map(({ name }) => name),
+    attempts: states.flatMap(state => ('attempt' in state ? [state.attempt] : [])),
+    waits,
+    failure,
+  }
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+test('a persistent stream retries its first connection and reports each state; events restart the count of attempts', async () => {
+  const { states, attempts, failure } = await readPersistently([refused(0), refused(500), response([entry(1)]), response([], 'silence')])
+  expect(states).toEqual(['connecting', 'reconnecting', 'reconnecting', 'live', 'reconnecting', 'live', 'reconnecting'])
+  expect(attempts).toEqual([1, 2, 1, 2])
+  expect(failure).toMatchObject({ name: 'AbortError' })
+})
+
+test('a persistent stream ends with a refusal that no retry can fix', async () => {
+  for (const status of [401, 403, 404]) expect((await readPersistently([refused(status)])).failure).toMatchObject({ status })
+  expect((await readPersistently([refused(408), refused(429)])).attempts).toEqual([1, 2])
+})
+
+test('a wait that the service requests before a reconnection is kept', async () => {
+  const draining = new AgentRunError({ status: 503, code: 'unavailable', detail: 'draining', retry_after_ms: 9_000 })
+  expect((await readPersistently([draining])).waits).toEqual([9_000])
+})
+
+test('characters that are cut in the middle are put together', async () => {
+  const bytes = new TextEncoder().encode('id: 1\nevent: log\ndata: {"text":"grün"}\n\n')
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const byte of bytes) controller.enqueue(Uint8Array.of(byte))
+      controller.close()
+    },
+  })
+  const open = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  for await (const { data } of streamEvents({ open, after: 0, dense: true, signal: undefined })) {
+    expect(data).toEqual({ text: 'grün' })
+    break
+  }
 })

@@ -2,19 +2,31 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AgentRunError } from './error.ts'
 import { backOff, pause } from './waiting.ts'
 
-/** One server-sent event. `seq` is its place in the stream; null for what passes and is not kept. */
+/** One server-sent event. `seq` is its position in the stream; null for an ephemeral event, which is not stored. */
 export type StreamEvent = { seq: number | null; event: string; data: unknown }
 
-export type StreamOptions = {
+/** `error` is null when the service or a proxy closed the stream. */
+export type ConnectionState = { name: 'connecting' } | { name: 'live' } | { name: 'reconnecting'; attempt: number; error: unknown }
+
+/** How a stream keeps its connection. The defaults suit a program; the web page sets all three. */
+export type Connection = {
+  /** Retries without limit, from the first connection on, until the service refuses with a 4xx status that no retry can fix. */
+  persistent?: boolean
+  on_state?: (state: ConnectionState) => void
+  /** Waits before a reconnection. May resolve earlier than after `ms`; rejects when `signal` is aborted. */
+  wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+export type StreamOptions = Connection & {
   /** Opens the stream behind `after`, null for where the service begins. */
   open(after: number | null): Promise<Response>
   after: number | null
   /** Numbers follow each other without a gap, so that a missing one is a fault of the connection. */
   dense: boolean
   signal: AbortSignal | undefined
-  /** The service sends something every 10 s: a stream that is silent for longer is given up and resumed. */
+  /** The service sends something every 10 s: a stream that is silent for longer is closed and resumed. */
   silence_ms?: number
-  /** Connections in a row that may fail after the first one was made. */
+  /** How many connections in a row may fail after the first one succeeded. A persistent stream has no such limit. */
   reconnects?: number
 }
 
@@ -24,16 +36,21 @@ export type StreamOptions = {
  * with code `stream_blocked` when it opens but brings nothing (a proxy holds it back), or with the signal's reason.
  */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent> {
-  const { signal, dense, silence_ms = 25_000, reconnects = 20 } = options
+  const { signal, dense, silence_ms = 25_000, wait = pause, on_state } = options
   let last = options.after
   let failures = 0
+  let opened = false
   const alive = () => {
     failures = 0
   }
-  // The first connection is not excused: a wrong address or a refusal is told at once.
-  for (let response: Response | null = await options.open(last); ; response = null) {
+  on_state?.({ name: 'connecting' })
+  for (;;) {
+    let failure: unknown = null
     try {
-      for await (const message of messages(response ?? (await options.open(last)), silence_ms, alive)) {
+      const response = await options.open(last)
+      opened = true
+      on_state?.({ name: 'live' })
+      for await (const message of messages(response, silence_ms, alive)) {
         const seq = message.id ? Number(message.id) : null
         if (seq !== null) {
           if (last !== null && seq <= last) continue
@@ -44,16 +61,28 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
       }
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      if (!isPassing(error) || failures >= reconnects) throw error
+      if (!canRetry(error, options, { opened, failures })) throw error
+      failure = error
     }
     failures++
-    await pause(backOff(failures, Math.random()), signal)
+    on_state?.({ name: 'reconnecting', attempt: failures, error: failure })
+    await wait(Math.max(requestedWait(failure), backOff(failures, Math.random())), signal)
   }
 }
 
-/** What a later connection can mend: a cut one, and refusals that pass. `open` has tried several times by then. */
-const isPassing = (error: unknown) =>
-  !(error instanceof AgentRunError) || (error.code !== 'stream_blocked' && [0, 429, 502, 503, 504].includes(error.status))
+/**
+ * Whether a later connection can succeed. A program learns at once of a wrong address or a refusal, so its first connection is final;
+ * `open` has retried several times by then. A persistent stream ends only with a refusal that does not depend on time.
+ */
+function canRetry(error: unknown, { persistent, reconnects = 20 }: StreamOptions, so_far: { opened: boolean; failures: number }): boolean {
+  if (persistent) return !(error instanceof AgentRunError) || !isFinalRefusal(error)
+  if (!so_far.opened || so_far.failures >= reconnects) return false
+  return !(error instanceof AgentRunError) || (error.code !== 'stream_blocked' && [0, 429, 502, 503, 504].includes(error.status))
+}
+
+const isFinalRefusal = ({ status }: AgentRunError) => status >= 400 && status < 500 && status !== 408 && status !== 429
+
+const requestedWait = (error: unknown) => (error instanceof AgentRunError ? (error.retry_after_ms ?? 0) : 0)
 
 function dataOf({ data }: EventSourceMessage): unknown {
   try {
@@ -66,7 +95,7 @@ function dataOf({ data }: EventSourceMessage): unknown {
 /** The messages of one connection, `alive` at each of them and at each heartbeat. Ends when it is cut or silent; leaving it closes it. */
 async function* messages(response: Response, silence_ms: number, alive: () => void): AsyncGenerator<EventSourceMessage> {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || response.body === null)
-    throw new AgentRunError({ status: response.status, code: 'unexpected', detail: `What answers at ${response.url} is no event stream.` })
+    throw new AgentRunError({ status: response.status, code: 'unexpected', detail: `The response of ${response.url} is no event stream.` })
   const ready: EventSourceMessage[] = []
   const parser = createParser({
     onComment: alive,
@@ -80,7 +109,7 @@ async function* messages(response: Response, silence_ms: number, alive: () => vo
   let received = false
   try {
     for (;;) {
-      const chunk = await within(reader.read(), silence_ms)
+      const chunk = await settledWithin(reader.read(), silence_ms)
       if (chunk === 'silent' && !received) throw blocked(response.url)
       if (chunk === 'silent' || chunk.done) return
       received = true
@@ -99,7 +128,7 @@ const blocked = (url: string) =>
     detail: `The stream at ${url} opens but brings nothing: a proxy may hold it back.`,
   })
 
-async function within<T>(work: Promise<T>, ms: number): Promise<T | 'silent'> {
+async function settledWithin<T>(work: Promise<T>, ms: number): Promise<T | 'silent'> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<'silent'>(resolve => {
     timer = setTimeout(() => resolve('silent'), ms)

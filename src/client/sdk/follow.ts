@@ -1,22 +1,22 @@
-import { streamEvents } from './event-stream.ts'
+import { type Connection, streamEvents } from './event-stream.ts'
 import type { AgentRun, LogEntry } from './operations.ts'
 import type { Core } from './request.ts'
 
 export type RunEvent =
   /** An entry of the trace: each one once, in order, without a gap. */
   | { type: 'log'; seq: number; entry: LogEntry }
-  /** The run whenever it has changed, and after each reconnection. */
+  /** The run after each change, and after each reconnection. */
   | { type: 'run'; run: AgentRun }
-  /** What passes and is not kept: a tool begins, a piece of its output or of the model's text, a limit is near. Lost while a connection is. */
+  /** Ephemeral events: a tool starts, a piece of its output or of the model's text, a limit is near. Lost while there is no connection. */
   | { type: 'tool' | 'output' | 'text' | 'notice'; data: Record<string, unknown> }
 
-/** What happened to one of the organization's runs, with the run as it is by now; null when it is deleted. */
+/** What happened to one of the organization's runs, with the current state of the run; null when it was deleted. */
 export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun | null }
 
 export type FollowOptions = {
   /** Only entries after this one; 0, the default, is the whole trace. */
   after_seq?: number
-  /** The stream ends with the run that has ended (`end`, the default), that rests (`rest`, see `isAtRest`), or for which this is true. */
+  /** When the stream ends: once the run has ended (`end`, the default), once it rests (`rest`, see `isAtRest`), or once this is true. */
   until?: 'end' | 'rest' | ((run: AgentRun) => boolean)
   signal?: AbortSignal
 }
@@ -31,32 +31,38 @@ export function isAtRest(run: AgentRun): boolean {
   return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }
 
-const passing = ['tool', 'output', 'text', 'notice']
+const ephemeral = ['tool', 'output', 'text', 'notice']
 
 /** A run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
-export async function* followRun(core: Core, agent_run_id: number, options: FollowOptions = {}): AsyncGenerator<RunEvent> {
+export async function* followRun(
+  core: Core,
+  agent_run_id: number,
+  options: FollowOptions = {},
+  connection: Connection = {},
+): AsyncGenerator<RunEvent> {
   const { after_seq = 0, until = 'end', signal } = options
   const enough = until === 'end' ? (run: AgentRun) => run.terminal : until === 'rest' ? isAtRest : until
   const open = (after: number | null) =>
     core.request('streamAgentRunEvents', { params: { agent_run_id }, signal, headers: { 'last-event-id': String(after ?? 0) } })
-  for await (const { seq, event, data } of streamEvents({ open, after: after_seq, dense: true, signal })) {
+  for await (const { seq, event, data } of streamEvents({ open, after: after_seq, dense: true, signal, ...connection })) {
     if (event === 'log' && seq !== null) yield { type: 'log', seq, entry: data as LogEntry }
     else if (event === 'run') {
       const run = data as AgentRun
       yield { type: 'run', run }
       if (enough(run)) return
-    } else if (passing.includes(event)) yield { type: event, data } as RunEvent
+    } else if (ephemeral.includes(event)) yield { type: event, data } as RunEvent
   }
 }
 
 /** Status changes of all runs, from now on or after `after_seq`. Does not end by itself. */
 export async function* followOrganization(
   core: Core,
-  options: { after_seq?: number; signal?: AbortSignal } = {},
+  options: { after_seq?: number | undefined; signal?: AbortSignal } = {},
+  connection: Connection = {},
 ): AsyncGenerator<OrganizationEvent> {
   const { after_seq = null, signal } = options
   const open = (after: number | null) =>
     core.request('streamOrganizationEvents', { signal, headers: after === null ? {} : { 'last-event-id': String(after) } })
-  for await (const { seq, data } of streamEvents({ open, after: after_seq, dense: false, signal }))
+  for await (const { seq, data } of streamEvents({ open, after: after_seq, dense: false, signal, ...connection }))
     if (seq !== null) yield data as OrganizationEvent
 }

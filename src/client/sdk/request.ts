@@ -34,24 +34,37 @@ export type Core = {
 
 type Loose = CallOptions & { params?: Record<string, unknown>; query?: Record<string, unknown>; body?: unknown }
 
+/** Where bearer tokens come from. */
+export type Credentials = {
+  /** The token of the next request; undefined sends none. */
+  token(): Promise<string | undefined>
+  /** Discards a token that was refused with 401; the request is then repeated once with the next one. Without it a 401 is final. */
+  discard?(token: string): void
+}
+
 export type CoreOptions = {
+  /** Where the service is; empty for the origin of the page that calls. */
   base_url: string
-  token: string | undefined
+  credentials: Credentials
   transport: Transport
   organization: () => Promise<number>
 }
 
 export function createCore(options: CoreOptions): Core {
-  async function outgoing(name: OperationName, input: Loose, accept: string): Promise<Outgoing> {
+  const { credentials } = options
+
+  async function outgoing(name: OperationName, input: Loose, accept: string): Promise<Outgoing & { token: string | undefined }> {
     const { method, path, access, keyed } = routes[name]
     const needs_organization = path.includes('{org_id}') && input.params?.org_id === undefined
     const params = needs_organization ? { ...input.params, org_id: await options.organization() } : input.params
     const key = keyed && input.idempotency_key === undefined ? randomKey() : input.idempotency_key
+    const token = access === 'token' ? await credentials.token() : undefined
     const headers: Record<string, string> = { accept }
-    if (access === 'token' && options.token !== undefined) headers.authorization = `Bearer ${options.token}`
+    if (token !== undefined) headers.authorization = `Bearer ${token}`
     if (input.body !== undefined) headers['content-type'] = 'application/json'
     if (key != null) headers['idempotency-key'] = key
     return {
+      token,
       method,
       url: `${options.base_url}${pathWith(path, params ?? {})}${search(input.query ?? {})}`,
       headers: { ...headers, ...input.headers },
@@ -61,17 +74,25 @@ export function createCore(options: CoreOptions): Core {
     }
   }
 
+  async function perform<T>(name: OperationName, input: Loose, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
+    const { token, ...request } = await outgoing(name, input, accept)
+    try {
+      return await send(options.transport, request, read)
+    } catch (error) {
+      const refused = error instanceof AgentRunError && error.status === 401
+      if (!refused || token === undefined || credentials.discard === undefined) throw error
+      credentials.discard(token)
+      return send(options.transport, await outgoing(name, input, accept), read)
+    }
+  }
+
   return {
     async call(name, ...[input = {}]) {
-      const { text, url } = await send(options.transport, await outgoing(name, input as Loose, 'application/json'), async response => ({
-        text: await response.text(),
-        url: response.url,
-      }))
+      const read = async (response: Response) => ({ text: await response.text(), url: response.url })
+      const { text, url } = await perform(name, input as Loose, 'application/json', read)
       return parsed(text, url)
     },
-    async request(name, ...[input = {}]) {
-      return send(options.transport, await outgoing(name, input as Loose, '*/*'), response => Promise.resolve(response))
-    },
+    request: (name, ...[input = {}]) => perform(name, input as Loose, '*/*', response => Promise.resolve(response)),
   }
 }
 
@@ -79,7 +100,7 @@ function parsed<T>(text: string, url: string): T {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new AgentRunError({ status: 200, code: 'unexpected', detail: `What answers at ${url} is not JSON: is it the service?`, cause })
+    throw new AgentRunError({ status: 200, code: 'unexpected', detail: `The response of ${url} is not JSON: is it the service?`, cause })
   }
 }
 

@@ -61,7 +61,7 @@ async function attempt<T>(transport: Transport, request: Outgoing, read: (respon
   } catch (error) {
     if (asked?.aborted) throw asked.reason
     if (error instanceof AgentRunError) throw error
-    const { origin } = new URL(url)
+    const origin = originOf(url)
     const detail = late.signal.aborted ? `no answer within ${transport.timeout_ms / 1000} s` : reasonOf(error)
     const code = late.signal.aborted ? 'timeout' : 'unreachable'
     throw new AgentRunError({ status: 0, code, detail: `${origin} cannot be reached: ${detail}`, cause: error })
@@ -72,9 +72,12 @@ async function attempt<T>(transport: Transport, request: Outgoing, read: (respon
 
 function redirected(url: string, response: Response): AgentRunError {
   const to = response.headers.get('location')
-  const detail = `${new URL(url).origin} redirects${to === null ? '' : ` to ${to}`}: give the service's own address`
+  const detail = `${originOf(url)} redirects${to === null ? '' : ` to ${to}`}: give the service's own address`
   return new AgentRunError({ status: response.status, code: 'unexpected', detail })
 }
+
+/** A relative address is one of the page that calls, which needs no name. */
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'The service')
 
 /** Node says "fetch failed" and keeps the reason in `cause`, several when it tried several addresses. */
 function reasonOf(error: unknown): string {

@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { problemOf, unreachable } from './problem.ts'
-import { routes } from './routes.ts'
+import { call } from './client.ts'
 
 /** As much of the OpenAPI document as the reference shows. */
 export type Schema = {
@@ -46,10 +45,6 @@ export type ApiDocument = {
 /** The document of this service; public, so no token goes with it. */
 export const apiDocumentQuery = queryOptions({
   queryKey: ['openapi'],
-  queryFn: async ({ signal }): Promise<ApiDocument> => {
-    const response = await fetch(routes.getOpenApi.path, { signal }).catch(error => Promise.reject(unreachable(error)))
-    if (!response.ok) throw await problemOf(response)
-    return response.json()
-  },
+  queryFn: ({ signal }) => call('getOpenApi', { signal }) as Promise<ApiDocument>,
   staleTime: Number.POSITIVE_INFINITY,
 })

@@ -1,10 +1,8 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
-import { call } from './call.ts'
-import { ProblemError, problemOf, unreachable } from './problem.ts'
-import { routes } from './routes.ts'
-import { session } from './session.ts'
+import { statusOf } from './api-error.ts'
+import { call, session } from './client.ts'
 
 /** Answers are kept up to date by the streams, so nothing is asked for again merely because a tab is looked at. */
 export const createQueryClient = (queryCache: QueryCache) =>
@@ -14,14 +12,17 @@ export const createQueryClient = (queryCache: QueryCache) =>
       queries: {
         staleTime: 30_000,
         refetchOnWindowFocus: false,
-        retry: (count, error) =>
-          count < 3 && error instanceof ProblemError && (error.status === 0 || error.status >= 500 || error.status === 429),
+        retry: (count, error) => count < MAX_RETRIES && isTransient(statusOf(error)),
       },
     },
   })
 
 /** As the list of integrations has it. */
 export type Connection = Omit<ForgeConnection, 'webhook_secret'>
+
+const MAX_RETRIES = 3
+
+const isTransient = (status: number | null) => status !== null && (status === 0 || status === 429 || status >= 500)
 
 export type RunFilter = { status?: RunStatus; repo_id?: number; q?: string; tag?: string; archived?: boolean }
 
@@ -37,13 +38,13 @@ export const runsQuery = (filter: RunFilter) =>
     queryFn: ({ pageParam, signal }) =>
       call('listAgentRuns', {
         query: {
-          skip: String(pageParam),
-          limit: String(runs_page_size),
+          skip: pageParam,
+          limit: runs_page_size,
           status: filter.status,
           q: filter.q,
           tag: filter.tag,
-          repo_id: filter.repo_id === undefined ? undefined : String(filter.repo_id),
-          archived: filter.archived ? 'true' : undefined,
+          repo_id: filter.repo_id,
+          archived: filter.archived || undefined,
         },
         signal,
       }),
@@ -56,7 +57,7 @@ export const runsQuery = (filter: RunFilter) =>
 
 export const sandboxesQuery = infiniteQueryOptions({
   queryKey: ['sandboxes'],
-  queryFn: ({ pageParam, signal }) => call('listSandboxes', { query: { skip: String(pageParam), limit: String(runs_page_size) }, signal }),
+  queryFn: ({ pageParam, signal }) => call('listSandboxes', { query: { skip: pageParam, limit: runs_page_size }, signal }),
   initialPageParam: 0,
   getNextPageParam: (_last, pages) => {
     const here = pages.reduce((sum, page) => sum + page.items.length, 0)
@@ -93,7 +94,7 @@ export const checksQuery = (pr_id: number, state: string) =>
 export const commitsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['commits', pr_id, state],
-    queryFn: ({ signal }) => call('listPullRequestCommits', { params: { pr_id }, query: { limit: '100' }, signal }),
+    queryFn: ({ signal }) => call('listPullRequestCommits', { params: { pr_id }, query: { limit: 100 }, signal }),
     placeholderData: previous => previous,
   })
 
@@ -102,8 +103,7 @@ export const commentsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['comments', pr_id, state],
     queryFn: async ({ signal }) => {
-      const page = (skip: number) =>
-        call('listPullRequestComments', { params: { pr_id }, query: { limit: '100', skip: String(skip) }, signal })
+      const page = (skip: number) => call('listPullRequestComments', { params: { pr_id }, query: { limit: 100, skip: skip }, signal })
       const { items, total } = await page(0)
       const all = [...items]
       while (all.length < total) {
@@ -148,10 +148,10 @@ export const egressQuery = (repo_id: number) =>
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
   queryFn: async ({ signal }) => {
-    const first = await call('listRepositories', { query: { limit: '100' }, signal })
+    const first = await call('listRepositories', { query: { limit: 100 }, signal })
     const items = [...first.items]
     while (items.length < first.total) {
-      const next = await call('listRepositories', { query: { limit: '100', skip: String(items.length) }, signal })
+      const next = await call('listRepositories', { query: { limit: 100, skip: items.length }, signal })
       if (next.items.length === 0) break
       items.push(...next.items)
     }
@@ -170,7 +170,7 @@ export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) =>
 
 export const organizationsQuery = queryOptions({
   queryKey: ['organizations'],
-  queryFn: ({ signal }) => call('listOrganizations', { query: { limit: '100' }, signal }),
+  queryFn: ({ signal }) => call('listOrganizations', { query: { limit: 100 }, signal }),
   staleTime: 300_000,
 })
 
@@ -184,11 +184,7 @@ export const currentOrganizationQuery = queryOptions({
 /** Whether workers start runs; public, so that it can be asked at any time. */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
-  queryFn: async ({ signal }): Promise<{ workers: string; workers_reason: string | null }> => {
-    const response = await fetch(routes.getReadiness.path, { signal }).catch(error => Promise.reject(unreachable(error)))
-    if (!response.ok) throw await problemOf(response)
-    return response.json()
-  },
+  queryFn: ({ signal }) => call('getReadiness', { signal }),
   refetchInterval: 30_000,
   retry: false,
 })

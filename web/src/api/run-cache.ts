@@ -1,9 +1,9 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { Answer } from '../../../src/contract/calls.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import type { AnswerOf } from './call.ts'
 import { type RunFilter, runQuery } from './queries.ts'
 
-type Page = AnswerOf<'listAgentRuns'>
+type Page = Answer<'listAgentRuns'>
 
 /** Puts the newest state of a run everywhere it is shown. */
 export function putRun(client: QueryClient, run: AgentRun): void {

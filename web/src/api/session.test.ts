@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest'
-import { ProblemError } from './problem.ts'
+import { AgentRunError } from '../../../src/client/sdk/error.ts'
+import { createPageCore } from './page-core.ts'
 import { createSession } from './session.ts'
 
 const start = Date.parse('2026-11-20T10:00:00Z')
 
-/** A service that gives tokens of 15 minutes; `signed_in` false answers 401. */
+/** A service that issues tokens of 15 minutes; `signed_in` false: it responds 401. */
 function service() {
-  const state = { now: start, signed_in: true, asked: [] as string[], bodies: [] as unknown[] }
-  const answer = async (input: string | URL | Request, init?: RequestInit) => {
-    state.asked.push(`${init?.method} ${input}`)
+  const state = { now: start, signed_in: true, requested: [] as string[], bodies: [] as unknown[] }
+  const respond = async (input: string | URL | Request, init?: RequestInit) => {
+    state.requested.push(`${init?.method} ${input}`)
     state.bodies.push(init?.body)
     if (!state.signed_in) return Response.json({ status: 401, code: 'unauthorized', detail: 'Not signed in.', errors: [] }, { status: 401 })
-    const token = `token-${state.asked.length}`
+    const token = `token-${state.requested.length}`
     return Response.json({
       token,
       expires_at: new Date(state.now + 900_000).toISOString(),
@@ -20,15 +21,15 @@ function service() {
       organizations: [{ id: 7, name: 'x' }],
     })
   }
-  return { state, session: createSession(answer, () => state.now) }
+  return { state, session: createSession(createPageCore(respond), () => state.now) }
 }
 
-test('a token is requested once, regardless of the number of simultaneous calls', async () => {
+test('a token is requested once, however many calls need it at the same time', async () => {
   const { state, session } = service()
   const [a, b] = await Promise.all([session.current(), session.current()])
   expect(a).toEqual(b)
   await session.current()
-  expect(state.asked).toEqual(['POST /session/token'])
+  expect(state.requested).toEqual(['POST /session/token'])
 })
 
 test('a token is renewed before it expires, not when it has', async () => {
@@ -49,7 +50,7 @@ test('a refused token is forgotten, but not one that replaced it meanwhile', asy
   expect((await session.current()).token).not.toBe(first.token)
 })
 
-test('without a cookie the problem is 401, and signing in resolves it', async () => {
+test('without a cookie the problem is 401, and signing in fixes it', async () => {
   const { state, session } = service()
   state.signed_in = false
   await expect(session.current()).rejects.toMatchObject({ status: 401 })
@@ -60,7 +61,7 @@ test('without a cookie the problem is 401, and signing in resolves it', async ()
 })
 
 test('a service that cannot be reached is not the same as being signed out', async () => {
-  const session = createSession(() => Promise.reject(new TypeError('Failed to fetch')))
-  await expect(session.current()).rejects.toBeInstanceOf(ProblemError)
+  const session = createSession(createPageCore(() => Promise.reject(new TypeError('Failed to fetch'))))
+  await expect(session.current()).rejects.toBeInstanceOf(AgentRunError)
   await expect(session.current()).rejects.toMatchObject({ status: 0 })
 })

@@ -1,90 +1,69 @@
 import type { z } from 'zod'
-import type {
-  AcceptedSessionInvitation,
-  AcceptSessionInvitationInput,
-  OpenedInvitation,
-} from '../../../src/contract/organizations/members.ts'
+import type { Core } from '../../../src/client/sdk/request.ts'
+import type { AcceptSessionInvitationInput, OpenedInvitation } from '../../../src/contract/organizations/members.ts'
 import type { SessionToken } from '../../../src/contract/service.ts'
 import { chooseOrganization, chosenOrganization } from './chosen-organization.ts'
-import { ProblemError, problemOf, unreachable } from './problem.ts'
-import { routes } from './routes.ts'
 
 export type Session = z.infer<typeof SessionToken>
 export type Invitation = z.infer<typeof OpenedInvitation>
 
 export type SessionHolder = {
-  /** A token that is good for another minute at least. Rejects with ProblemError; 401 means: sign in. */
+  /** A token that is valid for another minute at least. Rejects with AgentRunError; 401 means: sign in. */
   current(): Promise<Session>
-  /** Forgets the token, so that the next call asks for a new one. */
+  /** Forgets the token, so that the next call requests a new one. */
   forget(token: string): void
   signIn(code: string): Promise<void>
-  /** What an invitation is to. Rejects with ProblemError, 404 for a link that is not valid. */
+  /** Describes an invitation. Rejects with AgentRunError, 404 for a link that is not valid. */
   openInvitation(code: string): Promise<Invitation>
-  /** Joins with a new account or the one that is signed in; later calls are about the organization. */
+  /** Joins with a new account or the one that is signed in, and switches to the organization. */
   acceptInvitation(input: z.input<typeof AcceptSessionInvitationInput>): Promise<void>
-  /** Later calls are about this organization. */
+  /** Switches to an organization: later calls are about it. */
   choose(organization_id: number): void
   signOut(): Promise<void>
 }
 
-const renew_before_ms = 60_000
+const RENEW_BEFORE_MS = 60_000
 
-/** Keeps the bearer token in memory only; the cookie that earns a new one is HttpOnly and good for /session alone. */
-export function createSession(request: typeof fetch, now: () => number = Date.now): SessionHolder {
-  let held: Session | null = null
+/** Keeps the bearer token in memory only; the cookie that is exchanged for a new one is HttpOnly and limited to /session. */
+export function createSession({ call }: Pick<Core, 'call'>, now: () => number = Date.now): SessionHolder {
+  let cached: Session | null = null
   let pending: Promise<Session> | null = null
 
-  const ask = async (route: { method: string; path: string }, body?: unknown) => {
-    const headers = body === undefined ? undefined : { 'content-type': 'application/json' }
-    const response = await request(route.path, {
-      method: route.method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    }).catch(error => Promise.reject(unreachable(error)))
-    if (!response.ok) throw await problemOf(response)
-    return response.json()
-  }
-
   const renew = async () => {
-    const session: Session = await ask(routes.createSessionToken)
+    const session = await call('createSessionToken')
     const chosen = chosenOrganization()
-    const reached = session.organizations.some(({ id }) => id === chosen)
-    held = chosen !== null && reached ? { ...session, organization_id: chosen } : session
-    return held
+    const is_member = session.organizations.some(({ id }) => id === chosen)
+    cached = chosen !== null && is_member ? { ...session, organization_id: chosen } : session
+    return cached
   }
 
   return {
     current() {
-      if (held && Date.parse(held.expires_at) - now() > renew_before_ms) return Promise.resolve(held)
+      if (cached && Date.parse(cached.expires_at) - now() > RENEW_BEFORE_MS) return Promise.resolve(cached)
       pending ??= renew().finally(() => {
         pending = null
       })
       return pending
     },
     forget(token) {
-      if (held?.token === token) held = null
+      if (cached?.token === token) cached = null
     },
     async signIn(code) {
-      await ask(routes.createSession, { code })
-      held = null
+      await call('createSession', { body: { code } })
+      cached = null
     },
-    openInvitation: code => ask(routes.openInvitation, { code }),
+    openInvitation: code => call('openInvitation', { body: { code } }),
     async acceptInvitation(input) {
-      const { organization_id }: z.infer<typeof AcceptedSessionInvitation> = await ask(routes.acceptSessionInvitation, input)
+      const { organization_id } = await call('acceptSessionInvitation', { body: input })
       this.choose(organization_id)
     },
     choose(organization_id) {
       chooseOrganization(organization_id)
-      held = null
+      cached = null
     },
     async signOut() {
-      await ask(routes.deleteSession)
-      held = null
+      await call('deleteSession')
+      cached = null
     },
   }
 }
-
-export const session = createSession((input, init) => fetch(input, init))
-
-/** Whether an error means that this browser is not signed in. */
-export const isSignedOut = (error: unknown) => error instanceof ProblemError && error.status === 401

@@ -1,78 +1,72 @@
-import { authorized } from './call.ts'
-import { readEvents, type StreamEvent, type StreamState } from './reconnecting-stream.ts'
+import type { Connection, ConnectionState } from '../../../src/client/sdk/event-stream.ts'
+import { pause } from '../../../src/client/sdk/waiting.ts'
 
-export type LiveStream = {
-  target: { agent_run_id: number } | 'organization'
-  /** Only what comes after this position; needed before the first id was seen. */
-  after_seq: number | null
-  on_event: (event: StreamEvent) => void
+/** `ended`: the service refused the stream, and no retry can fix it. */
+export type StreamState = ConnectionState | { name: 'ended'; problem: Error }
+
+type Position = { after_seq?: number; signal: AbortSignal }
+
+export type LiveStream<Event> = {
+  /** Opens the SDK's stream: after `after_seq`, or where the service begins. */
+  open: (position: Position, connection: Connection) => AsyncGenerator<Event>
+  /** Only events after this position; needed before the first one was seen. */
+  after_seq?: number
+  on_event: (event: Event) => void
   on_state: (state: StreamState) => void
 }
 
-/** A tab that nobody looks at gives its connection back after this long: browsers allow six to an origin. */
-const hidden_ms = 30_000
+/** A hidden tab closes its connection after this time: browsers allow six for each origin. */
+const HIDDEN_TIMEOUT_MS = 30_000
 
-/** Follows a run or the organization while the page is visible, and catches up when it becomes visible again. Call the result to stop. */
-export function followLive({ target, after_seq, on_event, on_state }: LiveStream): () => void {
+/** Follows a stream while the page is visible, and catches up when it becomes visible again. Call the result to stop. */
+export function followWhileVisible<Event extends object>({ open, after_seq, on_event, on_state }: LiveStream<Event>): () => void {
   const stopped = new AbortController()
-  const name = target === 'organization' ? 'streamOrganizationEvents' : 'streamAgentRunEvents'
-  const params = target === 'organization' ? {} : target
-  let seen: string | null = after_seq === null ? null : String(after_seq)
+  let seen = after_seq
   let reading: AbortController | null = null
   let hiding: ReturnType<typeof setTimeout> | undefined
 
+  const read = async (signal: AbortSignal) => {
+    try {
+      for await (const event of open({ after_seq: seen, signal }, { persistent: true, on_state, wait: waitUntilUseful })) {
+        if (signal.aborted) return
+        if ('seq' in event && typeof event.seq === 'number') seen = event.seq
+        on_event(event)
+      }
+    } catch (error) {
+      if (!signal.aborted) on_state({ name: 'ended', problem: error instanceof Error ? error : new Error(String(error)) })
+    }
+  }
   const start = () => {
     if (reading) return
     reading = new AbortController()
-    const signal = AbortSignal.any([stopped.signal, reading.signal])
-    void readEvents({
-      signal,
-      on_state,
-      wait: waitOrWake,
-      open: (last_id, signal) => {
-        const position = last_id ?? seen
-        return authorized(
-          name,
-          { params, signal },
-          { accept: 'text/event-stream', ...(position === null ? {} : { 'last-event-id': position }) },
-        )
-      },
-      on_event: event => {
-        if (event.id !== null) seen = event.id
-        on_event(event)
-      },
-    })
+    void read(AbortSignal.any([stopped.signal, reading.signal]))
   }
-  const pause = () => {
+  const suspend = () => {
     reading?.abort()
     reading = null
   }
-  const look = () => {
+  const onVisibility = () => {
     clearTimeout(hiding)
-    if (document.hidden) hiding = setTimeout(pause, hidden_ms)
+    if (document.hidden) hiding = setTimeout(suspend, HIDDEN_TIMEOUT_MS)
     else start()
   }
-  document.addEventListener('visibilitychange', look, { signal: stopped.signal })
+  document.addEventListener('visibilitychange', onVisibility, { signal: stopped.signal })
   start()
-  look()
+  onVisibility()
   return () => {
     clearTimeout(hiding)
     stopped.abort()
   }
 }
 
-/** Waits `ms`, or less when the machine is online again or the page is looked at again. */
-function waitOrWake(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const woken = new AbortController()
-    const done = () => {
-      clearTimeout(timer)
-      woken.abort()
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    window.addEventListener('online', done, { signal: woken.signal })
-    document.addEventListener('visibilitychange', () => !document.hidden && done(), { signal: woken.signal })
-    signal.addEventListener('abort', done, { signal: woken.signal })
+/** Waits `ms`, or less when the machine is online again or the page is visible again. */
+function waitUntilUseful(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const finished = new AbortController()
+  const woken = new Promise<void>(resolve => {
+    const options = { signal: finished.signal }
+    window.addEventListener('online', () => resolve(), options)
+    document.addEventListener('visibilitychange', () => document.hidden || resolve(), options)
   })
+  const limit = signal ? AbortSignal.any([signal, finished.signal]) : finished.signal
+  return Promise.race([pause(ms, limit), woken]).finally(() => finished.abort())
 }

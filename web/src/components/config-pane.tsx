@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { fieldMessages } from '../api/problem.ts'
+import { fieldMessages } from '../api/api-error.ts'
 import { moment } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { isRecorded } from '../trace/recorded.ts'

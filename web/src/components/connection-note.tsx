@@ -1,5 +1,5 @@
 import { RefreshCw, Unplug } from 'lucide-react'
-import type { StreamState } from '../api/reconnecting-stream.ts'
+import type { StreamState } from '../api/visible-tab-stream.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
 
@@ -7,7 +7,7 @@ import { Badge } from '../ui/badge.tsx'
 export function ConnectionNote({ state }: { state: StreamState }) {
   if (state.name === 'reconnecting') {
     return (
-      <Badge tone="warn" title={visible(state.problem)}>
+      <Badge tone="warn" title={visible(problemText(state.error))}>
         <RefreshCw aria-hidden className="size-3 animate-spin [animation-duration:3s]" /> Reconnecting…
       </Badge>
     )
@@ -21,3 +21,5 @@ export function ConnectionNote({ state }: { state: StreamState }) {
   }
   return null
 }
+
+const problemText = (error: unknown) => (error instanceof Error ? error.message : 'The stream was closed')

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 import { environmentsQuery } from '../api/queries.ts'
 import { ago, duration } from '../text/format.ts'
 import { visible } from '../text/visible.ts'

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import type { FoundSetupCommands } from '../../../src/contract/repositories/setup-commands.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'

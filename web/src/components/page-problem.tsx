@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { Ban, CloudOff, SearchX } from 'lucide-react'
-import { ProblemError } from '../api/problem.ts'
+import { statusOf } from '../api/api-error.ts'
 import { visible } from '../text/visible.ts'
 import { Button, buttonLook } from '../ui/button.tsx'
 import { Blank, Forbidden } from '../ui/notice.tsx'
 
 /** What a page shows instead of itself. `error` null: there is no such page. */
 export function PageProblem({ error, retry, what = 'page' }: { error: unknown; retry?: () => void; what?: string }) {
-  const status = error instanceof ProblemError ? error.status : null
+  const status = statusOf(error)
   const again = <Button onClick={retry ?? (() => location.reload())}>Try again</Button>
   if (error === null || status === 404 || status === 400) {
     return (

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AgentRun, RunPullRequest } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 import { pullRequestQuery, runQuery } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Body } from '../../../src/contract/calls.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 import { putRun } from '../api/run-cache.ts'
 
 /** What may be asked of a run. Every answer is the run, and is shown everywhere at once. */
@@ -13,8 +14,7 @@ export function useRunActions({ id }: AgentRun) {
     pause: useMutation({ mutationFn: () => call('pauseAgentRun', { body }), onSuccess }),
     archive: useMutation({ mutationFn: (on: boolean) => call(on ? 'archiveAgentRun' : 'unarchiveAgentRun', { body }), onSuccess }),
     update: useMutation({
-      mutationFn: (changes: NonNullable<Parameters<typeof call<'updateAgentRun'>>[1]>['body']) =>
-        call('updateAgentRun', { params: body, body: changes }),
+      mutationFn: (changes: Body<'updateAgentRun'>) => call('updateAgentRun', { params: body, body: changes }),
       onSuccess,
     }),
     resume: useMutation({

@@ -4,7 +4,7 @@ import { Archive, ArchiveRestore, ChevronLeft, Download, Link2, Pause, Square } 
 import { useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../api/queries.ts'
-import type { StreamState } from '../api/reconnecting-stream.ts'
+import type { StreamState } from '../api/visible-tab-stream.ts'
 import { plural } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { traceAsJsonl } from '../trace/download.ts'

@@ -2,7 +2,7 @@ import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 import { visible } from '../text/visible.ts'
 import type { Trace } from '../trace/open-trace.ts'
 import { Button } from '../ui/button.tsx'
@@ -31,10 +31,10 @@ export function TraceLog({ run, trace, feed }: Props) {
 
   const toError = async (direction: 'next' | 'previous') => {
     const from = feed.current?.current_seq() ?? (direction === 'next' ? 0 : run.total_logs + 1)
-    const query = direction === 'next' ? { after_seq: String(from) } : ({ before_seq: String(from), reverse: 'true' } as const)
+    const query = direction === 'next' ? { after_seq: from } : { before_seq: from, reverse: true }
     const { logs } = await call('getAgentRunLogs', {
       params: { agent_run_id: run.id },
-      query: { ...query, message_type: 'ERROR', limit: '1' },
+      query: { ...query, message_type: 'ERROR', limit: 1 },
     })
     const found = logs[0]
     setNotice(found ? null : direction === 'next' ? 'No error after this entry' : 'No error before this entry')

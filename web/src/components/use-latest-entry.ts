@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
+import { call } from '../api/client.ts'
 
 type Which = { message_type: MessageType; tool_name?: string }
 
@@ -10,7 +10,7 @@ export function useLatestEntry(run: AgentRun, which: Which, wanted: boolean): Lo
   const query = useQuery({
     queryKey: ['latest', run.id, which, run.total_logs],
     queryFn: ({ signal }) =>
-      call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...which, reverse: 'true', limit: '1' }, signal }),
+      call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...which, reverse: true, limit: 1 }, signal }),
     placeholderData: previous => previous,
     enabled: wanted,
   })

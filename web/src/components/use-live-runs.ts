@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import type { StreamState } from '../api/reconnecting-stream.ts'
+import { followOrganization } from '../../../src/client/sdk/follow.ts'
+import { isSignedOut } from '../api/api-error.ts'
+import { core } from '../api/client.ts'
 import { dropRun, putRun } from '../api/run-cache.ts'
-import { isSignedOut } from '../api/session.ts'
-import { followLive } from '../api/visible-tab-stream.ts'
+import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
 
 /** Keeps every run that is shown up to date through the organization's stream. */
 export function useLiveRuns(): StreamState {
@@ -14,19 +14,16 @@ export function useLiveRuns(): StreamState {
   const [state, setState] = useState<StreamState>({ name: 'connecting' })
   useEffect(() => {
     let seen = false
-    return followLive({
-      target: 'organization',
-      after_seq: null,
-      on_event: ({ event, id, data }) => {
-        seen ||= id !== null
-        if (event !== 'run') return
-        const { run, agent_run_id } = data as { run: AgentRun | null; agent_run_id: number }
+    return followWhileVisible({
+      open: (position, connection) => followOrganization(core, position, connection),
+      on_event: ({ run, agent_run_id }) => {
+        seen = true
         if (run) putRun(queries, run)
         else dropRun(queries, agent_run_id)
       },
       on_state: next => {
         setState(next)
-        // Before the first id there is nothing to resume from: what happened until the stream was open is asked for.
+        // Before the first event there is nothing to resume from: what happened until the stream was open is loaded again.
         if (next.name === 'live' && !seen) void queries.invalidateQueries({ queryKey: ['runs'] })
         if (next.name === 'ended' && isSignedOut(next.problem)) void router.invalidate()
       },

@@ -2,9 +2,10 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Sparkles } from 'lucide-react'
 import { useState } from 'react'
+import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../src/core/repositories/sample.ts'
-import { call } from '../api/call.ts'
-import { fieldMessages } from '../api/problem.ts'
+import { fieldMessages } from '../api/api-error.ts'
+import { call } from '../api/client.ts'
 import { modelsQuery, organizationsQuery, repositoriesQuery } from '../api/queries.ts'
 import { BudgetFields, budgetOf, no_budget } from '../components/budget-fields.tsx'
 import { isScripted } from '../components/model-badge.tsx'
@@ -43,6 +44,7 @@ export function NewRunPage() {
   const pull_request = open_pr ?? organization?.settings.enable_pr_creation ?? true
 
   const create = useMutation({
+    // Without `dry_run` the response is the run.
     mutationFn: () =>
       call('createAgentRun', {
         body: {
@@ -55,7 +57,7 @@ export function NewRunPage() {
           budget: budgetOf(budget),
           auto_create_pr: open_pr,
         },
-      }),
+      }) as Promise<AgentRun>,
     onSuccess: run => navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }),
   })
   const problems = fieldMessages(create.error)

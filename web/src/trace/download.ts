@@ -1,10 +1,10 @@
-import { authorized, call } from '../api/call.ts'
+import { call, core } from '../api/client.ts'
 
 /** Every entry of a run as JSON lines, page by page. `on_progress` gets the number of entries so far. */
 export async function traceAsJsonl(agent_run_id: number, on_progress: (entries: number) => void): Promise<Blob> {
   const lines: string[] = []
   for (let after = 0; ; ) {
-    const { logs } = await call('getAgentRunLogs', { params: { agent_run_id }, query: { after_seq: String(after), limit: '100' } })
+    const { logs } = await call('getAgentRunLogs', { params: { agent_run_id }, query: { after_seq: after, limit: 100 } })
     for (const entry of logs) lines.push(`${JSON.stringify(entry)}\n`)
     on_progress(lines.length)
     const last = logs.at(-1)
@@ -21,7 +21,7 @@ export function artifactId(artifact_url: string): number | null {
 
 /** The whole output of a tool, with the name that the service gives it. */
 export async function artifactFile(artifact_id: number): Promise<{ blob: Blob; name: string }> {
-  const response = await authorized('getArtifact', { params: { artifact_id } })
+  const response = await core.request('getArtifact', { params: { artifact_id } })
   const name = /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
   return { blob: await response.blob(), name: name ?? `artifact-${artifact_id}.txt` }
 }

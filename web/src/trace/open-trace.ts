@@ -1,8 +1,8 @@
-import type { LogEntry, MessageType } from '../../../src/contract/runs/logs.ts'
+import { followRun, type RunEvent } from '../../../src/client/sdk/follow.ts'
+import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
-import { call } from '../api/call.ts'
-import type { StreamEvent, StreamState } from '../api/reconnecting-stream.ts'
-import { followLive } from '../api/visible-tab-stream.ts'
+import { call, core } from '../api/client.ts'
+import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
 import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
 
@@ -45,31 +45,29 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     }, batch_ms)
   }
   const load = (filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
-    const query = { skip: String(skip), limit: String(limit), ...filter }
+    const query = { skip, limit, ...filter }
     const answer = await call('getAgentRunLogs', { params: { agent_run_id: run.id }, query, signal })
     return { logs: answer.logs, total: answer.filtered_total ?? answer.total_logs }
   }
   const pages = createLogPages({ load: load({}), on_change: changed, page_size, max_pages })
   pages.grow(run.total_logs)
 
-  const onEvent = ({ event, data }: StreamEvent) => {
-    if (event === 'log') {
-      const entry = data as LogEntry
-      pages.append(entry)
-      work = afterEntry(work, entry)
+  const onEvent = (event: RunEvent) => {
+    if (event.type === 'log') {
+      pages.append(event.entry)
+      work = afterEntry(work, event.entry)
       for (const follower of followers) follower()
-    } else if (event === 'run') {
-      const latest = data as AgentRun
-      if (!working.has(latest.status)) work = nothing_live
-      pages.grow(latest.total_logs)
-      on_run(latest)
+    } else if (event.type === 'run') {
+      if (!working.has(event.run.status)) work = nothing_live
+      pages.grow(event.run.total_logs)
+      on_run(event.run)
     } else {
-      work = afterEvent(work, event, data)
+      work = afterEvent(work, event.type, event.data)
     }
     changed()
   }
-  const unfollow = followLive({
-    target: { agent_run_id: run.id },
+  const unfollow = followWhileVisible({
+    open: (position, connection) => followRun(core, run.id, { ...position, until: () => false }, connection),
     after_seq: run.total_logs,
     on_event: onEvent,
     on_state: state => {

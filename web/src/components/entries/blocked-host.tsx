@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { EgressRule } from '../../../../src/contract/organizations/egress.ts'
-import { call } from '../../api/call.ts'
+import { call } from '../../api/client.ts'
 import { egressQuery, runQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { blockedHost } from '../../trace/blocked-host.ts'

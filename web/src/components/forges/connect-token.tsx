@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ForgeKind } from '../../../../src/contract/repositories/forges.ts'
-import { fieldMessages } from '../../api/problem.ts'
+import { fieldMessages } from '../../api/api-error.ts'
 import { forgesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'

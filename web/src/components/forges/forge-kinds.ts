@@ -1,5 +1,5 @@
 import type { ForgeConnection, ForgeKind } from '../../../../src/contract/repositories/forges.ts'
-import { call } from '../../api/call.ts'
+import { call } from '../../api/client.ts'
 
 type Kind = {
   name: string
