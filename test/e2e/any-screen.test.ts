@@ -38,7 +38,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
   await page.getByRole('button', { name: 'Start run' }).waitFor()
   expect(await sideways(page)).toBe(0)
   await someone.open('/forges')
-  await page.getByRole('button', { name: 'Make an app' }).waitFor()
+  await page.getByRole('button', { name: 'Create app' }).waitFor()
   expect(await sideways(page)).toBe(0)
   await someone.open(`/agent/trace/${run_id}`)
   await page.getByRole('feed').locator('[data-type=FINAL_ANSWER]').waitFor()
@@ -101,7 +101,7 @@ test('every control has a name and is at least 24 px in both directions', async 
   }
 })
 
-test('a run or page that does not exist is reported as such', async () => {
+test('a run or page that does not exist is reported as missing', async () => {
   await using someone = await visit({ accept: /404 \(Not Found\)/ })
   const { page } = someone
   for (const path of ['/agent/trace/999999', '/agent/trace/no-number', '/nowhere']) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const signed_out = { signed_in: false } as const
 const sideways = (page: Page) => page.evaluate('document.documentElement.scrollWidth - innerWidth')
 
-test('/docs is a page for every client, with or without a browser', async () => {
+test('/docs is public, with or without a browser', async () => {
   const response = await fetch(`${app.base_url}/docs`)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
 })
@@ -94,7 +94,7 @@ test('the keyboard is enough: / searches, Enter opens the first that is found', 
   await nav.waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('remote stop')
-  await page.getByText('No operation is called so').waitFor()
+  await page.getByText('No operation matches').waitFor()
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type('stopagentrun')
   await nav.getByRole('link').first().filter({ hasText: 'Stop an agent run' }).waitFor()

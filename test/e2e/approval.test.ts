@@ -9,7 +9,7 @@ const { app, visit } = await inBrowser(
   startCodingApp(answers(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })),
 )
 
-test('a change of CI is explained on the page, and one click lets it be pushed', async () => {
+test('the page shows a change of CI that needs approval, and one click pushes it', async () => {
   const { id } = await createRun(app, { prompt: 'Make CI faster' })
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval')
   await using visitor = await visit()

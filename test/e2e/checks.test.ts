@@ -10,7 +10,7 @@ const prompt = [
   ...['    - write: {path: note.txt, content: "one\\ntwo\\n"}', '    - answer: Two lines now.', '- answer: Wrote it.', '```'],
 ].join('\n')
 
-test('the trace shows which checks failed, why, and the outcome; the pull request shows the state of its checks', async () => {
+test('the trace shows which checks failed, why, and the outcome of the fix; the pull request shows the state of its checks', async () => {
   const checks = [
     { name: 'lines', command: 'test $(wc -l <note.txt) -eq 2 || { echo "not ok: too few lines"; exit 1; }' },
     { name: 'never', command: 'echo "<b>bold</b> claim"; exit 3' },

@@ -14,7 +14,7 @@ const fetching = `until curl --noproxy '' -sS http://localhost:${server.port}/ |
 
 const setOrganization = (agent: object) => app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })
 
-test('where egress is off the entry explains the effect of allowing, and one click turns it on for that host alone', async () => {
+test('where egress is off the entry explains what allowing does, and one click turns it on for that host only', async () => {
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
   await using visitor = await visit()
   const { page } = visitor
@@ -49,7 +49,7 @@ test('a host that was refused is allowed from its entry, and the active run can 
   expect(visitor.problems).toEqual([])
 })
 
-test('a user who may not change the repository gets the reason, and nothing can be allowed that no rule would help', async () => {
+test('a member without permission sees the reason, and hosts that no rule can allow are not offered', async () => {
   const command = 'curl -s http://a.example/; curl -s http://169.254.169.254/; curl -s http://a.example/; true'
   const { id } = await createRun(app, { prompt: playbook(command), model: 'scripted/playbook' })
   await awaitEnd(app, id)

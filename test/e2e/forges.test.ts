@@ -10,12 +10,12 @@ afterAll(async () => {
 })
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' }))
 
-test('GitHub is connected by a token: a refused one shows the reason, a valid one shows its account, and after disconnecting it is gone', async () => {
+test('GitHub is connected with a token: a refused one shows the reason, a valid one its account, and a disconnected one is removed', async () => {
   await using someone = await visit({ accept: /status of 400/ })
   const { page } = someone
   await page.getByRole('link', { name: 'Forges' }).click()
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
-  const form = page.getByRole('form', { name: 'Connect by a token' })
+  const form = page.getByRole('form', { name: 'Connect with a token' })
   const [address, token, connect] = [form.getByLabel('Address'), form.getByLabel('Token'), form.getByRole('button', { name: 'Connect' })]
   expect(await address.inputValue()).toBe('https://github.com')
   expect(await connect.getAttribute('aria-description')).toBe('Give a token first')
@@ -28,13 +28,13 @@ test('GitHub is connected by a token: a refused one shows the reason, a valid on
   const item = page.getByRole('region', { name: 'Connections' }).getByRole('listitem', { name: github.url })
   await item.getByText('Not working', { exact: true }).waitFor()
   await item.getByText('GitHub answered 401: Bad credentials').waitFor()
-  await form.getByText('which is not shown again').waitFor()
+  await form.getByText('It is not shown again').waitFor()
   expect(await token.inputValue()).toBe('')
 
   await token.fill(github.token)
   await connect.click()
   await item.getByText('Working', { exact: true }).waitFor()
-  await item.getByText('By a token, as agent-bot · not used yet').waitFor()
+  await item.getByText('Token, as agent-bot · not used yet').waitFor()
   await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
   await rows(app, 'update forges set used_at = now()')
   await someone.open('/forges')
@@ -42,31 +42,31 @@ test('GitHub is connected by a token: a refused one shows the reason, a valid on
   await item.getByRole('button', { name: 'Disconnect' }).click()
   await item.getByRole('button', { name: 'Keep it' }).click()
   await item.getByRole('button', { name: 'Disconnect' }).click()
-  await item.getByRole('button', { name: 'Disconnect now' }).click()
+  await item.getByRole('button', { name: 'Confirm disconnect' }).click()
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
   expect(await rows(app, 'select 1 from forges')).toEqual([])
 })
 
-test('an app is created on GitHub, and is connected when the person comes back; Gitea requires its address', async () => {
+test('an app is created on GitHub, and is connected when the person returns; Gitea needs an address', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open('/forges')
-  const form = page.getByRole('form', { name: 'Make a GitHub App' })
+  const form = page.getByRole('form', { name: 'Create a GitHub App' })
   await form.getByLabel('Address of GitHub').fill(github.url)
-  await form.getByLabel('Organization there').fill('acme')
-  await form.getByRole('button', { name: 'Make an app' }).click()
-  const link = form.getByRole('link', { name: 'Go on at GitHub' })
+  await form.getByLabel('Organization on GitHub').fill('acme')
+  await form.getByRole('button', { name: 'Create app' }).click()
+  const link = form.getByRole('link', { name: 'Continue on GitHub' })
   const state = new URL((await link.getAttribute('href')) ?? '').searchParams.get('state') ?? ''
   const back = new URLSearchParams({ state, code: 'code-of-the-manifest' })
   expect((await fetch(`${app.base_url}/hooks/github-app/callback?${back}`)).status).toBe(200)
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
   const item = page.getByRole('listitem', { name: github.url })
-  await item.getByText('By an app, as careful-agent[bot] · not used yet').waitFor()
+  await item.getByText('GitHub App, as careful-agent[bot] · not used yet').waitFor()
 
-  const by_token = page.getByRole('form', { name: 'Connect by a token' })
+  const by_token = page.getByRole('form', { name: 'Connect with a token' })
   await by_token.getByLabel('Forge').selectOption('gitea')
   expect(await by_token.getByLabel('Address').inputValue()).toBe('')
-  expect(await by_token.getByRole('button').getAttribute('aria-description')).toBe('Say where it is first')
+  expect(await by_token.getByRole('button').getAttribute('aria-description')).toBe('Enter the address first')
 })
 
 test('a user who is not an ADMIN sees what is connected, and why they may not change it', async () => {
@@ -75,14 +75,14 @@ test('a user who is not an ADMIN sees what is connected, and why they may not ch
     await using someone = await visit()
     const { page } = someone
     await someone.open('/forges')
-    const why = 'Your role, MEMBER, may look at connections but not change them'
+    const why = 'Your role, MEMBER, can view connections but not change them'
     await page.getByText(`${why}.`).waitFor()
-    for (const name of ['Disconnect', 'Connect', 'Make an app']) {
+    for (const name of ['Disconnect', 'Connect', 'Create app']) {
       const button = page.getByRole('button', { name, exact: true })
       await button.click({ force: true })
       expect([await button.getAttribute('aria-disabled'), await button.getAttribute('aria-description')]).toEqual(['true', why])
     }
-    expect(await page.getByRole('form', { name: 'Connect by a token' }).getByLabel('Token').isDisabled()).toBe(true)
+    expect(await page.getByRole('form', { name: 'Connect with a token' }).getByLabel('Token').isDisabled()).toBe(true)
     expect(await rows(app, 'select url from forges')).toEqual([{ url: github.url }])
   } finally {
     await rows(app, `update memberships set role = 'ADMIN'`)

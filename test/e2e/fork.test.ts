@@ -20,11 +20,11 @@ test('an entry is forked from its card: the new run opens, links back, and has t
   const entry = page.getByRole('article').filter({ hasText: 'echo one' })
   await entry.getByRole('button', { name: /shell/ }).click()
   await entry.getByRole('button', { name: 'Fork from here' }).click()
-  await page.getByRole('textbox', { name: 'What shall it do?' }).fill('Look around')
+  await page.getByRole('textbox', { name: 'What should it do?' }).fill('Look around')
   await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click()
   await page.getByRole('link', { name: `Run ${id}` }).waitFor()
   expect(page.url()).not.toMatch(new RegExp(`/agent/trace/${id}$`))
-  // For a moment the output is in the running step and in its entry.
+  // For a moment the output is shown in the running step and in its entry.
   await page.getByText('one.txt', { exact: true }).first().waitFor()
   expect(await page.getByText('two.txt').count()).toBe(0)
   await page.getByRole('link', { name: `Run ${id}` }).click()

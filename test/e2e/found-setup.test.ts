@@ -8,7 +8,7 @@ import { inBrowser } from './visit.ts'
 const url = makeRepository({ Makefile: 'all:\n\techo yes >made\n\ntest:\n\tgrep yes made\n', 'a.c': 'int a;\n' })
 const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' }), { AGENTRUN_REPO_PATHS: tmpdir() }))
 
-test('commands that were detected for a repository that has others become its own at the press of a button', async () => {
+test('commands that were detected for a repository with other commands replace them at the press of a button', async () => {
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
   const repo_id = (await app.call('POST', at('/repos'), { url, full_name: `t/${basename(url)}` })).body.id
   const commands = async () => (await app.call('GET', at(`/repos/${repo_id}/setup-commands`))).body.commands
@@ -25,7 +25,7 @@ test('commands that were detected for a repository that has others become its ow
   // The trace has the answer as it is, in lines.
   await page.getByText(/^\{\n {2}"commands": \[\n {4}"make"/).waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
-  await page.getByRole('button', { name: 'Use these' }).click()
-  await page.getByRole('button', { name: 'The repository has these now' }).waitFor()
+  await page.getByRole('button', { name: 'Use these commands' }).click()
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
   expect(await commands()).toEqual(['make'])
 })

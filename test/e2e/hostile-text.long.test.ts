@@ -47,7 +47,7 @@ test('F124 hostile text from prompt, output, file names and answer is inert ever
     await feed.locator('[data-type=FINAL_ANSWER]').waitFor()
     if (view === 'answer') await page.locator('.prose a').first().waitFor()
     if (view === 'changes') await page.locator('.diff-code-insert').first().waitFor()
-    // Every entry is opened and checked.
+    // Every entry is opened.
     for (let seq = 1; seq <= ended.total_logs; seq++) {
       await page.keyboard.press('k')
       await page.keyboard.press('o')

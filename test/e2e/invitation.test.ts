@@ -16,7 +16,7 @@ async function invite(token: string, org_id: number, email: string): Promise<str
   return body.invitation_link
 }
 
-test('a person without an account joins with a new one, after reading to which organization; the code is removed from the address', async () => {
+test('a person without an account sees the invitation and joins with a new account; the code is removed from the address', async () => {
   await using someone = await visit({ signed_in: false })
   const { page } = someone
   await page.goto(await invite(app.token, app.org_id, 'ada@example.org'))
@@ -40,7 +40,7 @@ test('who is signed in joins with that account, and chooses between the organiza
   await page.locator(`select[aria-label="Organization"]:has(option[value="${app.org_id}"]:checked)`).waitFor()
 })
 
-test('an invalid link is reported as such', async () => {
+test('an invalid link is reported', async () => {
   await using someone = await visit({ signed_in: false, accept: /404 \(Not Found\)/ })
   await someone.page.goto(`${app.base_url}/invitation#code=none`)
   await someone.page.getByRole('alert').filter({ hasText: 'used, revoked or expired' }).waitFor()

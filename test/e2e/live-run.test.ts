@@ -39,7 +39,7 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
   await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
 })
 
-test('Pause pauses an active run, and the message written below continues it', async () => {
+test('Pause pauses a running run, and a follow-up continues it', async () => {
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Is held', endless) })
@@ -54,7 +54,7 @@ test('Pause pauses an active run, and the message written below continues it', a
   await untilStatus(page, 'completed')
 })
 
-test('a question of the agent is shown where it can be answered, and the answer continues the run', async () => {
+test('a question of the agent is shown at the follow-up box, and the answer continues the run', async () => {
   await using someone = await visit()
   const { page } = someone
   const run = await createRun(app, { prompt: playbook('Ask first', 'ask: "Which colour?"', 'answer: "Thank you."') })
@@ -86,14 +86,14 @@ test('a follow-up of a finished run is a new turn, seen live', async () => {
   await page.getByRole('region', { name: 'one.txt' }).waitFor()
 })
 
-test('a message to an active run is delivered in the selected mode', async () => {
+test('a message to a running run is delivered in the chosen mode', async () => {
   await using someone = await visit()
   const { page } = someone
-  const run = await createRun(app, { prompt: playbook('At work', endless) })
+  const run = await createRun(app, { prompt: playbook('Active', endless) })
   await someone.open(`/agent/trace/${run.id}`)
   await awaitRun(app, run.id, ({ phase }) => phase === 'agent')
   await page.getByLabel('Delivered').selectOption('enqueue')
-  await page.getByRole('textbox', { name: 'Tell the agent something' }).fill(playbook('Afterwards', 'answer: "Later."'))
+  await page.getByRole('textbox', { name: 'Send a message to the agent' }).fill(playbook('Afterwards', 'answer: "Later."'))
   await page.getByRole('button', { name: 'Send' }).click()
   const message = page.locator('[data-type=USER_MESSAGE]').last()
   await message.getByText('Afterwards').waitFor()
@@ -122,12 +122,12 @@ test('the end is followed until someone scrolls up; then nothing moves, and what
   const id = await entry.getAttribute('id')
   // A trial click waits until the entry has come to rest.
   await entry.click({ trial: true })
-  const location = await entry.boundingBox()
+  const position = await entry.boundingBox()
   const { total_logs } = await awaitRun(app, run.id, ({ status }) => status === 'waiting')
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'Yes' })
   const ended = await awaitEnd(app, run.id)
   await page.getByRole('button', { name: `${ended.total_logs - total_logs} new` }).waitFor()
-  expect(await page.locator(`#${id}`).boundingBox()).toEqual(location)
+  expect(await page.locator(`#${id}`).boundingBox()).toEqual(position)
   await page.getByRole('button', { name: / new$/ }).click()
   await feed.getByText('All done.').waitFor()
   await end.waitFor({ state: 'detached' })
@@ -140,9 +140,9 @@ test('title, tags, archive, model and budget are configured on the page', async 
   await someone.open(`/agent/trace/${run.id}?view=config`)
   await untilStatus(page, 'completed')
   await page.getByRole('button', { name: 'Rename' }).click()
-  await page.locator('header').getByLabel('Title').fill('Renamed in its place')
+  await page.locator('header').getByLabel('Title').fill('Renamed inline')
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Renamed in its place' }).waitFor()
+  await page.getByRole('heading', { name: 'Renamed inline' }).waitFor()
   const config = page.getByRole('tabpanel')
   await config.getByLabel('Title').fill('A better title')
   await config.getByLabel('Tags').fill('urgent')
@@ -160,7 +160,7 @@ test('title, tags, archive, model and budget are configured on the page', async 
     archived: true,
     budget: { max_steps: 7, max_active_seconds: 600 },
   })
-  await page.getByRole('button', { name: 'Put back into the list' }).click()
+  await page.getByRole('button', { name: 'Unarchive' }).click()
   await page.getByRole('button', { name: 'Archive' }).waitFor()
 })
 
@@ -178,7 +178,7 @@ test('an unknown model is refused at its field', async () => {
     .waitFor()
 })
 
-test('a page that loses its connection reports it, and catches up without a gap', async () => {
+test('a page that loses its connection shows it, and catches up without a gap', async () => {
   await using network = await networkTo(app.base_url)
   await using someone = await visit({ base_url: network.base_url, accept: /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET)/ })
   const { page } = someone

@@ -5,7 +5,7 @@ import { inBrowser, playbook } from './visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-test('a click on a run shows why it failed, with a link to the entry that shows it; the sandboxes are listed with their usage', async () => {
+test('one click shows why a run failed, with a link to the entry; the sandboxes are listed with their resource usage', async () => {
   const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
   const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
   expect((await awaitEnd(app, id)).status).toBe('completed')

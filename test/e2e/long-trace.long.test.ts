@@ -35,7 +35,7 @@ type Article = { id: string; textContent: string }
 
 const nodes = `document.querySelectorAll('[role=feed] *').length`
 
-test('a trace of 10,000 entries opens at its end and loads only what is visible', async () => {
+test('a trace of 10,000 entries opens at its end and loads only visible pages', async () => {
   await using someone = await visit()
   const { page } = someone
   const pages: string[] = []
@@ -77,7 +77,7 @@ test('scrolling through all of it keeps the document small and the entries right
   await page.locator(`#e${entries}`).waitFor()
 })
 
-test('a deep link opens at its entry, at every position', async () => {
+test('a deep link opens at its entry, at any position', async () => {
   await using someone = await visit()
   const { page } = someone
   for (const seq of [5000, 8301, 2, entries]) {
@@ -116,13 +116,13 @@ test('keys walk through entries and errors, and do nothing while something is ty
   await page.getByLabel('Text in the trace').fill('')
   await page.keyboard.press('Escape')
   await page.keyboard.press('?')
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('f')
   await page.locator(`#e${entries}`).waitFor()
 })
 
-test('filters query the service, and a match leads to its position in the whole', async () => {
+test('filters are applied by the service, and a match links to its position in the whole trace', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}?type=ERROR`)

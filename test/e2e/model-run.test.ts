@@ -6,7 +6,7 @@ import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser, untilStatus } from './visit.ts'
 
-/** A viewer is present. */
+/** Watches the run. */
 const watched = Promise.withResolvers<void>()
 /** Lets the model continue writing. */
 const released = Promise.withResolvers<void>()
@@ -47,12 +47,12 @@ const session: Record<string, FakeReply[]> = {
   'Write slowly': [{ raw: slowly() }],
 }
 
-const requested = new Map<string, number>()
+const requests = new Map<string, number>()
 const { app, visit } = await inBrowser(
   startCodingApp(request => {
     const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
-    const n = requested.get(prompt) ?? 0
-    requested.set(prompt, n + 1)
+    const n = requests.get(prompt) ?? 0
+    requests.set(prompt, n + 1)
     return replies[n] ?? { text: 'There is nothing more.' }
   }),
 )

@@ -72,18 +72,18 @@ test('what the service refuses is shown at its field, and nothing typed is lost'
   expect(await page.getByLabel('Start from').inputValue()).toBe('no-such-branch')
 })
 
-test('an empty prompt cannot be sent, and the button gives the reason', async () => {
+test('an empty prompt cannot be sent, and the button explains why', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open('/new')
   const start = page.getByRole('button', { name: 'Start run' })
-  expect(await start.getAttribute('aria-description')).toBe('Write what is to be done first')
+  expect(await start.getAttribute('aria-description')).toBe('Describe the task first')
   await start.focus()
   await page.keyboard.press('Enter')
   expect(new URL(page.url()).pathname).toBe('/new')
 })
 
-test('a read-only user sees everything and can change nothing, and gets the reason', async () => {
+test('a reader sees everything, can change nothing, and sees the reason', async () => {
   await rows(app, `update memberships set role = 'READER'`)
   try {
     await using someone = await visit()

@@ -30,7 +30,7 @@ test('a pull request is closed, reopened and merged, and its card follows', asyn
   expect(app.git('rev-parse', 'main^2')).toBe(pr.head_sha)
 })
 
-test('changes by other users are visible without a reload', async () => {
+test('changes by others appear without a reload', async () => {
   await using someone = await visit()
   const { page } = someone
   const pr = await app.propose({ 'elsewhere.txt': 'x\n' })
@@ -43,7 +43,7 @@ test('changes by other users are visible without a reload', async () => {
   await badge(page, 'open').waitFor()
 })
 
-test('a merge that is impossible gives the reason, and so does one of an unread change', async () => {
+test('a merge that is not possible shows the reason, and so does a merge of an unseen change', async () => {
   // The browser writes refused requests to its console.
   await using someone = await visit({ accept: /status of 409/ })
   const { page } = someone
@@ -53,7 +53,7 @@ test('a merge that is impossible gives the reason, and so does one of an unread 
   await button(page, 'Merge').click()
   await button(page, 'Merge into main now').click()
   await page.getByRole('alert').getByText('It conflicts with main in "a.txt".').waitFor()
-  await page.getByText('Conflicts with main, by what was last fetched').waitFor()
+  await page.getByText('Conflicts with main, as of the last fetch').waitFor()
   await button(page, 'Merge').click()
   const head_sha = app.put(pr.branch, { 'a.txt': 'ours\n' })
   await button(page, 'Merge into main now').click()
@@ -63,10 +63,10 @@ test('a merge that is impossible gives the reason, and so does one of an unread 
   await badge(page, 'merged').waitFor()
 })
 
-test('a read-only user gets the reason', async () => {
+test('a reader sees why the actions are disabled', async () => {
   await using someone = await visit()
   const { page } = someone
-  const pr = await app.propose({ 'looked-at.txt': 'x\n' })
+  const pr = await app.propose({ 'read-only.txt': 'x\n' })
   await rows(app, `update memberships set role = 'READER'`)
   try {
     await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
@@ -77,17 +77,21 @@ test('a read-only user gets the reason', async () => {
   }
 })
 
-test('commits, the command for its branch and comments are on the card, and comments of others appear automatically', async () => {
+test('the card shows commits, the clone command and comments, and new comments appear by themselves', async () => {
   await using someone = await visit()
   const { page } = someone
-  const pr = await app.propose({ 'said.txt': 'x\n' })
+  const pr = await app.propose({ 'comment.txt': 'x\n' })
   const comments = `/v1/organizations/${app.org_id}/prs/${pr.id}/comments`
-  await app.call('POST', comments, { body: '**Why** <img src=x onerror=alert(1)> [here](javascript:alert(1))?', path: 'said.txt', line: 1 })
+  await app.call('POST', comments, {
+    body: '**Why** <img src=x onerror=alert(1)> [here](javascript:alert(1))?',
+    path: 'comment.txt',
+    line: 1,
+  })
   await someone.open(`/agent/trace/${pr.run_id}?view=answer`)
-  const text = page.getByRole('region', { name: 'Comments' })
-  await text.getByText('said.txt:1').waitFor()
-  await text.locator('strong', { hasText: 'Why' }).waitFor()
-  expect(await text.locator('img, a[href^=javascript]').count()).toBe(0)
+  const comments_region = page.getByRole('region', { name: 'Comments' })
+  await comments_region.getByText('comment.txt:1').waitFor()
+  await comments_region.locator('strong', { hasText: 'Why' }).waitFor()
+  expect(await comments_region.locator('img, a[href^=javascript]').count()).toBe(0)
   expect(await page.getByTestId('clone').textContent()).toBe(
     `git clone --branch ${pr.branch} ${app.base_url}/git/${app.org_id}/${app.repo_id}.git`,
   )
@@ -96,21 +100,21 @@ test('commits, the command for its branch and comments are on the card, and comm
 
   await page.getByRole('textbox', { name: 'Comment for people' }).fill('Looks right to me.')
   await button(page, 'Comment').click()
-  const mine = text.getByRole('listitem').filter({ hasText: 'Looks right to me.' })
+  const mine = comments_region.getByRole('listitem').filter({ hasText: 'Looks right to me.' })
   await mine.waitFor()
   await expect.poll(() => page.getByRole('textbox', { name: 'Comment for people' }).inputValue()).toBe('')
-  await app.call('POST', comments, { body: 'Said elsewhere.' })
-  await text.getByText('Said elsewhere.').waitFor()
-  await text.getByText('Comments (3)').waitFor()
+  await app.call('POST', comments, { body: 'Added on the forge.' })
+  await comments_region.getByText('Added on the forge.').waitFor()
+  await comments_region.getByText('Comments (3)').waitFor()
 
   await mine.getByRole('button', { name: 'Delete this comment' }).click()
   await button(page, 'Delete it now').click()
-  await text.getByText('Comments (2)').waitFor()
-  expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain('Said elsewhere.')
+  await comments_region.getByText('Comments (2)').waitFor()
+  expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain('Added on the forge.')
   expect(await mine.count()).toBe(0)
 
-  await button(page, 'Make it a draft').click()
+  await button(page, 'Convert to draft').click()
   await badge(page, 'draft').waitFor()
-  await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${pr.id}`, { title: 'Told better' })
-  await page.getByText('Told better').first().waitFor()
+  await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${pr.id}`, { title: 'Reworded' })
+  await page.getByText('Reworded').first().waitFor()
 })

@@ -18,9 +18,9 @@ test('a run created through the API appears, and changes, without a reload', asy
   await using someone = await visit()
   const { page } = someone
   await page.evaluate('window.not_reloaded = true')
-  const run = await createRun(app, { prompt: playbook('Made by curl', 'run: "true"', 'answer: Done.'), tags: ['from-api'] })
+  const run = await createRun(app, { prompt: playbook('Created by curl', 'run: "true"', 'answer: Done.'), tags: ['from-api'] })
   const row = page.locator(`[data-run-id="${run.id}"]`)
-  await row.getByText('Made by curl').waitFor()
+  await row.getByText('Created by curl').waitFor()
   await row.getByText('from-api').waitFor()
   await row.getByText('completed').waitFor()
   await row.getByText('scripted').waitFor()
@@ -51,7 +51,7 @@ test('filters are in the address, apply to what comes in live, and survive a rel
   await page.getByLabel('Text in title or prompt').fill('nothing is called like this')
   await page.getByRole('heading', { name: 'No run matches' }).waitFor()
   await page.getByRole('link', { name: 'Remove all filters' }).click()
-  await page.getByText('Made by curl').waitFor()
+  await page.getByText('Created by curl').waitFor()
 })
 
 test('an archived run leaves the list and is found among the archived', async () => {

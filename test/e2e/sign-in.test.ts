@@ -36,28 +36,28 @@ test('a link that was used already explains itself, and a new one can be pasted'
   const { page } = second
   await page.goto(link)
   await page.getByRole('alert').filter({ hasText: 'used already' }).waitFor()
-  await page.getByLabel('paste the link').fill(await app.signInLink())
+  await page.getByLabel('paste the sign-in link').fill(await app.signInLink())
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
 })
 
-test('a person without a session is led to the sign-in page and then to the requested page', async () => {
+test('a visitor without a session is sent to the sign-in page and then to the requested page', async () => {
   await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/new?sample=true')
   await page.getByText('creates a sign-in link that works once').waitFor()
   const code = (await app.signInLink()).split('#code=')[1] ?? ''
-  await page.getByLabel('paste the link').fill(code)
+  await page.getByLabel('paste the sign-in link').fill(code)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'New run' }).waitFor()
   expect(new URL(page.url()).search).toBe('?sample=true')
 })
 
-test('a sign-in page with a foreign return address leads home', async () => {
+test('a sign-in page with a foreign target leads to the start page', async () => {
   await using someone = await visit({ signed_in: false, accept: signed_out })
   const { page } = someone
   await someone.open('/sign-in?next=//evil.example/')
-  await page.getByLabel('paste the link').fill(await app.signInLink())
+  await page.getByLabel('paste the sign-in link').fill(await app.signInLink())
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   expect(page.url()).toBe(`${app.base_url}/`)

@@ -5,10 +5,10 @@ import { inBrowser, playbook, untilStatus } from './visit.ts'
 
 const { app, visit } = await inBrowser(startCodingApp(() => ({ text: 'Nothing.' })))
 
-test('a run shows the duration of its start and the environment that it reuses, which a button recreates', async () => {
+test('a run shows its startup times and the environment that it used, which a button rebuilds', async () => {
   const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
-  await app.call('PUT', `${path}/setup-commands`, { commands: ['echo x >made'] })
-  const start = () => createRun(app, { prompt: playbook('Look', 'run: cat made', 'answer: Done.'), model: 'scripted/playbook' })
+  await app.call('PUT', `${path}/setup-commands`, { commands: ['echo x >created'] })
+  const start = () => createRun(app, { prompt: playbook('Look', 'run: cat created', 'answer: Done.'), model: 'scripted/playbook' })
   await awaitEnd(app, (await start()).id)
   const { id } = await start()
   await using someone = await visit()
@@ -19,10 +19,10 @@ test('a run shows the duration of its start and the environment that it reuses, 
   for (const part of ['Queue', 'Mirror', 'Setup', 'Sandbox', 'Clone', 'First action'])
     expect(await section.getByRole('row', { name: new RegExp(`^${part}`) }).textContent()).toMatch(/\d/)
   const [created] = (await app.call('GET', `${path}/environments`)).body.items
-  await section.getByText(`It stood on environment ${created.id}, which was`).waitFor()
-  await page.getByText(`prepared by run ${created.made_by_run}`).waitFor()
+  await section.getByText(`Used environment ${created.id}, created`).waitFor()
+  await page.getByText(`created by run ${created.made_by_run}`).waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT })
-  await section.getByRole('button', { name: 'Prepare anew' }).click()
+  await section.getByRole('button', { name: 'Rebuild' }).click()
   await page.getByRole('region', { name: 'Environments' }).waitFor({ state: 'detached' })
   expect((await app.call('GET', `${path}/environments`)).body.items).toEqual([])
 })

@@ -92,7 +92,7 @@ export const createAppRouter = (queries: QueryClient) =>
   createRouter({
     routeTree: root.addChildren([signIn, invitation, reference, app.addChildren([list, create, sandboxes, forges, trace])]),
     context: { queries },
-    // Addresses are made to be read and typed: plain words, no JSON.
+    // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),
     stringifySearch: stringifySearchWith(value => String(value)),
     defaultHashScrollIntoView: false,

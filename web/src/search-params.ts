@@ -2,7 +2,7 @@ import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { MessageTypes, RunStatuses } from './api/names.ts'
 
-/** What a page keeps in its address. Anything that is not understood is left out, never an error. */
+/** The search parameters of each page. Invalid values are ignored, never an error. */
 export type SignInSearch = { next?: string }
 export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
 export type NewRunSearch = { sample?: true; repo?: number }

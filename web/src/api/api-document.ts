@@ -42,7 +42,7 @@ export type ApiDocument = {
   components: { schemas: Record<string, Schema> } & Record<string, Record<string, unknown>>
 }
 
-/** The document of this service; public, so no token goes with it. */
+/** The document of this service. It is public, so no token is sent. */
 export const apiDocumentQuery = queryOptions({
   queryKey: ['openapi'],
   queryFn: ({ signal }) => call('getOpenApi', { signal }) as Promise<ApiDocument>,

@@ -4,7 +4,7 @@ import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { statusOf } from './api-error.ts'
 import { call, session } from './client.ts'
 
-/** Answers are kept up to date by the streams, so nothing is asked for again merely because a tab is looked at. */
+/** The streams keep cached responses up to date, so focusing a tab does not refetch them. */
 export const createQueryClient = (queryCache: QueryCache) =>
   new QueryClient({
     queryCache,
@@ -17,7 +17,7 @@ export const createQueryClient = (queryCache: QueryCache) =>
     },
   })
 
-/** As the list of integrations has it. */
+/** A connection as the list of integrations contains it. */
 export type Connection = Omit<ForgeConnection, 'webhook_secret'>
 
 const MAX_RETRIES = 3
@@ -31,7 +31,7 @@ export const runs_page_size = 50
 export const runQuery = (agent_run_id: number) =>
   queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => call('getAgentRun', { params: { agent_run_id }, signal }) })
 
-/** `skip` of the next page is the number of runs already here: runs that came in live are among them. */
+/** `skip` of the next page is the number of runs already loaded, including those that arrived live. */
 export const runsQuery = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ['runs', filter],
@@ -63,11 +63,11 @@ export const sandboxesQuery = infiniteQueryOptions({
     const here = pages.reduce((sum, page) => sum + page.items.length, 0)
     return here < (pages.at(-1)?.total ?? 0) ? here : undefined
   },
-  // No stream tells of them.
+  // No stream covers sandboxes.
   refetchInterval: 5_000,
 })
 
-/** `state` is whatever makes another answer likely: the pushed commit, the turn, the status. */
+/** `state`: what makes a different response likely, for example the pushed commit, the turn, the status. */
 export const diffQuery = (agent_run_id: number, state: string) =>
   queryOptions({
     queryKey: ['diff', agent_run_id, state],
@@ -75,7 +75,7 @@ export const diffQuery = (agent_run_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
-/** `state` as above: whether it could be merged is asked anew when it has changed. */
+/** `state` as above: mergeability is fetched again when it has changed. */
 export const pullRequestQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['pull_request', pr_id, state],
@@ -98,7 +98,7 @@ export const commitsQuery = (pr_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
-/** All that was said of a pull request. */
+/** All comments of a pull request. */
 export const commentsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['comments', pr_id, state],
@@ -113,12 +113,12 @@ export const commentsQuery = (pr_id: number, state: string) =>
       }
       return all
     },
-    // Nobody tells when the forge has one.
+    // No event reports when the forge has a comment.
     refetchInterval: ({ state: { data } }) => (data?.some(comment => comment.forge_state === 'pending') ? 3_000 : false),
     placeholderData: previous => previous,
   })
 
-/** The runs that are related to a run; `state` makes another answer likely. */
+/** The runs that are related to a run; `state`: as above. */
 export const relatedQuery = (agent_run_id: number, state: string) =>
   queryOptions({
     queryKey: ['related', agent_run_id, state],
@@ -126,7 +126,7 @@ export const relatedQuery = (agent_run_id: number, state: string) =>
     placeholderData: previous => previous,
   })
 
-/** What the start of a run took; `state` makes another answer likely. */
+/** The startup times of a run; `state`: as above. */
 export const startupQuery = (agent_run_id: number, state: string) =>
   queryOptions({
     queryKey: ['startup', agent_run_id, state],
@@ -137,11 +137,11 @@ export const startupQuery = (agent_run_id: number, state: string) =>
 export const startupsQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['startups', repo_id], queryFn: ({ signal }) => call('getRepositoryStartups', { params: { repo_id }, signal }) })
 
-/** What setup commands have prepared for runs of a repository. */
+/** The environments that setup commands prepared for runs of a repository. */
 export const environmentsQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['environments', repo_id], queryFn: ({ signal }) => call('listEnvironments', { params: { repo_id }, signal }) })
 
-/** What runs of a repository may reach besides what its organization's may. */
+/** The hosts that runs of a repository may reach besides those of its organization. */
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
 
@@ -174,14 +174,14 @@ export const organizationsQuery = queryOptions({
   staleTime: 300_000,
 })
 
-/** The organization that the pages are about. */
+/** The organization that the pages show. */
 export const currentOrganizationQuery = queryOptions({
   queryKey: ['current-organization'],
   queryFn: async () => (await session.current()).organization_id,
   staleTime: 300_000,
 })
 
-/** Whether workers start runs; public, so that it can be asked at any time. */
+/** Whether workers start runs. Public, so that it can be fetched at any time. */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
   queryFn: ({ signal }) => call('getReadiness', { signal }),
@@ -189,7 +189,7 @@ export const readinessQuery = queryOptions({
   retry: false,
 })
 
-/** What the organization is connected to. A person may be on their way through a page of the forge, so coming back asks again. */
+/** The organization's connections. Focusing the tab refetches them, because people return from a page of the forge. */
 export const forgesQuery = queryOptions({
   queryKey: ['forges'],
   queryFn: async ({ signal }) => {

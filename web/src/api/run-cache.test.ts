@@ -24,14 +24,14 @@ test('a new run comes first and is counted', () => {
   expect(pages[0]?.total).toBe(11)
 })
 
-test('a run that was deleted is taken out and no longer counted; one that is not shown changes nothing', () => {
+test('a deleted run is removed and no longer counted; one that is not shown changes nothing', () => {
   const pages = [page(run(9), run(8)), page(run(7))]
   expect(ids(withoutRun(pages, 8))).toEqual([[9], [7]])
   expect(withoutRun(pages, 8)[0]?.total).toBe(9)
   expect(withoutRun(pages, 3)).toBe(pages)
 })
 
-test('a changed run is updated at its position', () => {
+test('a run that changed is updated at its position', () => {
   const later = run(8, { status: 'completed', updated_at: '2026-11-20T10:00:01.000Z' })
   expect(withRun([page(run(9), run(8))], later, {})[0]?.items[1]?.status).toBe('completed')
 })
@@ -52,7 +52,7 @@ test('a run older than what is loaded waits for its page', () => {
   expect(ids(withRun([page(run(9))], run(3), {}))).toEqual([[9]])
 })
 
-test('filters mean what the service means by them', () => {
+test('filters match like those of the service', () => {
   expect(matches(run(1, { archived: true }), {})).toBe(false)
   expect(matches(run(1, { archived: true }), { archived: true })).toBe(true)
   expect(matches(run(1, { tags: ['ci'] }), { tag: 'ci' })).toBe(true)

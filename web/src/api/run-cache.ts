@@ -5,7 +5,7 @@ import { type RunFilter, runQuery } from './queries.ts'
 
 type Page = Answer<'listAgentRuns'>
 
-/** Puts the newest state of a run everywhere it is shown. */
+/** Updates a run everywhere it is shown. */
 export function putRun(client: QueryClient, run: AgentRun): void {
   client.setQueryData(runQuery(run.id).queryKey, old => newer(run, old))
   for (const [key, data] of client.getQueriesData<InfiniteData<Page>>({ queryKey: ['runs'] })) {
@@ -13,23 +13,23 @@ export function putRun(client: QueryClient, run: AgentRun): void {
   }
 }
 
-/** Takes a run that was deleted out of everything that is shown. */
+/** Removes a deleted run from everything that is shown. */
 export function dropRun(client: QueryClient, id: number): void {
   client.removeQueries({ queryKey: runQuery(id).queryKey })
   for (const [key, data] of client.getQueriesData<InfiniteData<Page>>({ queryKey: ['runs'] }))
     if (data) client.setQueryData(key, { ...data, pages: withoutRun(data.pages, id) })
 }
 
-/** Events may overtake an answer that was asked for earlier: the later `updated_at` wins. */
+/** An event may overtake the response of an earlier request: the later `updated_at` wins. */
 const newer = (run: AgentRun, old: AgentRun | undefined) => (old && old.updated_at > run.updated_at ? old : run)
 
-/** The pages of a filtered list after a run changed or came into being. Runs stay where they are; new ones come first. */
+/** The pages of a filtered list after a run changed or was created. Runs keep their positions; new ones come first. */
 export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[] {
   const fits = matches(run, filter)
   const known = pages.some(page => page.items.some(item => item.id === run.id))
   const change = known === fits ? 0 : fits ? 1 : -1
   const newest = pages[0]?.items[0]?.id ?? 0
-  // A run that is older than all that is loaded will come with its page.
+  // A run that is older than all loaded runs is loaded with its page.
   if (!known && (!fits || run.id < newest)) return pages
   return pages.map((page, index) => {
     const items = known

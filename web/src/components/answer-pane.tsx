@@ -13,7 +13,7 @@ import { PullRequestChecks } from './pull-request-checks.tsx'
 import { PullRequestDetails } from './pull-request-details.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
-/** What came of the run: pull request and answer, or the plan while it is at work. */
+/** The outcome of the run: pull request and answer, or the plan while the run is active. */
 export function AnswerPane({ run }: { run: AgentRun }) {
   const working = run.result === '' && !run.terminal
   const setup = foundSetupOf(run)
@@ -70,10 +70,10 @@ export function AnswerPane({ run }: { run: AgentRun }) {
 }
 
 function NoAnswer({ run }: { run: AgentRun }) {
-  if (run.terminal) return <Blank icon={<CircleAlert />} title="There is no answer">{`The run is ${run.status}.`}</Blank>
+  if (run.terminal) return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
   return (
     <Blank icon={<Hourglass />} title="No answer yet">
-      {run.status === 'queued' ? 'The run waits for a free worker.' : 'The answer stands here when the run has completed.'}
+      {run.status === 'queued' ? 'The run waits for a free worker.' : 'The answer appears here when the run has completed.'}
     </Blank>
   )
 }

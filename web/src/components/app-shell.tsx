@@ -4,7 +4,7 @@ import { BookOpen, Box, LogOut, Plug, Plus } from 'lucide-react'
 import { session } from '../api/client.ts'
 import { currentOrganizationQuery, meQuery, organizationsQuery, readinessQuery } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
-import { buttonLook } from '../ui/button.tsx'
+import { buttonStyle } from '../ui/button.tsx'
 import { Select } from '../ui/field.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Brand } from './brand.tsx'
@@ -30,16 +30,16 @@ export function AppShell() {
         </Link>
         <OrganizationName />
         <div className="flex-1" />
-        <Link to="/new" search={{}} className={buttonLook('primary', 'mr-1')}>
+        <Link to="/new" search={{}} className={buttonStyle('primary', 'mr-1')}>
           <Plus aria-hidden className="size-4" /> New run
         </Link>
-        <Link to="/forges" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="Forges" data-hint="Forges: GitHub, Gitea">
+        <Link to="/forges" className={buttonStyle('quiet', 'w-7 px-0!')} aria-label="Forges" data-hint="Forges: GitHub, Gitea">
           <Plug aria-hidden className="size-4" />
         </Link>
-        <Link to="/sandboxes" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="Sandboxes" data-hint="Sandboxes">
+        <Link to="/sandboxes" className={buttonStyle('quiet', 'w-7 px-0!')} aria-label="Sandboxes" data-hint="Sandboxes">
           <Box aria-hidden className="size-4" />
         </Link>
-        <Link to="/docs" className={buttonLook('quiet', 'w-7 px-0!')} aria-label="API reference" data-hint="API reference">
+        <Link to="/docs" className={buttonStyle('quiet', 'w-7 px-0!')} aria-label="API reference" data-hint="API reference">
           <BookOpen aria-hidden className="size-4" />
         </Link>
         <ThemeButton />
@@ -55,7 +55,7 @@ export function AppShell() {
   )
 }
 
-/** The organization that the pages are about; a choice for who belongs to several. */
+/** The current organization; a select for users who belong to several. */
 function OrganizationName() {
   const organizations = useQuery(organizationsQuery).data?.items ?? []
   const current = useQuery(currentOrganizationQuery).data
@@ -64,7 +64,7 @@ function OrganizationName() {
   if (organizations.length === 1) return <span className="truncate text-faint max-sm:hidden">{visible(organization.name)}</span>
   const choose = (id: number) => {
     session.choose(id)
-    // Everything on the page, streams too, is of the other organization.
+    // Everything on the page, including streams, belongs to the other organization.
     location.assign('/')
   }
   return (

@@ -4,7 +4,7 @@ import { objectsAt, textAt } from '../trace/fields.ts'
 import { Button } from '../ui/button.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
-/** What a person is to approve before it is pushed: the files by which CI would do something else. */
+/** Asks for approval of a push that changes files of CI. */
 export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: (head_sha: string) => void }) {
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
   const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
@@ -12,8 +12,8 @@ export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; 
   return (
     <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
       <div className="min-w-0 flex-1">
-        <div className="mb-0.5 font-medium text-warn text-xs">Waits for your approval</div>
-        <p>This changes what CI does, with the credentials that CI has. Nothing is pushed until somebody approves it.</p>
+        <div className="mb-0.5 font-medium text-warn text-xs">Waiting for your approval</div>
+        <p>These files change what CI does with its credentials. Nothing is pushed until you approve the change.</p>
         <ul className="mt-1 font-mono text-xs">
           {files.map(finding => (
             <li key={textAt(finding, 'path')}>{visible(textAt(finding, 'path') ?? '')}</li>
@@ -23,7 +23,7 @@ export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; 
       <Button
         type="button"
         variant="primary"
-        reason={props.reason ?? (head_sha === null ? 'What is to be approved is still loading' : null)}
+        reason={props.reason ?? (head_sha === null ? 'The change is still loading' : null)}
         busy={props.busy}
         onClick={() => head_sha !== null && props.approve(head_sha)}
       >

@@ -1,4 +1,4 @@
-/** The sign of the service: a prompt. */
+/** The logo of the service: a prompt. */
 export const Brand = ({ size = 20 }: { size?: number }) => (
   <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true" className="text-canvas">
     <rect width="32" height="32" rx="8" className="fill-ink" />

@@ -1,7 +1,7 @@
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { Field, Input } from '../ui/field.tsx'
 
-/** What is typed; '' is no limit. */
+/** The text of the fields; '' is no limit. */
 export type BudgetDraft = { cost: string; steps: string; minutes: string }
 
 export const no_budget: BudgetDraft = { cost: '', steps: '', minutes: '' }
@@ -12,7 +12,7 @@ export const draftOf = ({ max_cost_usd, max_steps, max_active_seconds }: AgentRu
   minutes: max_active_seconds === null ? '' : String(Math.round((max_active_seconds / 60) * 100) / 100),
 })
 
-/** The budget of a request. What cannot be understood is sent as it is, so that the service's own message says what is wrong. */
+/** The budget of a request. Input that cannot be parsed is sent unchanged, so that the service's own message explains what is wrong. */
 export const budgetOf = ({ cost, steps, minutes }: BudgetDraft) => ({
   max_cost_usd: cost.trim() === '' ? null : cost.trim(),
   max_steps: steps.trim() === '' ? null : Number(steps),

@@ -8,7 +8,7 @@ import { filePatches } from '../trace/patch.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Blank, Loading, Notice } from '../ui/notice.tsx'
 import { PageProblem } from './page-problem.tsx'
-import { FileChange } from './run-diff-file.tsx'
+import { RunDiffFile } from './run-diff-file.tsx'
 
 /** Lines of change up to which every file is open from the start. */
 const open_lines = 1500
@@ -23,8 +23,8 @@ export default function ChangesPane({ run }: { run: AgentRun }) {
   const { files_changed, additions, deletions, patch, patch_truncated } = diff.data
   if (files_changed === 0) {
     return (
-      <Blank icon={<FileDiff />} title={run.terminal ? 'No file was changed' : 'No change yet'}>
-        {run.terminal ? 'So there is no branch and no pull request.' : 'The change stands here as soon as the agent has committed.'}
+      <Blank icon={<FileDiff />} title={run.terminal ? 'No files changed' : 'No change yet'}>
+        {run.terminal ? 'There is no branch and no pull request.' : 'The change appears here when the agent has committed.'}
       </Blank>
     )
   }
@@ -38,9 +38,9 @@ export default function ChangesPane({ run }: { run: AgentRun }) {
         <span className="flex-1" />
         <CopyButton label="Copy as patch" text={() => patch} />
       </div>
-      {patch_truncated && <Notice tone="warn">The change is too large to be shown whole. The branch has all of it.</Notice>}
+      {patch_truncated && <Notice tone="warn">The change is too large to show completely. The branch contains all of it.</Notice>}
       {files.map(({ file, patch: text }) => (
-        <FileChange key={`${file.old_path ?? ''} ${file.path}`} file={file} patch={text} open={additions + deletions <= open_lines} />
+        <RunDiffFile key={`${file.old_path ?? ''} ${file.path}`} file={file} patch={text} open={additions + deletions <= open_lines} />
       ))}
     </div>
   )

@@ -25,11 +25,11 @@ const draft = (run: AgentRun): Draft => ({
   budget: draftOf(run.budget),
 })
 
-/** What of a run can be changed: names at once, model and budget for its next turn. */
+/** The editable fields of a run: names at once, model and budget for its next turn. */
 export function ConfigPane({ run }: { run: AgentRun }) {
   const { update } = useRunActions(run)
   const forbidden = useReadOnlyReason()
-  // Only what was touched here is kept back from the live state of the run.
+  // Only fields that were edited here override the live state of the run.
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const now = { ...draft(run), ...touched }
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
@@ -68,7 +68,7 @@ export function ConfigPane({ run }: { run: AgentRun }) {
         )}
         {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
         <div className="flex items-center gap-3">
-          <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'Nothing was changed')} busy={update.isPending}>
+          <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'No changes to save')} busy={update.isPending}>
             Save
           </Button>
           {changed && (
@@ -83,7 +83,7 @@ export function ConfigPane({ run }: { run: AgentRun }) {
         <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
           <Row name="Run">{run.id}</Row>
           <Row name="Agent">{visible(run.agent_type)}</Row>
-          <Row name="Made by">{run.source_type}</Row>
+          <Row name="Source">{run.source_type}</Row>
           <Row name="Created">{moment(run.created_at)}</Row>
           <Row name="Turn">{run.turn}</Row>
           {run.base_sha && (
@@ -91,7 +91,7 @@ export function ConfigPane({ run }: { run: AgentRun }) {
               <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
             </Row>
           )}
-          {run.deadline_at && !run.terminal && <Row name="Ends at the latest">{moment(run.deadline_at)}</Row>}
+          {run.deadline_at && !run.terminal && <Row name="Deadline">{moment(run.deadline_at)}</Row>}
         </dl>
       </form>
       <RelatedSection run={run} />

@@ -3,7 +3,7 @@ import type { StreamState } from '../api/visible-tab-stream.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
 
-/** Says when what is seen may be out of date. Nothing while all is well. */
+/** Shows that the page may be out of date. Renders nothing while the stream is live. */
 export function ConnectionNote({ state }: { state: StreamState }) {
   if (state.name === 'reconnecting') {
     return (

@@ -13,7 +13,7 @@ import { PlainText } from './plain-text.tsx'
 
 const tones: Record<Tone, string> = { neutral: 'text-faint', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' }
 const thought_lines = 6
-/** Their first line would only say again what stands below it. */
+/** Their first line would only repeat their body. */
 const says_itself = new Set([
   'FINAL_ANSWER',
   'USER_MESSAGE',
@@ -25,7 +25,7 @@ const says_itself = new Set([
 
 type Props = {
   entry: LogEntry
-  /** Its place in what is shown, from 0. */
+  /** Its index among the shown entries, from 0. */
   index: number
   size: number
   open: boolean
@@ -45,7 +45,7 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
   return (
     <article
       id={`e${seq}`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the articles of a feed are walked through by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the articles of a feed are navigated by keyboard
       tabIndex={0}
       aria-posinset={index + 1}
       aria-setsize={size}

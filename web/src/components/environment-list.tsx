@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/now.ts'
 import { useRepositoryReason } from './permission.ts'
 
-/** What setup commands have prepared for runs of a repository, and a button to have it prepared anew. `used`: the one that this run stands on. */
+/** The environments of a repository, with a button that discards one. `used`: the one that this run uses. */
 export function EnvironmentList({ repo_id, used }: { repo_id: number; used: number | null }) {
   const queries = useQueryClient()
   const forbidden = useRepositoryReason()
@@ -41,10 +41,10 @@ export function EnvironmentList({ repo_id, used }: { repo_id: number; used: numb
               className="ml-auto"
               reason={forbidden}
               busy={drop.isPending && drop.variables === item.id}
-              hint="The next run runs the setup commands again"
+              hint="The next run executes the setup commands again"
               onClick={() => drop.mutate(item.id)}
             >
-              Prepare anew
+              Rebuild
             </Button>
           </li>
         ))}

@@ -14,7 +14,7 @@ const rest = MessageTypes.filter(type => !chips.includes(type))
 
 type Props = { box: RefObject<HTMLInputElement | null>; total: number; on_help: () => void }
 
-/** Which entries are shown. Kept in the address. */
+/** The filters of the trace. They are part of the address. */
 export function FeedToolbar({ box, total, on_help }: Props) {
   const search = useSearch({ from: '/app/agent/trace/$id' })
   const navigate = useNavigate({ from: '/agent/trace/$id' })
@@ -57,7 +57,7 @@ export function FeedToolbar({ box, total, on_help }: Props) {
       <span className="tabular ml-auto shrink-0 text-faint text-xs">
         {search.type || search.q ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries')}
       </span>
-      <IconButton label="Keys" onClick={on_help}>
+      <IconButton label="Keyboard shortcuts" onClick={on_help}>
         <CircleHelp className="size-4" />
       </IconButton>
     </search>

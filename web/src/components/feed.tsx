@@ -9,7 +9,7 @@ import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
 import { useFollow } from './use-follow.ts'
 
 export type FeedHandle = {
-  /** Moves by entries from the current one, or from what is seen. */
+  /** Moves by entries from the selected one, or from the visible ones. */
   step: (by: number) => void
   toggle: () => void
   follow: () => void
@@ -21,18 +21,18 @@ export type FeedHandle = {
 type Props = {
   ref: RefObject<FeedHandle | null>
   pages: LogPages
-  /** Null when a filter is on: what happens now is not part of what matches. */
+  /** Null with a filter: live activity is not part of the matches. */
   work: LiveWork | null
-  /** The entry that the address names: it is shown first, opened and focused. */
+  /** The entry that the address names. It is shown first, opened and focused. */
   target: number | null
-  /** Where to begin without a target: the end is followed. */
+  /** Where to start without a target: at the end, following it. */
   begin: 'start' | 'end'
 }
 
 const row_px = 64
 const rows_ahead = 20
 
-/** The entries of a run, drawn as far as they are seen. */
+/** The entries of a run. Only visible ones are rendered. */
 export function Feed({ ref, pages, work, target, begin }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const focus = useRef<number | null>(null)
@@ -68,7 +68,7 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
     if (items.length) pages.want(first - rows_ahead, Math.min(last + rows_ahead, pages.total - 1))
   })
 
-  // What was asked for stays at the top while it and its neighbours are loaded and measured, until someone scrolls.
+  // The requested entry stays at the top while it and its neighbours are loaded and measured, until the user scrolls.
   const pinned = useRef<number | null>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the measured sizes are what this reacts to
   useLayoutEffect(() => {

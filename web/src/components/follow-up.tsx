@@ -17,30 +17,31 @@ import { useLatestEntry } from './use-latest-entry.ts'
 const modes = { steer: 'before its next step', enqueue: 'as its next turn', interrupt: 'now, stopping this step' } as const
 type Mode = keyof typeof modes
 
-/** Ends that a new turn, which has a new allowance, continues from. */
+/** Failures at a ceiling: a new turn gets new limits and continues the run. */
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
 
-/** What the box does in this state of the run. */
+/** What the follow-up box does in this state of the run. */
 function purpose(run: AgentRun): { label: string; send: string } {
-  if (run.status === 'waiting' && run.waiting_on === 'tool_approval') return { label: 'Or say what it should do instead', send: 'Send' }
+  if (run.status === 'waiting' && run.waiting_on === 'tool_approval')
+    return { label: 'Or describe what the agent should do instead', send: 'Send' }
   if (run.status === 'waiting' && run.waiting_on === 'user_input') return { label: 'Your answer', send: 'Answer' }
   if (run.status_reason === 'budget')
-    return { label: 'Paused at its budget. Raise it under Config, then say how to go on', send: 'Continue' }
-  if (run.status === 'paused') return { label: 'The run is paused. What should it know when it goes on?', send: 'Continue' }
-  if (run.status === 'cancelling') return { label: 'The run is being stopped. What should its next turn do?', send: 'Send' }
+    return { label: 'Paused at the budget. Raise the budget under Config, then continue the run', send: 'Continue' }
+  if (run.status === 'paused') return { label: 'The run is paused. Add instructions for when it continues', send: 'Continue' }
+  if (run.status === 'cancelling') return { label: 'The run is being stopped. Add instructions for its next turn', send: 'Send' }
   if (run.status_reason !== null && ceilings.has(run.status_reason))
-    return { label: 'The run reached a limit of the service. What should it know when it continues?', send: 'Continue' }
-  if (run.terminal) return { label: 'Follow up: a new turn in the same workspace', send: 'Send' }
-  return { label: 'Tell the agent something', send: 'Send' }
+    return { label: 'The run reached a limit of the service. Add instructions for when it continues', send: 'Continue' }
+  if (run.terminal) return { label: 'Follow up: start a new turn in the same workspace', send: 'Send' }
+  return { label: 'Send a message to the agent', send: 'Send' }
 }
 
-/** The end of the trace: the box, or why there is none. */
+/** The end of the trace: the follow-up box, or why there is none. */
 export function FollowUp({ run }: { run: AgentRun }) {
   if (!isRecorded(run)) return <FollowUpForm run={run} />
   return (
     <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">
-      Recorded from a local session: only that session continues it.
+      Recorded from a local session. Only that session can continue it.
     </p>
   )
 }
@@ -50,14 +51,14 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const forbidden = useReadOnlyReason()
   const [text, setText] = useState('')
   const [mode, setMode] = useState<Mode>('steer')
-  const asked = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
+  const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
-  const at_work = working.has(run.status)
+  const active = working.has(run.status)
   const prompt = text.trim() === '' && send === 'Continue' ? 'Continue.' : text.trim()
   const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
   const submit = () => {
     if (reason || resume.isPending) return
-    resume.mutate({ prompt, ...(at_work ? { mode } : {}) }, { onSuccess: () => setText('') })
+    resume.mutate({ prompt, ...(active ? { mode } : {}) }, { onSuccess: () => setText('') })
   }
   return (
     <form
@@ -68,10 +69,10 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         submit()
       }}
     >
-      {asked && (
+      {question && (
         <div className="mb-2 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="question">
-          <div className="mb-0.5 font-medium text-warn text-xs">The agent asks</div>
-          <PlainText text={textAt(asked.tool_input, 'question') ?? ''} />
+          <div className="mb-0.5 font-medium text-warn text-xs">Question from the agent</div>
+          <PlainText text={textAt(question.tool_input, 'question') ?? ''} />
         </div>
       )}
       {run.status === 'waiting' && run.waiting_on === 'tool_approval' && (
@@ -95,7 +96,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         }}
       />
       <div className="mt-1.5 flex flex-wrap items-center gap-2">
-        {at_work && (
+        {active && (
           <div className="flex items-center gap-1.5 text-muted text-xs">
             Delivered
             <Select
@@ -113,7 +114,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
           </div>
         )}
         {isScripted(run.model) && run.status !== 'waiting' && (
-          <span className="text-faint text-xs">Scripted: it does what a playbook block here says.</span>
+          <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
         )}
         {resume.isError && (
           <span role="alert" className="text-bad text-xs">

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextArea } from '../ui/field.tsx'
 import { useReadOnlyReason } from './permission.ts'
 
-/** Begins a new run at an entry of this one, and goes there. */
+/** Forks a new run at an entry of this one, and opens it. */
 export function ForkEntry({ agent_run_id, seq }: { agent_run_id: number; seq: number }) {
   const [open, setOpen] = useState(false)
   const [prompt, setPrompt] = useState('')
@@ -38,10 +38,10 @@ export function ForkEntry({ agent_run_id, seq }: { agent_run_id: number; seq: nu
             if (!fork.isPending) fork.mutate()
           }}
         >
-          <p className="text-muted">A new run with the conversation up to this entry and the files as they were after it.</p>
+          <p className="text-muted">Starts a new run with the conversation up to this entry and the files as they were after it.</p>
           <TextArea
-            aria-label="What shall it do?"
-            placeholder="What shall it do? Empty: it goes on."
+            aria-label="What should it do?"
+            placeholder="What should it do? Leave empty to continue."
             rows={4}
             value={prompt}
             onChange={event => setPrompt(event.target.value)}

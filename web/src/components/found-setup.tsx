@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { useRepositoryReason } from './permission.ts'
 
-/** What a run found out that looks for setup commands; null: it is another run, or has found nothing yet. */
+/** The result of a run that searches for setup commands; null for other runs and before it has one. */
 export function foundSetupOf({ source_type, result }: AgentRun): FoundSetupCommands | null {
   if (source_type !== 'SETUP_COMMANDS' || result === '') return null
   try {
@@ -18,7 +18,7 @@ export function foundSetupOf({ source_type, result }: AgentRun): FoundSetupComma
   }
 }
 
-/** The commands, by what they are proved, and a way to have them where they are not the repository's already. */
+/** The proposed commands, how they were verified, and a button that saves them if the repository has none. */
 export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
   const { commands, verified, saved, reason, detail } = found
   const forbidden = useRepositoryReason()
@@ -28,7 +28,7 @@ export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCom
   return (
     <div className="space-y-3">
       <Notice tone={verified ? 'info' : 'warn'}>
-        <strong>{verified ? 'Proved in a clean sandbox' : `Not proved: ${visible(reason ?? '')}`}</strong>
+        <strong>{verified ? 'Verified in a clean sandbox' : `Not verified: ${visible(reason ?? '')}`}</strong>
         <p className="whitespace-pre-wrap break-words">{visible(detail)}</p>
       </Notice>
       {commands.length === 0 ? (
@@ -42,10 +42,10 @@ export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCom
           ))}
         </ol>
       )}
-      {saved && <p className="text-faint text-xs">The repository had none, and has these now.</p>}
+      {saved && <p className="text-faint text-xs">Saved as the setup commands of the repository.</p>}
       {!saved && commands.length > 0 && run.repo_id !== null && (
         <Button variant="primary" reason={forbidden} busy={use.isPending} onClick={() => use.mutate()}>
-          {use.isSuccess ? 'The repository has these now' : 'Use these'}
+          {use.isSuccess ? 'Saved' : 'Use these commands'}
         </Button>
       )}
       {use.isError && <Notice tone="bad">{use.error.message}</Notice>}

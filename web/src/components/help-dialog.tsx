@@ -7,13 +7,13 @@ const keys: [string[], string][] = [
   [['e', 'E'], 'Next, previous error'],
   [['f'], 'Follow the end'],
   [['/'], 'Filter by text'],
-  [['?'], 'This list'],
+  [['?'], 'Show this list'],
   [['Ctrl+Enter'], 'Send the follow-up'],
 ]
 
 export function HelpDialog({ open, on_close }: { open: boolean; on_close: () => void }) {
   return (
-    <Dialog title="Keys" open={open} on_close={on_close}>
+    <Dialog title="Keyboard shortcuts" open={open} on_close={on_close}>
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-6 gap-y-2">
         {keys.map(([names, meaning]) => (
           <div key={meaning} className="contents">
@@ -31,7 +31,7 @@ export function HelpDialog({ open, on_close }: { open: boolean; on_close: () => 
           </div>
         ))}
       </dl>
-      <p className="mt-4 text-faint text-xs">They do nothing while you type.</p>
+      <p className="mt-4 text-faint text-xs">Shortcuts are disabled while you type.</p>
       <p className="mt-2 text-xs">
         <Link to="/docs" className="text-accent hover:underline">
           API reference

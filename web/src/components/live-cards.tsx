@@ -10,7 +10,7 @@ import { AnsiText, PlainText } from './plain-text.tsx'
 
 const shown_chars = 4000
 
-/** What the model writes at this moment. */
+/** The text that the model is generating. */
 export const LiveText = ({ reasoning, text }: { reasoning: string; text: string }) => (
   <article aria-label="The model is writing" data-testid="live-text" className="px-3 py-1.5 pl-9.5">
     {reasoning && <PlainText text={reasoning.slice(-shown_chars)} className="text-faint italic" />}
@@ -18,13 +18,13 @@ export const LiveText = ({ reasoning, text }: { reasoning: string; text: string 
   </article>
 )
 
-/** Limits that the run comes near to: its agent was told to wrap up. */
+/** Limits that the run is close to: its agent was instructed to finish. */
 export const LiveNotice = ({ limits }: { limits: LiveLimit[] }) => (
-  <article aria-label="Limits are near" data-testid="live-notice" className="flex gap-2.5 px-3 py-1.5 text-warn text-xs">
+  <article aria-label="Close to a limit" data-testid="live-notice" className="flex gap-2.5 px-3 py-1.5 text-warn text-xs">
     <Gauge aria-hidden className="size-4 shrink-0" />
     <span>
-      Near its limits: {limits.map(({ limit, used, allowed }) => `${visible(limit)} ${used} of ${allowed}`).join(', ')}. The agent was told
-      to wrap up.
+      Close to its limits: {limits.map(({ limit, used, allowed }) => `${visible(limit)} ${used} of ${allowed}`).join(', ')}. The agent was
+      instructed to finish.
     </span>
   </article>
 )

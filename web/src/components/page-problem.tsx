@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { Ban, CloudOff, SearchX } from 'lucide-react'
 import { statusOf } from '../api/api-error.ts'
 import { visible } from '../text/visible.ts'
-import { Button, buttonLook } from '../ui/button.tsx'
+import { Button, buttonStyle } from '../ui/button.tsx'
 import { Blank, Forbidden } from '../ui/notice.tsx'
 
-/** What a page shows instead of itself. `error` null: there is no such page. */
+/** The error state of a page. `error` null: there is no such page. */
 export function PageProblem({ error, retry, what = 'page' }: { error: unknown; retry?: () => void; what?: string }) {
   const status = statusOf(error)
   const again = <Button onClick={retry ?? (() => location.reload())}>Try again</Button>
@@ -15,7 +15,7 @@ export function PageProblem({ error, retry, what = 'page' }: { error: unknown; r
         <p className="mb-4">
           {error instanceof Error ? visible(error.message) : 'The address may be wrong, or it belongs to another organization.'}
         </p>
-        <Link to="/" className={buttonLook()}>
+        <Link to="/" className={buttonStyle()}>
           All runs
         </Link>
       </Blank>
@@ -26,7 +26,7 @@ export function PageProblem({ error, retry, what = 'page' }: { error: unknown; r
   return (
     <Blank
       icon={status === 0 ? <CloudOff /> : <Ban />}
-      title={status === 0 ? 'The service does not answer' : `This ${what} could not be loaded`}
+      title={status === 0 ? 'The service does not respond' : `This ${what} could not be loaded`}
     >
       <p className="mb-4">{message}</p>
       {again}

@@ -10,11 +10,11 @@ export function useRepositoryReason(): string | null {
 /** Why this user may not change what the organization is connected to, or null. */
 export function useAdminReason(): string | null {
   const me = useQuery(meQuery).data
-  return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, may look at connections but not change them`
+  return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, can view connections but not change them`
 }
 
-/** Why this user may not change anything, or null. The service decides; this only says it beforehand. */
+/** Why this user may not change anything, or null. The service decides; the page only explains it beforehand. */
 export function useReadOnlyReason(): string | null {
   const me = useQuery(meQuery).data
-  return me?.role === 'READER' ? 'Your role, READER, may look at runs but not change them' : null
+  return me?.role === 'READER' ? 'Your role, READER, can view runs but not change them' : null
 }

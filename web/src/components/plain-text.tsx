@@ -16,7 +16,7 @@ export function AnsiText({ text }: { text: string }) {
   return parts.map((part, index) => {
     if (part.href) {
       return (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change places
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change their order
         <a key={index} href={part.href} target="_blank" rel="noopener noreferrer" className="underline">
           {part.text}
         </a>
@@ -25,7 +25,7 @@ export function AnsiText({ text }: { text: string }) {
     const plain = !part.classes && !part.color && !part.background
     if (plain) return part.text
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change places
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never change their order
       <span key={index} className={part.classes || undefined} style={{ color: part.color, backgroundColor: part.background }}>
         {part.text}
       </span>

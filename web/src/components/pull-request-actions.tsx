@@ -10,7 +10,7 @@ import { useReadOnlyReason } from './permission.ts'
 
 type State = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
-/** What may be asked of a pull request. The run's stream tells what came of it; the run is asked for besides, in case that is away. */
+/** The actions on a pull request. The run's stream reports the outcome; the run is also refetched, in case the stream is interrupted. */
 function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
   const queries = useQueryClient()
   const params = { pr_id: pr.id }
@@ -34,7 +34,7 @@ function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
   }
 }
 
-/** Merge, close and reopen. A merge is asked for twice: it changes a branch of other people. */
+/** Merge, close and reopen. A merge needs a confirmation: it changes a branch that others use. */
 export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
   const forbidden = useReadOnlyReason()
   const { merge, edit } = usePullRequestActions(run, pr)
@@ -74,9 +74,9 @@ export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequ
           </Button>
         )}
         {pr.state === 'draft' && toggle('ready_for_review', 'Ready for review')}
-        {open && toggle('draft', 'Make it a draft')}
+        {open && toggle('draft', 'Convert to draft')}
         {pr.state === 'closed' ? toggle('open', 'Reopen') : toggle('closed', 'Close')}
-        {mergeable === 'conflict' && <span className="text-warn text-xs">Conflicts with {base}, by what was last fetched</span>}
+        {mergeable === 'conflict' && <span className="text-warn text-xs">Conflicts with {base}, as of the last fetch</span>}
       </div>
       {failure && <Notice tone="bad">{visible(failure.message)}</Notice>}
     </div>

@@ -8,23 +8,23 @@ import { visible } from '../text/visible.ts'
 import { Terminal } from './entries/terminal.tsx'
 import { SafeLink } from './safe-link.tsx'
 
-/** Checks of a forge are told to the service alone: a run that waits for them has nothing to stream. */
-const ASK_AGAIN_MS = 10_000
+/** Checks of a forge do not appear in the run's stream, so the page polls while a run waits for them. */
+const POLL_INTERVAL_MS = 10_000
 
-/** What the checks of a pull request say, and what failed. Asked anew when the run has said something of them. */
+/** The checks of a pull request and why they failed. Fetched again when the run adds an entry about them. */
 export function PullRequestChecks({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
-  const at_work = run.phase === 'evaluate'
-  const state = [pr.head_sha, run.status, run.phase, at_work ? run.total_logs : 0].join(' ')
+  const active = run.phase === 'evaluate'
+  const state = [pr.head_sha, run.status, run.phase, active ? run.total_logs : 0].join(' ')
   const waits = run.status === 'waiting' && run.waiting_on === 'ci'
-  const { data } = useQuery({ ...checksQuery(pr.id, state), refetchInterval: waits ? ASK_AGAIN_MS : false })
+  const { data } = useQuery({ ...checksQuery(pr.id, state), refetchInterval: waits ? POLL_INTERVAL_MS : false })
   if (!data || data.items.length + data.unreadable.length === 0) return null
   return (
     <section aria-label="Checks" className="mt-2">
       <h3 className="text-muted text-xs">{summaryOf(data)}</h3>
       {data.unreadable.length > 0 && (
         <p className="mt-1 text-warn text-xs">
-          Not readable: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Forges shows which permission
-          is missing.
+          Cannot read: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Forges shows which permission is
+          missing.
         </p>
       )}
       <ul className="mt-1 space-y-1">
@@ -39,10 +39,10 @@ export function PullRequestChecks({ run, pr }: { run: AgentRun; pr: RunPullReque
 function summaryOf({ passed, failed, pending }: { passed: number; failed: number; pending: number }): string {
   const parts = [
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(pending > 0 ? [`${pending} not ended`] : []),
+    ...(pending > 0 ? [`${pending} pending`] : []),
     ...(passed > 0 ? [`${passed} passed`] : []),
   ]
-  return parts.length === 0 ? 'Checks: none that counts' : `Checks: ${parts.join(', ')}`
+  return parts.length === 0 ? 'Checks: none' : `Checks: ${parts.join(', ')}`
 }
 
 const good: Check['conclusion'][] = ['success', 'neutral', 'skipped']
@@ -75,7 +75,7 @@ function CheckLine({ check }: { check: Check }) {
         <div className="mt-1 space-y-1">
           <Terminal text={log_excerpt} open on_toggle={() => {}} />
           <SafeLink href={url} className="text-xs">
-            Where it ran
+            View details
           </SafeLink>
         </div>
       </details>

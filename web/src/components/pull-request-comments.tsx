@@ -11,7 +11,7 @@ import { TextArea } from '../ui/field.tsx'
 import { Markdown } from './markdown.tsx'
 import { useReadOnlyReason } from './permission.ts'
 
-/** What is said of a pull request, and a box to say something. The run's stream tells of what others say. */
+/** The comments of a pull request, and a box to add one. The run's stream reports new comments of others. */
 export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   const queries = useQueryClient()
   const comments = useQuery(commentsQuery(pr.id, pr.updated_at))
@@ -39,11 +39,11 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   )
 }
 
-const forgeWords = { pending: 'not on the forge yet', posted: 'on the forge too', refused: 'not on the forge' }
+const forgeWords = { pending: 'not on the forge yet', posted: 'also on the forge', refused: 'not on the forge' }
 
 function Comment({ comment, remove, busy }: { comment: PullRequestComment; remove: () => void; busy: boolean }) {
   const mine = useQuery(meQuery).data?.id === comment.user_id
-  const [asked, setAsked] = useState(false)
+  const [confirming, setConfirming] = useState(false)
   const { author_name, created_at, updated_at, path, line, body, forge_state, forge_error } = comment
   return (
     <li className="rounded-md border border-line bg-canvas px-2.5 py-1.5 text-sm">
@@ -61,17 +61,17 @@ function Comment({ comment, remove, busy }: { comment: PullRequestComment; remov
           </code>
         )}
         <span className="flex-1" />
-        {mine && !asked && (
-          <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setAsked(true)}>
+        {mine && !confirming && (
+          <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setConfirming(true)}>
             Delete
           </Button>
         )}
-        {mine && asked && (
+        {mine && confirming && (
           <>
             <Button variant="danger" className="h-6! text-2xs!" busy={busy} onClick={remove}>
-              Delete it now
+              Confirm deletion
             </Button>
-            <Button variant="quiet" className="h-6! text-2xs!" onClick={() => setAsked(false)}>
+            <Button variant="quiet" className="h-6! text-2xs!" onClick={() => setConfirming(false)}>
               Keep it
             </Button>
           </>
@@ -86,16 +86,16 @@ function Comment({ comment, remove, busy }: { comment: PullRequestComment; remov
 function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Promise<void> }) {
   const forbidden = useReadOnlyReason()
   const [text, setText] = useState('')
-  const say = useMutation({
+  const create = useMutation({
     mutationFn: (body: string) => call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
     onSuccess: () => setText(''),
     onSettled,
   })
   const { origin, host } = new URL(pr.url ?? '', location.href)
-  const placeholder = `Comment for people${origin === location.origin ? '' : `, on ${host} too`}; the agent is not told`
+  const placeholder = `Comment for people${origin === location.origin ? '' : `, also on ${host}`}. The agent does not see it`
   const reason = forbidden ?? (text.trim() === '' ? 'Write something first' : null)
   const submit = () => {
-    if (!reason && !say.isPending) say.mutate(text)
+    if (!reason && !create.isPending) create.mutate(text)
   }
   return (
     <form
@@ -119,12 +119,12 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
         }}
       />
       <div className="mt-1 flex items-center gap-2">
-        {say.isError && (
+        {create.isError && (
           <span role="alert" className="text-bad text-xs">
-            {visible(say.error.message)}
+            {visible(create.error.message)}
           </span>
         )}
-        <Button type="submit" reason={reason} busy={say.isPending} className="ml-auto">
+        <Button type="submit" reason={reason} busy={create.isPending} className="ml-auto">
           Comment
         </Button>
       </div>

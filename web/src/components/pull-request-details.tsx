@@ -8,10 +8,10 @@ import { visible } from '../text/visible.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { PullRequestComments } from './pull-request-comments.tsx'
 
-/** How to have the branch, the commits, and what is said of it. */
+/** How to get the branch, the commits, and the comments. */
 export function PullRequestDetails({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
-  const place = run.repo_id === null ? null : { organization_id: run.organization_id, repo_id: run.repo_id }
-  const command = place && cloneCommand(location.origin, place, pr.head_branch_name ?? '')
+  const repository = run.repo_id === null ? null : { organization_id: run.organization_id, repo_id: run.repo_id }
+  const command = repository && cloneCommand(location.origin, repository, pr.head_branch_name ?? '')
   return (
     <div className="mt-3 space-y-2 border-line border-t pt-2">
       {command && (

@@ -4,7 +4,7 @@ import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { call } from '../api/client.ts'
 import { putRun } from '../api/run-cache.ts'
 
-/** What may be asked of a run. Every answer is the run, and is shown everywhere at once. */
+/** The actions on a run. Every response is the run, and updates it everywhere on the page. */
 export function useRunActions({ id }: AgentRun) {
   const queries = useQueryClient()
   const onSuccess = (run: AgentRun) => putRun(queries, run)

@@ -7,11 +7,11 @@ import { Badge } from '../ui/badge.tsx'
 
 type Props = { file: RunDiff['files'][number]; patch: string | null; open: boolean }
 
-/** A file of more lines is only drawn when asked for. */
+/** A file with more lines is rendered on demand. */
 const large_lines = 3000
 
 /** One changed file. Its diff is parsed and drawn only while it is open. */
-export function FileChange({ file, patch, open: initially }: Props) {
+export function RunDiffFile({ file, patch, open: initially }: Props) {
   const changed = (file.additions ?? 0) + (file.deletions ?? 0)
   const [open, setOpen] = useState(initially && changed <= large_lines)
   return (
@@ -51,7 +51,7 @@ function FileDiff({ file, patch }: Omit<Props, 'open'>) {
   const hunks = parts.flatMap(part => part.hunks)
   if (hunks.length === 0) return <Remark>No line was changed{file.status === 'renamed' ? ', only the name' : ''}.</Remark>
   return parts.map((part, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one patch never change places
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one patch never change their order
     <Diff key={index} viewType="unified" diffType={part.type} hunks={part.hunks}>
       {hunks =>
         hunks.flatMap(hunk => [<Decoration key={`at ${hunk.content}`}>{hunk.content}</Decoration>, <Hunk key={hunk.content} hunk={hunk} />])

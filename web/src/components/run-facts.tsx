@@ -36,7 +36,7 @@ export function RunFacts({ run, repository }: { run: AgentRun; repository: strin
         {isScripted(run.model) && <span className="font-mono text-2xs text-faint max-sm:hidden">{visible(run.model)}</span>}
       </span>
       {time !== null && (
-        <Fact icon={<Clock />} name="Time at work">
+        <Fact icon={<Clock />} name="Active time">
           <span className="tabular">{duration(time)}</span>
         </Fact>
       )}

@@ -23,17 +23,17 @@ import { StatusPill } from './status-pill.tsx'
 
 type Props = { run: AgentRun; stream: StreamState; link: () => string }
 
-/** What a run is and how it stands, and what can be done with it. */
+/** The title and state of a run, and the actions on it. */
 export function RunHeader({ run, stream, link }: Props) {
   const forbidden = useReadOnlyReason()
   const actions = useRunActions(run)
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
   const failure = actions.stop.error ?? actions.pause.error ?? actions.archive.error
   const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
-  const held = isRecorded(run)
-    ? 'The run records a local session, which nothing here can pause'
+  const unpausable = isRecorded(run)
+    ? 'This run records a local session and cannot be paused here'
     : run.status === 'paused'
-      ? 'The run is paused: say below how it goes on'
+      ? 'The run is paused: continue it below'
       : run.pause_requested_at
         ? 'The run is about to pause'
         : null
@@ -51,7 +51,7 @@ export function RunHeader({ run, stream, link }: Props) {
           <RunTitle run={run} forbidden={forbidden} />
         </div>
         <Button
-          reason={forbidden ?? unstoppable ?? held}
+          reason={forbidden ?? unstoppable ?? unpausable}
           busy={actions.pause.isPending}
           onClick={() => actions.pause.mutate()}
           className={run.terminal ? 'max-sm:hidden' : ''}
@@ -69,7 +69,7 @@ export function RunHeader({ run, stream, link }: Props) {
         </Button>
         <AnalyzeRun run={run} />
         <IconButton
-          label={run.archived ? 'Put back into the list' : 'Archive'}
+          label={run.archived ? 'Unarchive' : 'Archive'}
           reason={forbidden}
           busy={actions.archive.isPending}
           onClick={() => actions.archive.mutate(!run.archived)}

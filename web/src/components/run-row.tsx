@@ -4,25 +4,25 @@ import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { compact, duration, money } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
-import { Figure } from './figure.tsx'
-import { Created, ListHead, rowLook } from './list-row.tsx'
+import { Created, ListHead, rowStyle } from './list-row.tsx'
+import { Metric } from './metric.tsx'
 import { ModelBadge } from './model-badge.tsx'
 import { elapsed, tokens } from './run-numbers.ts'
 import { StatusPill } from './status-pill.tsx'
 
 const columns = 'md:grid-cols-[8.5rem_minmax(0,1fr)_17rem]'
-const figures = 'grid grid-cols-[1fr_1fr_1fr_5rem] items-center gap-2 text-right'
+const metrics = 'grid grid-cols-[1fr_1fr_1fr_5rem] items-center gap-2 text-right'
 
 export const RunRowHead = () => (
-  <ListHead columns={columns} names={['Status', 'Run']} figures={figures} figure_names={['At work', 'Tokens', 'Cost', 'Created']} />
+  <ListHead columns={columns} names={['Status', 'Run']} metrics={metrics} metric_names={['Active', 'Tokens', 'Cost', 'Created']} />
 )
 
-/** One run of the list. The whole row leads to its trace. */
+/** One run of the list. The whole row links to its trace. */
 export function RunRow({ run, repository, now }: { run: AgentRun; repository: string | null; now: number }) {
   const time = elapsed(run, now)
   const used = tokens(run)
   return (
-    <li data-run-id={run.id} className={`${rowLook} ${columns}`}>
+    <li data-run-id={run.id} className={`${rowStyle} ${columns}`}>
       <div className="max-md:col-start-2 max-md:row-start-1">
         <StatusPill run={run} />
       </div>
@@ -62,10 +62,10 @@ export function RunRow({ run, repository, now }: { run: AgentRun; repository: st
           </span>
         </div>
       </div>
-      <dl className={`tabular text-muted text-xs max-md:col-span-2 max-md:flex max-md:text-left ${figures}`}>
-        <Figure name="Time at work">{time === null ? '–' : duration(time)}</Figure>
-        <Figure name="Tokens">{used === 0 ? '–' : compact(used)}</Figure>
-        <Figure name="Cost">{run.usage.cost_usd === null ? '–' : money(run.usage.cost_usd)}</Figure>
+      <dl className={`tabular text-muted text-xs max-md:col-span-2 max-md:flex max-md:text-left ${metrics}`}>
+        <Metric name="Active time">{time === null ? '–' : duration(time)}</Metric>
+        <Metric name="Tokens">{used === 0 ? '–' : compact(used)}</Metric>
+        <Metric name="Cost">{run.usage.cost_usd === null ? '–' : money(run.usage.cost_usd)}</Metric>
         <Created at={run.created_at} now={now} />
       </dl>
     </li>

@@ -7,7 +7,7 @@ import { Input } from '../ui/field.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { useRunActions } from './run-actions.ts'
 
-/** The title, editable in its place. Enter saves, Escape leaves it as it was. */
+/** The title, editable inline. Enter saves, Escape restores it. */
 export function RunTitle({ run, forbidden }: { run: AgentRun; forbidden: string | null }) {
   const { update } = useRunActions(run)
   const [typed, setTyped] = useState<string | null>(null)

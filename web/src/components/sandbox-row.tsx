@@ -3,29 +3,29 @@ import type { Sandbox } from '../../../src/contract/repositories/sandboxes.ts'
 import { duration } from '../text/format.ts'
 import { visible } from '../text/visible.ts'
 import { Badge } from '../ui/badge.tsx'
-import { Figure } from './figure.tsx'
-import { Created, ListHead, rowLook } from './list-row.tsx'
+import { Created, ListHead, rowStyle } from './list-row.tsx'
+import { Metric } from './metric.tsx'
 
 const columns = 'md:grid-cols-[5rem_minmax(0,1fr)_26rem]'
-const figures = 'grid grid-cols-[1fr_1fr_1fr_1fr_5rem] items-center gap-2 text-right'
+const metrics = 'grid grid-cols-[1fr_1fr_1fr_1fr_5rem] items-center gap-2 text-right'
 const tones: Record<Sandbox['state'], string> = { starting: 'text-accent', running: 'text-accent', ended: 'text-muted', lost: 'text-bad' }
 
 export const SandboxRowHead = () => (
   <ListHead
     columns={columns}
     names={['State', 'Sandbox']}
-    figures={figures}
-    figure_names={['There for', 'Memory', 'Disk', 'CPU', 'Created']}
+    metrics={metrics}
+    metric_names={['Uptime', 'Memory', 'Disk', 'CPU', 'Created']}
   />
 )
 
-/** One sandbox of the list. The whole row leads to where its entries begin in the trace. */
+/** One sandbox of the list. The whole row links to its first entry in the trace. */
 export function SandboxRow({ sandbox, now }: { sandbox: Sandbox; now: number }) {
   const { id, agent_run_id, kind, state, end_reason, peaks, limits, started_at, ended_at, created_at, first_seq } = sandbox
   const there = started_at === null ? null : (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)
   const why = end_reason === null || end_reason === 'stopped' ? null : end_reason.replace('_', ' ')
   return (
-    <li data-sandbox-id={id} className={`${rowLook} ${columns}`}>
+    <li data-sandbox-id={id} className={`${rowStyle} ${columns}`}>
       <span className={`font-medium text-xs ${tones[state]}`} title={why ?? undefined}>
         {state}
       </span>
@@ -44,13 +44,13 @@ export function SandboxRow({ sandbox, now }: { sandbox: Sandbox; now: number }) 
           {why !== null && ` · ${why}`}
         </span>
       </span>
-      <dl className={`tabular text-xs max-md:col-span-2 ${figures}`}>
-        <Figure name="There for">{there === null ? '–' : duration(Math.max(0, there))}</Figure>
-        <Figure name={`Memory at most, of ${mebibytes(limits.memory_bytes)}`}>
+      <dl className={`tabular text-xs max-md:col-span-2 ${metrics}`}>
+        <Metric name="Uptime">{there === null ? '–' : duration(Math.max(0, there))}</Metric>
+        <Metric name={`Peak memory of ${mebibytes(limits.memory_bytes)}`}>
           <span className={peaks.memory_kills ? 'text-bad' : ''}>{mebibytes(peaks.memory_bytes)}</span>
-        </Figure>
-        <Figure name={`Disk at most, of ${mebibytes(limits.disk_bytes)}`}>{mebibytes(peaks.disk_bytes)}</Figure>
-        <Figure name="Processors">{peaks.cpu_ms === null ? '–' : duration(peaks.cpu_ms)}</Figure>
+        </Metric>
+        <Metric name={`Peak disk usage of ${mebibytes(limits.disk_bytes)}`}>{mebibytes(peaks.disk_bytes)}</Metric>
+        <Metric name="CPU time">{peaks.cpu_ms === null ? '–' : duration(peaks.cpu_ms)}</Metric>
         <Created at={created_at} now={now} />
       </dl>
     </li>

@@ -8,22 +8,22 @@ const example = `Add a changelog.
 - answer: The changelog is there.
 \`\`\``
 
-/** Says what a scripted model is, wherever somebody is about to give it a task. */
+/** Explains what a scripted model is, wherever a user is about to give it a task. */
 export function ScriptedNote({ is_default }: { is_default: boolean }) {
   return (
     <Notice>
       <p>
-        <strong>{is_default ? 'No language model is configured, so this run is scripted.' : 'This model plays a script.'}</strong> It does
-        what a fenced <code className="font-mono">playbook</code> block of the prompt says, step by step: run, write, edit, ask, answer.
-        Without such a block it only looks around the repository and tells what it saw.
+        <strong>{is_default ? 'No language model is configured, so this run is scripted.' : 'This model is scripted.'}</strong> It executes
+        the steps of a fenced <code className="font-mono">playbook</code> block in the prompt: run, write, edit, ask, answer. Without such a
+        block it only explores the repository and reports what it contains.
       </p>
       <details className="mt-1">
-        <summary className="inline-flex min-h-6 items-center text-accent">An example, and how to get a model</summary>
+        <summary className="inline-flex min-h-6 items-center text-accent">Example, and how to configure a model</summary>
         <pre className="my-2 overflow-x-auto rounded-md bg-sunken p-2.5 font-mono text-xs">{example}</pre>
         <p>
-          Start the service with a key of a provider, for example <code className="font-mono">ANTHROPIC_API_KEY</code>,{' '}
-          <code className="font-mono">OPENAI_API_KEY</code> or <code className="font-mono">OPENAI_COMPATIBLE_BASE_URL</code>, to have tasks
-          done by a language model.
+          Start the service with the API key of a provider, for example <code className="font-mono">ANTHROPIC_API_KEY</code>,{' '}
+          <code className="font-mono">OPENAI_API_KEY</code> or <code className="font-mono">OPENAI_COMPATIBLE_BASE_URL</code>, to run tasks
+          with a language model.
         </p>
       </details>
     </Notice>

@@ -22,7 +22,7 @@ const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes
 type Props = {
   run: AgentRun
   view: TraceView
-  /** The log, when it is one of the tabs; null when it stands beside them. */
+  /** The log, when it is one of the tabs; null when it is shown beside them. */
   log: ReactNode | null
 }
 

@@ -14,17 +14,17 @@ const parts = [
   ['clone_ms', 'Clone'],
 ] as const
 const milestones = [
-  ['first_model_byte_ms', 'First byte of the model'],
+  ['first_model_byte_ms', 'First model byte'],
   ['first_action_ms', 'First action'],
 ] as const
 
-/** What the start of a run took, beside the median of its repository's runs, and what it stood on. */
+/** The startup times of a run beside the medians of its repository, and the environment that it used. */
 export function StartupSection({ run }: { run: AgentRun }) {
   const { data } = useQuery(startupQuery(run.id, `${run.status} ${run.phase}`))
-  const { data: usual } = useQuery({ ...startupsQuery(run.repo_id ?? 0), enabled: run.repo_id !== null })
+  const { data: median } = useQuery({ ...startupsQuery(run.repo_id ?? 0), enabled: run.repo_id !== null })
   const begun = data !== undefined && data.queue_ms !== null
   if (!begun) return run.repo_id === null ? null : <EnvironmentList repo_id={run.repo_id} used={null} />
-  const most = Math.max(1, ...parts.map(([key]) => data[key] ?? 0))
+  const longest = Math.max(1, ...parts.map(([key]) => data[key] ?? 0))
   return (
     <section aria-label="Start" className="border-line border-t p-4">
       <h3 className="text-muted text-xs">Start</h3>
@@ -39,10 +39,10 @@ export function StartupSection({ run }: { run: AgentRun }) {
         </thead>
         <tbody>
           {parts.map(([key, name]) => (
-            <PartRow key={key} name={name} ms={data[key]} most={most} usual={usual?.p50[key] ?? null} />
+            <PartRow key={key} name={name} ms={data[key]} longest={longest} median={median?.p50[key] ?? null} />
           ))}
           {milestones.map(([key, name]) => (
-            <PartRow key={key} name={name} ms={data[key]} most={null} usual={usual?.p50[key] ?? null} />
+            <PartRow key={key} name={name} ms={data[key]} longest={null} median={median?.p50[key] ?? null} />
           ))}
         </tbody>
       </table>
@@ -53,25 +53,25 @@ export function StartupSection({ run }: { run: AgentRun }) {
 }
 
 function usedEnvironment({ id, made, age_seconds }: NonNullable<RunStartup['environment']>): string {
-  if (id === null) return 'Its setup was not kept for later runs, because a command failed.'
-  return made ? `It has made environment ${id}.` : `It stood on environment ${id}, which was ${duration(age_seconds * 1000)} old.`
+  if (id === null) return 'Its setup was not saved for later runs, because a command failed.'
+  return made ? `Created environment ${id}.` : `Used environment ${id}, created ${duration(age_seconds * 1000)} earlier.`
 }
 
-/** `most` null: not a part, but a moment since the create. */
-function PartRow({ name, ms, most, usual }: { name: string; ms: number | null; most: number | null; usual: number | null }) {
+/** `longest` null: not a part, but a time since the run was created. */
+function PartRow({ name, ms, longest, median }: { name: string; ms: number | null; longest: number | null; median: number | null }) {
   return (
     <tr>
       <th scope="row" className="whitespace-nowrap py-0.5 pr-3 text-left font-normal text-faint">
         {name}
       </th>
       <td className="w-full">
-        {most !== null && ms !== null && (
-          <div aria-hidden className="h-1.5 rounded-full bg-accent" style={{ width: `${Math.max(1, (100 * ms) / most)}%` }} />
+        {longest !== null && ms !== null && (
+          <div aria-hidden className="h-1.5 rounded-full bg-accent" style={{ width: `${Math.max(1, (100 * ms) / longest)}%` }} />
         )}
       </td>
       <td className="tabular whitespace-nowrap pl-3 text-right text-muted">{ms === null ? '–' : duration(ms)}</td>
       <td className="tabular whitespace-nowrap pl-3 text-right text-faint" title="Median of this repository">
-        {usual === null ? '' : `⌀ ${duration(usual)}`}
+        {median === null ? '' : `⌀ ${duration(median)}`}
       </td>
     </tr>
   )

@@ -12,12 +12,12 @@ import {
 import type { AgentRun, RunStatus, WaitingOn } from '../../../src/contract/runs/runs.ts'
 import { Badge, type BadgeTone } from '../ui/badge.tsx'
 
-const looks: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {
+const styles: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {
   queued: { tone: 'neutral', Icon: Hourglass },
   starting: { tone: 'accent', Icon: LoaderCircle, spin: true },
   running: { tone: 'accent', Icon: LoaderCircle, spin: true },
   waiting: { tone: 'warn', Icon: MessageCircleQuestionMark },
-  paused: { tone: 'hold', Icon: CirclePause },
+  paused: { tone: 'paused', Icon: CirclePause },
   cancelling: { tone: 'neutral', Icon: CircleDashed, spin: true },
   completed: { tone: 'ok', Icon: CircleCheck },
   failed: { tone: 'bad', Icon: CircleX },
@@ -26,7 +26,7 @@ const looks: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?:
 
 const words = (name: string) => name.replaceAll('_', ' ')
 
-/** What comes after the status: where a run is, what it waits for, or why it ended. */
+/** The detail after the status: the current phase, what the run waits for, or why it ended. */
 export function statusDetail({ status, waiting_on, status_reason, queue_position, pause_requested_at }: AgentRun): string | null {
   if (status === 'queued' && waiting_on !== 'worker') return queue_position ? `number ${queue_position} in the queue` : null
   if ((status === 'starting' || status === 'running') && pause_requested_at !== null) return 'about to pause'
@@ -35,8 +35,8 @@ export function statusDetail({ status, waiting_on, status_reason, queue_position
 
 const waitingWords: Record<WaitingOn, string> = {
   user_input: 'for your answer',
-  plan_approval: 'for approval of its plan',
-  tool_approval: 'for approval of a tool',
+  plan_approval: 'for plan approval',
+  tool_approval: 'for tool approval',
   ci: 'for checks',
   slot: 'for a free worker',
   worker: 'for its worker',
@@ -44,14 +44,14 @@ const waitingWords: Record<WaitingOn, string> = {
   setup: 'setting up',
   recovery: 'recovering',
   model: 'thinking',
-  model_retry: 'about to ask the model again',
+  model_retry: 'about to retry the model',
   tool: 'running a tool',
   push: 'pushing',
 }
 
 /** Status as icon, word and colour. */
 export function StatusPill({ run, detailed = false }: { run: AgentRun; detailed?: boolean }) {
-  const { tone, Icon, spin } = looks[run.status]
+  const { tone, Icon, spin } = styles[run.status]
   const detail = detailed ? statusDetail(run) : null
   return (
     <Badge tone={tone} className="max-w-full">

@@ -75,8 +75,8 @@ export function TraceLog({ run, trace, feed }: Props) {
       {filtered && pages.ready && pages.total === 0 && <Blank icon={<ListX />} title="No entry matches" />}
       {filtered && !pages.ready && pages.problem === null && <Loading label="Searching" />}
       {!filtered && pages.total === 0 && (
-        <Blank icon={<Sprout />} title="Nothing has happened yet">
-          Entries come in here as the agent works.
+        <Blank icon={<Sprout />} title="The run has not started yet">
+          Entries appear here as the agent works.
         </Blank>
       )}
       {(pages.total > 0 || trace.work.tools.length > 0) && (

@@ -34,7 +34,7 @@ export function useFeedKeys(actions: FeedKeys): void {
       const target = event.target instanceof Element ? event.target : null
       if (!action || document.querySelector('dialog[open]')) return
       if (target?.closest('input, textarea, select, [contenteditable]')) return
-      // Enter on a button or link is that button's own.
+      // Enter on a button or link activates it.
       if (event.key === 'Enter' && target?.closest('button, a, summary, [role=tab]')) return
       event.preventDefault()
       latest.current[action]()

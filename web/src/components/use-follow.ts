@@ -1,13 +1,13 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** As near to the end as this counts as being there. */
+/** A distance from the end, in pixels, that counts as the end. */
 const end_px = 48
 
 export type Follow = { on: boolean; set: (on: boolean) => void }
 
 /**
- * Keeps a scrolling box at its end while that is wanted. Scrolling up ends it, scrolling back to the end begins it again;
- * growth never moves what is being read. `size` is the height of the content.
+ * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the end turns it on;
+ * growth never moves the visible text. `size` is the height of the content.
  */
 export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number): Follow {
   const [on, setOn] = useState(initially)

@@ -5,7 +5,7 @@ import { call } from '../api/client.ts'
 
 type Which = { message_type: MessageType; tool_name?: string }
 
-/** The newest entry of a kind, asked for again when the run has grown. Null: none, or not wanted. */
+/** The newest entry of a kind, fetched again when the run has new entries. Null: none, or not `wanted`. */
 export function useLatestEntry(run: AgentRun, which: Which, wanted: boolean): LogEntry | null {
   const query = useQuery({
     queryKey: ['latest', run.id, which, run.total_logs],

@@ -7,12 +7,12 @@ import { putRun } from '../api/run-cache.ts'
 import type { LogPages } from '../trace/log-pages.ts'
 import { type LogFilter, openTrace, type Trace } from '../trace/open-trace.ts'
 
-/** Opens the trace of a run for as long as the page shows it; the run's own state goes to the query cache. Null until it is open. */
+/** Opens the trace of a run while the page shows it and puts the state of the run into the query cache. Null until it is open. */
 export function useTrace(run: AgentRun): Trace | null {
   const queries = useQueryClient()
   const router = useRouter()
   const [trace, setTrace] = useState<Trace | null>(null)
-  // Only the first state of the run matters here: the stream goes on from there.
+  // Only the first state of the run matters here: the stream continues from it.
   const [first] = useState(run)
   useEffect(() => {
     const opened = openTrace(first, latest => putRun(queries, latest))

@@ -9,11 +9,11 @@ import { Overview } from '../components/reference/overview.tsx'
 import { ReferenceNav } from '../components/reference/reference-nav.tsx'
 import { ThemeButton } from '../components/theme-button.tsx'
 import { chaptersOf } from '../reference/chapters.ts'
-import { buttonLook } from '../ui/button.tsx'
+import { buttonStyle } from '../ui/button.tsx'
 import { useMedia } from '../ui/media.ts'
 import { Loading, Notice } from '../ui/notice.tsx'
 
-/** The API reference, for everybody: it shows the service's own OpenAPI document and needs no session. `#operationId` opens one operation. */
+/** The public API reference. It shows the service's own OpenAPI document and needs no session. `#operationId` opens one operation. */
 export function ApiReferencePage() {
   const chosen = useLocation({ select: location => location.hash })
   const query = useQuery(apiDocumentQuery)
@@ -24,7 +24,7 @@ export function ApiReferencePage() {
         Skip to content
       </a>
       <header className="flex h-11 shrink-0 items-center gap-1 border-line border-b bg-surface px-3">
-        {/* Not preloaded: whoever is not signed in has no session to ask for. */}
+        {/* Not preloaded: without a sign-in there is no session. */}
         <Link to="/" preload={false} className="mr-2 flex items-center rounded-md" aria-label="Agent Run Service: all runs">
           <Brand />
         </Link>
@@ -34,10 +34,10 @@ export function ApiReferencePage() {
         {version && <span className="ml-1 text-faint text-xs">{version}</span>}
         <div className="flex-1" />
         {/* A page of the service itself, not of this application. */}
-        <a href="/docs/errors" className={buttonLook('quiet')}>
+        <a href="/docs/errors" className={buttonStyle('quiet')}>
           Errors
         </a>
-        <a href="/openapi.json" className={buttonLook('quiet')}>
+        <a href="/openapi.json" className={buttonStyle('quiet')}>
           openapi.json
         </a>
         <ThemeButton />
@@ -70,10 +70,10 @@ function Reference({ document, chosen }: { document: ApiDocument; chosen: string
     <div className="flex min-h-0 flex-1">
       <title>{`${entry ? `${entry.operation.summary} · ` : ''}API reference · Agent runs`}</title>
       {wide && <div className="w-76 shrink-0 overflow-y-auto border-line border-r bg-canvas">{nav}</div>}
-      {/* Another operation is another page: it begins at its top. */}
+      {/* Another operation is another page, which starts at its top. */}
       <main key={chosen} id="main" tabIndex={-1} className="min-w-0 flex-1 overflow-y-auto focus:outline-none">
         {!wide && (
-          // The list is open for the operation that it was opened at, and closed once one was chosen.
+          // The list stays open until an operation is chosen.
           <details
             open={listed === chosen}
             onToggle={event => setListed(event.currentTarget.open ? chosen : null)}

@@ -8,7 +8,7 @@ import { PageProblem } from '../components/page-problem.tsx'
 import { useAdminReason } from '../components/permission.ts'
 import { Blank, Loading, Notice } from '../ui/notice.tsx'
 
-/** Where pull requests are made: what the organization is connected to, and how to connect it. */
+/** The forges that the organization is connected to, and forms to connect one. */
 export function ForgesPage() {
   const forges = useQuery(forgesQuery)
   const forbidden = useAdminReason()
@@ -20,8 +20,8 @@ export function ForgesPage() {
         <header>
           <h1 className="font-semibold text-xl tracking-tight">Forges</h1>
           <p className="mt-1 text-muted text-sm">
-            Repositories at an address that is connected get their pull requests there, their checks are read there, and people start and
-            steer runs by writing there.
+            For repositories of a connected forge, pull requests are opened there, checks are read from there, and people start and steer
+            runs by writing there.
           </p>
         </header>
         {forbidden && <Notice>{forbidden}.</Notice>}
@@ -29,7 +29,7 @@ export function ForgesPage() {
           {forges.data === undefined && <Loading />}
           {forges.data?.length === 0 && (
             <Blank icon={<Plug />} title="Not connected yet">
-              This service keeps pull requests itself until a forge is connected.
+              Until a forge is connected, this service hosts pull requests itself.
             </Blank>
           )}
           <ul className="space-y-2">
@@ -40,17 +40,17 @@ export function ForgesPage() {
         </section>
         <section aria-labelledby="by-token">
           <h2 id="by-token" className="mb-2 font-semibold">
-            Connect by a token
+            Connect with a token
           </h2>
           <ConnectByToken />
         </section>
         <section aria-labelledby="by-app">
           <h2 id="by-app" className="font-semibold">
-            Make a GitHub App
+            Create a GitHub App
           </h2>
           <p className="mt-1 mb-2 text-muted text-sm">
-            GitHub shows what it may do, makes it and leads back: then it is connected, with a key that nobody has seen, and is to be
-            installed on the repositories it is for.
+            GitHub shows the permissions of the app, creates it and returns to this page. The app is then connected; its key is stored
+            encrypted and never shown. Install it on the repositories that it needs.
           </p>
           <CreateApp />
         </section>

@@ -10,7 +10,7 @@ import { Loading, Notice } from '../ui/notice.tsx'
 
 const messageOf = (error: unknown) => visible(error instanceof Error ? error.message : String(error))
 
-/** Shows what an invitation link is to. Nothing is accepted before the person says so, and with which account. */
+/** Shows an invitation. It is accepted only when the person confirms it and chooses an account. */
 export function InvitationPage() {
   const [code] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code') ?? '')
   const invitation = useQuery({
@@ -28,7 +28,7 @@ export function InvitationPage() {
         </div>
         <div className="space-y-4 rounded-xl border border-line bg-surface p-5">
           <h1 className="text-lg font-semibold">Invitation</h1>
-          {code === '' && <Notice tone="bad">This address has no invitation code. Open the whole link that you were given.</Notice>}
+          {code === '' && <Notice tone="bad">This address has no invitation code. Open the complete link that you received.</Notice>}
           {invitation.isLoading && <Loading label="Opening the invitation" />}
           {invitation.isError && <Notice tone="bad">{messageOf(invitation.error)}</Notice>}
           {invitation.data && <Acceptance code={code} invitation={invitation.data} />}
@@ -45,7 +45,7 @@ function Acceptance({ code, invitation }: { code: string; invitation: Invitation
     mutationFn: (how: 'new' | 'signed_in') => session.acceptInvitation({ code, account: how }),
     onSuccess: () => {
       router.options.context.queries.clear()
-      // The code was used; it does not stay in the history.
+      // The code is used up and must not stay in the history.
       router.history.replace('/')
     },
   })

@@ -73,7 +73,7 @@ export function NewRunPage() {
     'budget.max_active_seconds',
   ]
   const all_shown = Object.keys(problems).length > 0 && Object.keys(problems).every(key => shown.includes(key))
-  const reason = forbidden ?? (prompt.trim() === '' ? 'Write what is to be done first' : null)
+  const reason = forbidden ?? (prompt.trim() === '' ? 'Describe the task first' : null)
   const submit = () => {
     if (!reason && !create.isPending) create.mutate()
   }
@@ -116,7 +116,11 @@ export function NewRunPage() {
         </div>
         {isScripted(used_model) && <ScriptedNote is_default={model === ''} />}
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="Repository" problem={problems.repo_id} hint={choices?.length === 0 ? 'None is registered yet.' : undefined}>
+          <Field
+            label="Repository"
+            problem={problems.repo_id}
+            hint={choices?.length === 0 ? 'No repository is registered yet.' : undefined}
+          >
             {props => (
               <Select {...props} name="repository" value={repository?.id ?? ''} onChange={event => setRepo(Number(event.target.value))}>
                 {choices?.map(item => (
@@ -154,7 +158,7 @@ export function NewRunPage() {
                 name="title"
                 value={title}
                 maxLength={200}
-                placeholder="Made from the prompt"
+                placeholder="Derived from the prompt"
                 onChange={event => setTitle(event.target.value)}
               />
             )}

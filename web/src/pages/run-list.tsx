@@ -8,7 +8,7 @@ import { RunFilters } from '../components/run-filters.tsx'
 import { RunRow, RunRowHead } from '../components/run-row.tsx'
 import { useLiveRuns } from '../components/use-live-runs.ts'
 import { plural } from '../text/format.ts'
-import { Button, buttonLook } from '../ui/button.tsx'
+import { Button, buttonStyle } from '../ui/button.tsx'
 import { Blank, Loading } from '../ui/notice.tsx'
 import { useNow } from '../ui/now.ts'
 import { StatusLine } from '../ui/status-line.tsx'
@@ -61,12 +61,12 @@ export function RunListPage() {
   )
 }
 
-/** A run that came in live may come again with the page that it pushed everything down by. */
+/** A run that arrived live shifts later pages by one, so a page may repeat a run. */
 const uniqueById = <T extends { id: number }>(items: T[]) => [...new Map(items.map(item => [item.id, item])).values()]
 
 const NothingFound = () => (
   <Blank icon={<SearchX />} title="No run matches">
-    <Link to="/" search={{}} className={buttonLook('plain', 'mt-2')}>
+    <Link to="/" search={{}} className={buttonStyle('plain', 'mt-2')}>
       Remove all filters
     </Link>
   </Blank>
@@ -77,15 +77,15 @@ function FirstRun({ sample }: { sample: boolean }) {
     <Blank icon={<Bot />} title="No runs yet">
       <p>
         A run gives a task to an agent: it works on a clone of your repository in a sandbox, commits to a branch of its own, and opens a
-        pull request. Runs made through the API appear here as well.
+        pull request. Runs created through the API appear here as well.
       </p>
       <p className="mt-4 flex flex-wrap justify-center gap-2">
         {sample && (
-          <Link to="/new" search={{ sample: true }} className={buttonLook('primary')}>
+          <Link to="/new" search={{ sample: true }} className={buttonStyle('primary')}>
             Try it on the sample repository
           </Link>
         )}
-        <Link to="/new" search={{}} className={buttonLook()}>
+        <Link to="/new" search={{}} className={buttonStyle()}>
           New run
         </Link>
       </p>

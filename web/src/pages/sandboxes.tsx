@@ -9,7 +9,7 @@ import { Blank, Loading } from '../ui/notice.tsx'
 import { useNow } from '../ui/now.ts'
 import { StatusLine } from '../ui/status-line.tsx'
 
-/** Sandboxes of all runs, with what they took. */
+/** Sandboxes of all runs, with their resource usage. */
 export function SandboxesPage() {
   const sandboxes = useInfiniteQuery(sandboxesQuery)
   const items = sandboxes.data?.pages.flatMap(page => page.items) ?? []
@@ -29,7 +29,7 @@ export function SandboxesPage() {
           {sandboxes.isError && <PageProblem error={sandboxes.error} retry={() => sandboxes.refetch()} what="list" />}
           {sandboxes.isSuccess && items.length === 0 && (
             <Blank icon={<Box />} title="No sandboxes yet">
-              Each run works in one. What it took is kept as long as the run.
+              Each run executes in a sandbox. Its resource usage is kept as long as the run.
             </Blank>
           )}
           {items.length > 0 && <SandboxRowHead />}
@@ -44,7 +44,7 @@ export function SandboxesPage() {
         {sandboxes.hasNextPage && (
           <div className="mt-3 flex justify-center">
             <Button busy={sandboxes.isFetchingNextPage} onClick={() => sandboxes.fetchNextPage()}>
-              Load older ones
+              Load older sandboxes
             </Button>
           </div>
         )}

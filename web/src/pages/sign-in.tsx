@@ -9,10 +9,10 @@ import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Loading, Notice } from '../ui/notice.tsx'
 
-/** The code of a sign-in link, or what was pasted when it is no link. */
+/** The code of a sign-in link, or the pasted text if it is not a link. */
 export const codeOf = (pasted: string) => /#code=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim()
 
-/** Where to go afterwards: a path of this service and nothing else. */
+/** The page to open after the sign-in: only a path of this service is accepted. */
 const destination = (next: string | undefined) => (next && /^\/(?![/\\])/.test(next) ? next : '/')
 
 export function SignInPage() {
@@ -32,7 +32,7 @@ export function SignInPage() {
     const code = new URLSearchParams(location.hash.slice(1)).get('code')
     if (!code || started.current) return
     started.current = true
-    // The code is good once; it leaves the address, and so the history, at once.
+    // The code works once. It is removed from the address, and so from the history, at once.
     history.replaceState(history.state, '', location.pathname + location.search)
     mutate(code)
   }, [mutate])
@@ -61,7 +61,7 @@ export function SignInPage() {
                 the terminal of the service or, without a terminal, in the file <code className="font-mono">sign-in-link</code> of its data
                 folder.
               </p>
-              <Field label="Or paste the link, or its code, here">
+              <Field label="Or paste the sign-in link or its code">
                 {props => (
                   <Input {...props} name="code" value={pasted} onChange={event => setPasted(event.target.value)} spellCheck={false} />
                 )}

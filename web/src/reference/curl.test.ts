@@ -11,7 +11,7 @@ const commandOf = (id: string) => {
   const entry = entries.find(one => one.id === id)
   return entry ? curlOf(document, entry) : ''
 }
-/** What a shell makes of a command line. */
+/** The arguments that a shell parses from a command line. */
 const argumentsOf = (command: string) =>
   execFileSync('sh', ['-c', command.replace(/^curl/, "printf '%s\\0'")], { env: { AGENTRUN_TOKEN: 'secret' } })
     .toString()
@@ -28,9 +28,9 @@ test('a read is one line with the token as a variable', () => {
 })
 
 test('a write sends the example as JSON, whatever quotes are in it', () => {
-  const text = argumentsOf(commandOf('createAgentRun'))
-  expect(text.slice(0, 4)).toEqual(['-sS', '-X', 'POST', 'http://service.test/v1/organizations/1/agent/run'])
-  expect(JSON.parse(text.at(-1) ?? '')).toMatchObject({ repo_id: 1 })
+  const argv = argumentsOf(commandOf('createAgentRun'))
+  expect(argv.slice(0, 4)).toEqual(['-sS', '-X', 'POST', 'http://service.test/v1/organizations/1/agent/run'])
+  expect(JSON.parse(argv.at(-1) ?? '')).toMatchObject({ repo_id: 1 })
   const tricky = entries.find(one => one.id === 'createAgentRun')
   if (!tricky?.operation.requestBody) throw new Error('it has a body')
   const body = { content: { 'application/json': { examples: { one: { value: { prompt: "it's $HOME `x` \\" } } } } } }

@@ -22,7 +22,7 @@ test.each<[Schema, string]>([
   expect(typeOf(document, schema)).toBe(words)
 })
 
-test('fields show what is required, allowed, deprecated, and nested', () => {
+test('fields show what is required, allowed, deprecated, and their nested fields', () => {
   const { prompt, budget, images } = fields('CreateAgentRunInput')
   expect(prompt).toMatchObject({ type: 'string', required: true, facts: ['1 to 200,000 characters'], inside: null })
   expect(images).toMatchObject({ required: false, facts: ['at most 10 items'] })
@@ -37,15 +37,19 @@ test('fields show what is required, allowed, deprecated, and nested', () => {
   expect(fields('Health').status?.facts).toEqual(['always "ok"'])
 })
 
-test('a parameter is a field, with its default; the bounds of an id are omitted', () => {
+test('a parameter is a field, with its default; the bounds of an id are not shown', () => {
   const logs = document.paths['/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs']?.get
-  const reported = Object.fromEntries((logs?.parameters ?? []).map(one => [one.name, parameterField(document, one)]))
-  expect(reported.limit).toMatchObject({ required: false, facts: ['1 to 100', 'default 100'], description: 'Max number of logs returned' })
-  expect(reported.org_id).toMatchObject({ required: true, facts: [] })
-  expect(reported.message_type?.values).toContain('ACTION')
+  const parameters = Object.fromEntries((logs?.parameters ?? []).map(one => [one.name, parameterField(document, one)]))
+  expect(parameters.limit).toMatchObject({
+    required: false,
+    facts: ['1 to 100', 'default 100'],
+    description: 'Max number of logs returned',
+  })
+  expect(parameters.org_id).toMatchObject({ required: true, facts: [] })
+  expect(parameters.message_type?.values).toContain('ACTION')
 })
 
-test('a schema that holds itself ends', () => {
+test('a schema that contains itself ends', () => {
   const loop: Schema = { type: 'object', properties: {} }
   const own = { ...document, components: { schemas: { Loop: loop, List: { type: 'array', items: ref('Loop') } } } }
   Object.assign(loop, { properties: { below: { type: 'array', items: ref('Loop') } } })

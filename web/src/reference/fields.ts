@@ -10,13 +10,13 @@ export type Field = {
   facts: string[]
   /** The values of an enum. */
   values: string[]
-  /** What its own fields are found in, if it has any. */
+  /** The schema with its nested fields, if it has any. */
   inside: Schema | null
 }
 
 const prefix = '#/'
 
-/** What a reference leads to; anything else is itself. */
+/** Resolves a reference; returns any other schema unchanged. */
 export function resolve<T extends { $ref?: string }>(document: ApiDocument, value: T): T {
   if (value.$ref === undefined) return value
   const target = value.$ref
@@ -30,7 +30,7 @@ const nameOf = ({ $ref }: Schema) => $ref?.split('/').at(-1)
 const choices = (schema: Schema) => schema.anyOf ?? schema.oneOf
 const isNull = (schema: Schema) => schema.type === 'null'
 
-/** A schema without what only says that it may be null. */
+/** A schema without the alternative that only allows null. */
 function essence(document: ApiDocument, schema: Schema): Schema {
   const others = (choices(schema) ?? []).filter(one => !isNull(resolve(document, one)))
   return others.length === 1 && others[0] ? others[0] : schema
@@ -50,12 +50,12 @@ export function typeOf(document: ApiDocument, schema: Schema): string {
   return [schema.type ?? ('const' in schema ? typeof schema.const : 'anything')].flat().join(' or ')
 }
 
-// An id may be any number that JSON holds exactly; saying so would be noise.
+// An id may be any number that JSON represents exactly; showing that would be noise.
 const any_number = 1e14
 
-function range(schema: Schema, least: string, most: string, unit: string): string[] {
-  const low = typeof schema[least] === 'number' ? schema[least] : undefined
-  const high = typeof schema[most] === 'number' && schema[most] < any_number ? schema[most] : undefined
+function range(schema: Schema, min: string, max: string, unit: string): string[] {
+  const low = typeof schema[min] === 'number' ? schema[min] : undefined
+  const high = typeof schema[max] === 'number' && schema[max] < any_number ? schema[max] : undefined
   if (low === 0 && high === undefined) return []
   const words = (count: number) => `${count.toLocaleString('en')}${unit && ` ${unit}${count === 1 ? '' : 's'}`}`
   if (low !== undefined && high !== undefined) return [`${low.toLocaleString('en')} to ${words(high)}`]
@@ -81,7 +81,7 @@ function valuesOf(document: ApiDocument, schema: Schema): string[] {
   return list.filter(value => value !== null).map(String)
 }
 
-/** The object whose fields are worth showing below this schema: itself, an item of it, or a choice of it. */
+/** The object whose fields are shown below this schema: itself, its items, or one of its alternatives. */
 export function objectIn(document: ApiDocument, given: Schema): Schema | null {
   const schema = resolve(document, essence(document, given))
   if (schema.properties && Object.keys(schema.properties).length > 0) return schema
@@ -97,10 +97,10 @@ export function objectIn(document: ApiDocument, given: Schema): Schema | null {
   return null
 }
 
-/** In words what a field is; what a type with a name says of itself comes in where the field says nothing. */
+/** The description of a field, or else that of its named type. */
 function descriptionOf(document: ApiDocument, schema: Schema): string {
-  const said = [schema, ...(choices(schema) ?? [])].map(one => one.description ?? resolve(document, one).description)
-  return said.find(text => text !== undefined) ?? ''
+  const descriptions = [schema, ...(choices(schema) ?? [])].map(one => one.description ?? resolve(document, one).description)
+  return descriptions.find(text => text !== undefined) ?? ''
 }
 
 const fieldOf = (document: ApiDocument, name: string, schema: Schema, required: boolean): Field => ({
@@ -114,7 +114,7 @@ const fieldOf = (document: ApiDocument, name: string, schema: Schema, required: 
   inside: objectIn(document, schema),
 })
 
-/** The fields of an object. `required` is said of requests only: an answer always has what it has. */
+/** The fields of an object. `required` is shown for requests only: a response always has all its fields. */
 export function fieldsOf(document: ApiDocument, object: Schema): Field[] {
   return Object.entries(object.properties ?? {}).map(([name, schema]) =>
     fieldOf(document, name, schema, object.required?.includes(name) ?? false),

@@ -24,15 +24,15 @@ function contrast(a: string, b: string): number {
 }
 
 const backgrounds = ['canvas', 'surface', 'sunken']
-const texts = ['ink', 'muted', 'faint', 'accent', 'ok', 'bad', 'warn', 'hold'].map(name => `--color-${name}`)
+const texts = ['ink', 'muted', 'faint', 'accent', 'ok', 'bad', 'warn', 'paused'].map(name => `--color-${name}`)
 const terminal = [...pairs.keys()].filter(name => name.startsWith('.ansi-'))
 
 test.each([...texts, ...terminal])('%s is readable on every background, light and dark', name => {
-  const locations = name.startsWith('.ansi-') ? ['sunken'] : backgrounds
-  for (const place of locations) {
+  const surfaces = name.startsWith('.ansi-') ? ['sunken'] : backgrounds
+  for (const surface of surfaces) {
     for (const theme of [0, 1]) {
-      const [text, background] = [pairs.get(name)?.[theme] ?? '', pairs.get(`--color-${place}`)?.[theme] ?? '']
-      expect(contrast(text, background), `${name} ${text} on ${place} ${background}`).toBeGreaterThanOrEqual(4.5)
+      const [text, background] = [pairs.get(name)?.[theme] ?? '', pairs.get(`--color-${surface}`)?.[theme] ?? '']
+      expect(contrast(text, background), `${name} ${text} on ${surface} ${background}`).toBeGreaterThanOrEqual(4.5)
     }
   }
 })

@@ -2,7 +2,7 @@ import { AnsiUp } from 'ansi_up'
 import { httpLink } from './links.ts'
 import { visible } from './visible.ts'
 
-/** A stretch of terminal output in one look. Colours of the 16 are classes; others are CSS colours. */
+/** A part of terminal output with one style. The 16 standard colours are classes; others are CSS colours. */
 export type AnsiPart = { text: string; classes: string; color?: string; background?: string; href?: string }
 
 const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"]*")*)>/g
@@ -15,7 +15,7 @@ const osc = /\u001b\](?!8;)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
 const device_strings = /\u001b[PX^_][^\u001b]*(?:\u001b\\)?/g
 
 /**
- * Terminal output as parts to render as text: no HTML is ever made of it. ansi_up reads the escape sequences; what it writes is
+ * Terminal output as parts to render as text: it is never turned into HTML. ansi_up reads the escape sequences; what it writes is
  * taken apart again by its closed grammar (escaped text in `span` and `a`), so that nothing can become markup.
  */
 export function ansiParts(output: string): AnsiPart[] {
@@ -24,36 +24,36 @@ export function ansiParts(output: string): AnsiPart[] {
   // The line feed ends a sequence that was cut off: without it ansi_up would keep back everything after it.
   const html = reader.ansi_to_html(`${overwritten(output.replace(osc, '').replace(device_strings, ''))}\n`).replace(/\n(<\/span>)?$/, '$1')
   const parts: AnsiPart[] = []
-  let look: Omit<AnsiPart, 'text'> = { classes: '' }
+  let style: Omit<AnsiPart, 'text'> = { classes: '' }
   let end = 0
   const push = (escaped: string) => {
-    if (escaped) parts.push({ ...look, text: visible(plain(escaped)) })
+    if (escaped) parts.push({ ...style, text: visible(plain(escaped)) })
   }
   for (const match of html.matchAll(tag)) {
     push(html.slice(end, match.index))
     end = match.index + match[0].length
-    look = match[1] ? { classes: '' } : lookOf(match[3] ?? '')
+    style = match[1] ? { classes: '' } : styleOf(match[3] ?? '')
   }
   push(html.slice(end))
   return parts
 }
 
-function lookOf(attributes: string): Omit<AnsiPart, 'text'> {
-  const look: Omit<AnsiPart, 'text'> = { classes: '' }
+function styleOf(attributes: string): Omit<AnsiPart, 'text'> {
+  const style: Omit<AnsiPart, 'text'> = { classes: '' }
   const classes: string[] = []
   for (const [, key, value = ''] of attributes.matchAll(attribute)) {
     if (key === 'class') classes.push(...value.split(' ').filter(word => /^ansi-[a-z-]+-[fb]g$/.test(word)))
-    if (key === 'href') look.href = httpLink(plain(value)) ?? undefined
+    if (key === 'href') style.href = httpLink(plain(value)) ?? undefined
     if (key !== 'style') continue
     for (const rule of value.split(';')) {
       const rgb = /^(background-)?color:(rgb\(\d{1,3},\d{1,3},\d{1,3}\))$/.exec(rule)
-      if (rgb?.[1]) look.background = rgb[2]
-      else if (rgb) look.color = rgb[2]
+      if (rgb?.[1]) style.background = rgb[2]
+      else if (rgb) style.color = rgb[2]
       else classes.push(styles[rule] ?? '')
     }
   }
-  look.classes = classes.filter(Boolean).join(' ')
-  return look
+  style.classes = classes.filter(Boolean).join(' ')
+  return style
 }
 
 const styles: Record<string, string> = {

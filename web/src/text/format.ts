@@ -1,4 +1,4 @@
-/** `1.2k`, `34k`, `5.1M`: a count that fits a narrow column. */
+/** Formats a count for a narrow column: `1.2k`, `34k`, `5.1M`. */
 export function compact(count: number): string {
   if (count < 1000) return String(count)
   const [value, unit] = count < 999_500 ? [count / 1000, 'k'] : [count / 1_000_000, 'M']

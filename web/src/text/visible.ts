@@ -12,7 +12,7 @@ const picture = (char: string) => {
 }
 
 /**
- * Text from an agent, a repository or a person, made safe to look at: what would reorder or hide text is shown by its code point,
+ * Text from an agent, a repository or a person, made safe to display: what would reorder or hide text is shown by its code point,
  * control characters by their picture. Joiners inside emoji stay. For output with ANSI colours, see ansi.ts.
  */
 export function visible(text: string): string {

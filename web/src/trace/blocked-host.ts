@@ -14,10 +14,10 @@ const known: Record<Method, true> = {
 }
 const isMethod = (name: string | null): name is Method => name !== null && Object.hasOwn(known, name)
 
-/** Rules name hosts. */
+/** Egress rules name hosts, not addresses. */
 const isAddress = (host: string) => host.includes(':') || /^[0-9.]+$/.test(host)
 
-/** The rule that would have let out what an `egress_blocked` tells of; null where none of the agent's can: an address, a private name, a bound, a setup command. */
+/** The rule that would have allowed the request of an `egress_blocked`; null where no rule can: an address, a private name, a limit, a setup command. */
 export function blockedHost(input: unknown, output: unknown): EgressRule | null {
   const [host, port, reason] = [textAt(input, 'host'), numberAt(input, 'port'), textAt(output, 'reason')]
   if (host === null || port === null || isAddress(host) || textAt(input, 'for') === 'setup') return null
@@ -27,7 +27,7 @@ export function blockedHost(input: unknown, output: unknown): EgressRule | null 
   return isMethod(method) ? { host, port, methods: [method] } : null
 }
 
-/** What was refused, in a line: the host, or the hosts that were refused again. */
+/** One line about a blocked request: the host, or the hosts that were blocked again. */
 export function blockedLine(input: unknown, output: unknown): string {
   const name = (source: unknown) =>
     `${textAt(source, 'host') ?? '?'}${numberAt(source, 'port') === null ? '' : `:${numberAt(source, 'port')}`}`

@@ -1,15 +1,15 @@
 import type { EntrySummary } from './entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 
-/** Why failing checks are not worked on any more, in words (src/core/pull-requests/check-rounds.ts has them for answers). */
+/** Why the agent stopped fixing checks, as text (src/core/pull-requests/check-rounds.ts has the text for answers). */
 const stopped: Record<string, string> = {
-  attempts_used: 'as many attempts as are allowed',
-  not_converging: 'not getting better',
-  same_diff: 'the same files as before',
-  findings_grew: 'more to mend than before',
-  needs_person: 'wants a person',
-  pull_request_ended: 'pull request is over',
-  time_over: 'waited long enough',
+  attempts_used: 'attempt limit reached',
+  not_converging: 'no progress',
+  same_diff: 'same change as before',
+  findings_grew: 'more findings than before',
+  needs_person: 'needs a person',
+  pull_request_ended: 'pull request is closed',
+  time_over: 'timed out',
 }
 
 export const stoppedBecause = (observation: unknown): string | null => {
@@ -25,20 +25,20 @@ export const namesIn = (observation: unknown, key: string): string[] => {
 /** Which checks of a commit failed. */
 export function detectedSummary(observation: unknown): EntrySummary {
   const names = objectsAt(observation, 'checks').flatMap(check => textAt(check, 'name') ?? [])
-  const [attempt, most] = [numberAt(observation, 'attempt'), numberAt(observation, 'max_attempts')]
-  const note = attempt === null || most === null || most === 0 ? null : `attempt ${attempt} of ${most}`
+  const [attempt, max] = [numberAt(observation, 'attempt'), numberAt(observation, 'max_attempts')]
+  const note = attempt === null || max === null || max === 0 ? null : `attempt ${attempt} of ${max}`
   return { kind: 'evaluation', label: 'Checks failed', line: names.join(', '), tone: 'bad', note }
 }
 
-/** What came of an attempt to mend them. */
+/** The outcome of an attempt to fix them. */
 export function fixedSummary(observation: unknown): EntrySummary {
-  const [mended, left] = [namesIn(observation, 'fixed_checks'), namesIn(observation, 'remaining_checks')]
-  const said = [
-    ...(mended.length > 0 ? [`${mended.join(', ')} ${mended.length === 1 ? 'passes' : 'pass'} now`] : []),
+  const [fixed, left] = [namesIn(observation, 'fixed_checks'), namesIn(observation, 'remaining_checks')]
+  const parts = [
+    ...(fixed.length > 0 ? [`${fixed.join(', ')} ${fixed.length === 1 ? 'passes' : 'pass'} now`] : []),
     ...(left.length > 0 ? [`${left.join(', ')} still ${left.length === 1 ? 'fails' : 'fail'}`] : []),
   ]
   const because = stoppedBecause(observation)
   const tone = because !== null ? 'bad' : left.length > 0 ? 'warn' : 'ok'
-  const label = because !== null ? 'Checks given up' : left.length > 0 ? 'Checks not mended' : 'Checks mended'
-  return { kind: 'evaluation', label, line: said.join('; '), tone, note: because }
+  const label = because !== null ? 'Stopped fixing checks' : left.length > 0 ? 'Checks still failing' : 'Checks fixed'
+  return { kind: 'evaluation', label, line: parts.join('; '), tone, note: because }
 }

@@ -20,7 +20,7 @@ const entry = (message_type: MessageType, fields: Partial<LogEntry> = {}): LogEn
   ...fields,
 })
 
-test('every kind of entry has a label, even an empty one', () => {
+test('every kind of entry has a label, even without content', () => {
   for (const type of MessageTypes) expect(entrySummary(entry(type)).label, type).not.toBe('')
 })
 
@@ -37,7 +37,7 @@ test('a shell call shows its command, and its exit code when it failed', () => {
   expect(call(2)).toMatchObject({ tone: 'bad', note: 'exit 2' })
 })
 
-test('an interrupted tool shows the reason', () => {
+test('a tool that was interrupted shows how', () => {
   const ended = (status: string) =>
     entrySummary(entry('ACTION', { tool_name: 'shell', tool_input: {}, tool_output: { status, exit_code: null } })).note
   expect([ended('timeout'), ended('interrupted'), ended('error')]).toEqual(['timed out', 'interrupted', 'failed'])
@@ -65,22 +65,22 @@ test('a plan counts what is done, a pull request its lines', () => {
   expect(entrySummary(pr)).toMatchObject({ line: '#3 Fix', note: '+4 −1' })
 })
 
-test('a review shows its verdict, and a bad one is marked as bad', () => {
+test('a review shows its verdict, and a negative one has the tone of an error', () => {
   const review = (verdict: string) => entrySummary(entry('COMMIT_EVALUATION', { observation: { verdict, findings: [] } }))
   expect(review('pass')).toMatchObject({ label: 'Review of the commits', note: 'pass', tone: 'neutral' })
   expect(review('fail')).toMatchObject({ note: 'fail', tone: 'bad' })
 })
 
-test('failing checks are named, and the outcome of an attempt names which pass, which do not, and why it stops', () => {
+test('failing checks are named, and the outcome of an attempt names those that pass, those that do not, and why it stopped', () => {
   const detected = { checks: [{ name: 'test' }, { name: 'lint' }], attempt: 1, max_attempts: 3 }
   expect(entrySummary(entry('DETECT_PR_ERRORS', { observation: detected }))).toMatchObject({
     ...{ label: 'Checks failed', line: 'test, lint', tone: 'bad', note: 'attempt 1 of 3' },
   })
   const fixed = (fixed_checks: string[], remaining_checks: string[], stopped_because: string | null) =>
     entrySummary(entry('FIX_PR_ERRORS', { thought: 'x', observation: { fixed_checks, remaining_checks, stopped_because } }))
-  expect(fixed(['test'], [], null)).toMatchObject({ label: 'Checks mended', line: 'test passes now', tone: 'ok', note: null })
+  expect(fixed(['test'], [], null)).toMatchObject({ label: 'Checks fixed', line: 'test passes now', tone: 'ok', note: null })
   expect(fixed(['a', 'b'], ['lint'], null)).toMatchObject({ line: 'a, b pass now; lint still fails', tone: 'warn' })
-  expect(fixed([], ['lint'], 'not_converging')).toMatchObject({ label: 'Checks given up', tone: 'bad', note: 'not getting better' })
+  expect(fixed([], ['lint'], 'not_converging')).toMatchObject({ label: 'Stopped fixing checks', tone: 'bad', note: 'no progress' })
   expect(fixed([], [], 'a word of a later version')).toMatchObject({ note: 'a word of a later version' })
 })
 

@@ -11,7 +11,7 @@ import { type ToolKind, toolKind } from './tool-kind.ts'
 export type EntryKind = ToolKind | 'plan' | 'error' | 'user' | 'answer' | 'pull_request' | 'evaluation' | 'link'
 export type Tone = 'neutral' | 'ok' | 'bad' | 'warn' | 'accent'
 
-/** One line that says what an entry is: safe to render as text. */
+/** One line that summarizes an entry: safe to render as text. */
 export type EntrySummary = {
   kind: EntryKind
   /** Two or three words: the tool, or the sort of entry. */
@@ -30,7 +30,7 @@ export function entrySummary(entry: LogEntry): EntrySummary {
   return { ...summary, line: oneLine(summary.line) }
 }
 
-/** The first line that says something, without escape sequences and cut to a length that a row can show. */
+/** The first non-empty line, without escape sequences and cut to a length that a row can show. */
 export function oneLine(text: string): string {
   const line =
     text
@@ -41,7 +41,7 @@ export function oneLine(text: string): string {
   return clean.length > line_chars ? `${clean.slice(0, line_chars)}…` : clean
 }
 
-/** What a call of a tool is about, from its input. */
+/** Describes a tool call by its input. */
 export function toolLine(tool_name: string | null, input: unknown): string {
   switch (toolKind(tool_name)) {
     case 'shell':
@@ -61,14 +61,14 @@ export function toolLine(tool_name: string | null, input: unknown): string {
   }
 }
 
-/** Which environment a run stands on. */
+/** Which environment a run uses. */
 function environmentLine(output: unknown): string {
   if (!isObject(output) || typeof output.made !== 'boolean') return textAt(output, 'error') ?? ''
-  if (output.made) return output.kept === true ? 'prepared, and kept for later runs' : 'prepared for this run alone'
-  return `prepared by run ${numberAt(output, 'made_by_run') ?? '?'}, ${duration(1000 * (numberAt(output, 'age_seconds') ?? 0))} before`
+  if (output.made) return output.kept === true ? 'created, and saved for later runs' : 'created for this run only'
+  return `created by run ${numberAt(output, 'made_by_run') ?? '?'}, ${duration(1000 * (numberAt(output, 'age_seconds') ?? 0))} before`
 }
 
-/** Which secrets a sandbox was given, or which files its setup has changed and made. */
+/** The secrets that a sandbox received, or the files that its setup changed and created. */
 const namesAt = (output: unknown): string =>
   ['names', 'changed', 'left_out']
     .flatMap(key => (isObject(output) && Array.isArray(output[key]) ? output[key] : []))
@@ -104,30 +104,30 @@ function actionNote(output: unknown, status: string | null, exit_code: number | 
 }
 
 function messageSummary({ message_type, observation, thought, tool_name }: LogEntry): EntrySummary {
-  const said = typeof observation === 'string' ? observation : ''
+  const observed = typeof observation === 'string' ? observation : ''
   switch (message_type) {
     case 'FINAL_ANSWER':
-      return { kind: 'answer', label: 'Answer', line: said, tone: 'ok', note: null }
+      return { kind: 'answer', label: 'Answer', line: observed, tone: 'ok', note: null }
     case 'PLAN_EVALUATION': {
       const plan = objectsAt(observation, 'plan')
       const done = plan.filter(item => item.state === 'done').length
-      // The service writes the items out as the thought when the agent gave none: they stand below anyhow.
+      // Without a thought of the agent the service lists the items as the thought: they are shown below anyway.
       const listed = plan.length > 0 && /^\[[ x>]\] /.test(thought ?? '')
       const line = listed ? '' : (thought ?? '')
       return { kind: 'plan', label: 'Plan', line, tone: 'neutral', note: plan.length ? `${done} of ${plan.length}` : null }
     }
     case 'USER_MESSAGE':
-      return { kind: 'user', label: 'Message', line: textAt(observation, 'text') ?? said, tone: 'accent', note: userNote(observation) }
+      return { kind: 'user', label: 'Message', line: textAt(observation, 'text') ?? observed, tone: 'accent', note: userNote(observation) }
     case 'USER_GITHUB_ISSUE_COMMENT':
       return {
         kind: 'user',
         label: 'Issue comment',
-        line: textAt(observation, 'body') ?? said,
+        line: textAt(observation, 'body') ?? observed,
         tone: 'accent',
         note: textAt(observation, 'author'),
       }
     case 'ERROR': {
-      const line = textAt(observation, 'message') ?? said
+      const line = textAt(observation, 'message') ?? observed
       const retried = isObject(observation) && observation.retryable === true
       return { kind: 'error', label: tool_name ?? 'Error', line, tone: retried ? 'warn' : 'bad', note: textAt(observation, 'code') }
     }
@@ -137,7 +137,7 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
       return {
         kind: 'error',
         label: 'Pull request failed',
-        line: textAt(observation, 'message') ?? said,
+        line: textAt(observation, 'message') ?? observed,
         tone: 'bad',
         note: textAt(observation, 'code'),
       }
@@ -152,7 +152,7 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
       return {
         kind: 'evaluation',
         label: messageLabels[message_type],
-        line: thought ?? said,
+        line: thought ?? observed,
         tone: verdict === 'fail' ? 'bad' : 'neutral',
         note: verdict,
       }

@@ -4,7 +4,7 @@ type Json = Record<string, unknown>
 
 export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first of these keys that holds a non-empty string. */
+/** The value of the first of these keys that has a non-empty string. */
 export function textAt(source: unknown, ...keys: string[]): string | null {
   if (!isObject(source)) return null
   for (const key of keys) {
@@ -14,7 +14,7 @@ export function textAt(source: unknown, ...keys: string[]): string | null {
   return null
 }
 
-/** The first of these keys that holds a number. */
+/** The value of the first of these keys that has a number. */
 export function numberAt(source: unknown, ...keys: string[]): number | null {
   if (!isObject(source)) return null
   for (const key of keys) {

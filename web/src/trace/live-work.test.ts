@@ -20,7 +20,7 @@ test('an entry ends the first tool of its name only', () => {
   expect(afterEntry(work, entry({ tool_name: 'shell' })).tools.map(({ call_id }) => call_id)).toEqual(['c2', 'c3'])
 })
 
-test('the model’s text is superseded by its action, but not by a message of a person or the clone that runs in parallel', () => {
+test('the model’s text is superseded by what it did, but not by a message of a person or the clone that runs beside it', () => {
   let work = afterEvent(nothing_live, 'text', { kind: 'reasoning', text: 'Hm. ' })
   work = afterEvent(work, 'text', { kind: 'text', text: 'I will ' })
   work = afterEvent(work, 'text', { kind: 'text', text: 'look.' })
@@ -44,13 +44,13 @@ test('events of unknown kinds and shapes change nothing and break nothing', () =
   expect(() => afterEvent(nothing_live, 'tool', [1])).not.toThrow()
 })
 
-test('output of a tool that began before the first viewer is shown, until an entry ends it', () => {
+test('output of a tool that started before the stream was opened is shown, until an entry ends it', () => {
   const work = afterEvent(nothing_live, 'output', { call_id: 'c9', text: 'late' })
   expect(work.tools).toMatchObject([{ call_id: 'c9', tool_name: '', output: 'late' }])
   expect(afterEntry(work, entry({ tool_name: 'shell' })).tools).toEqual([])
 })
 
-test('near limits stay until the run is idle, each with its last value', () => {
+test('limits that are near stay until the run rests, each with its last values', () => {
   const near = (limit: string, used: number) => ({ limits: [{ limit, used, allowed: 10, level: 'near' }] })
   let work = afterEvent(nothing_live, 'notice', near('steps', 8))
   work = afterEvent(work, 'notice', near('steps', 9))

@@ -2,13 +2,13 @@ import { actionTool } from '../../../src/contract/runs/action-tools.ts'
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { isServiceTool } from './tool-kind.ts'
 
-/** A tool that is running now: its ACTION entry follows when it has ended. Who looks on from its middle knows its output only: then name and start are ''. */
+/** A running tool: its ACTION entry follows when it has ended. A stream that was opened meanwhile has only its output: then name and start are ''. */
 export type LiveTool = { call_id: string; tool_name: string; tool_input: Record<string, unknown>; started_at: string; output: string }
 
-/** A limit of which most is used up, as the agent was told. */
+/** A limit that is almost used up, as reported to the agent. */
 export type LiveLimit = { limit: string; used: number; allowed: number }
 
-/** What a run does at this moment and no entry says. */
+/** The current activity of a run that no entry shows yet. */
 export type LiveWork = { tools: LiveTool[]; reasoning: string; text: string; limits: LiveLimit[] }
 
 export const nothing_live: LiveWork = { tools: [], reasoning: '', text: '', limits: [] }
@@ -44,8 +44,8 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
     return { ...work, tools: tools.map(extend) }
   }
   if (event === 'notice') {
-    const told = limitsIn(record(data).limits)
-    return { ...work, limits: [...work.limits.filter(({ limit }) => told.every(other => other.limit !== limit)), ...told] }
+    const near = limitsIn(record(data).limits)
+    return { ...work, limits: [...work.limits.filter(({ limit }) => near.every(other => other.limit !== limit)), ...near] }
   }
   return work
 }
@@ -57,7 +57,7 @@ function limitsIn(value: unknown): LiveLimit[] {
   })
 }
 
-/** The live work once an entry is written: it supersedes the model's text and the tool that it tells about (tools run in order). */
+/** The live work once an entry is written: it supersedes the model's text and the tool that it records (tools run in order). */
 export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry): LiveWork {
   if (message_type === 'USER_MESSAGE' || (message_type === 'ACTION' && isServiceTool(tool_name))) return work
   if (message_type === 'FINAL_ANSWER') return nothing_live

@@ -6,7 +6,7 @@ const entry = (seq: number) => ({ seq }) as LogEntry
 
 /** A run with `total` entries, in pages of ten. */
 function run(total: number, max_pages = 3) {
-  const state = { total, asked: [] as number[], fail: false, changes: 0 }
+  const state = { total, loads: [] as number[], fail: false, changes: 0 }
   const settled: Promise<unknown>[] = []
   const pages = createLogPages({
     page_size: 10,
@@ -15,7 +15,7 @@ function run(total: number, max_pages = 3) {
       state.changes += 1
     },
     load: (skip, limit) => {
-      state.asked.push(skip)
+      state.loads.push(skip)
       const answer = state.fail
         ? Promise.reject(new Error('no'))
         : Promise.resolve({
@@ -33,12 +33,12 @@ function run(total: number, max_pages = 3) {
   return { state, pages, idle }
 }
 
-test('only the visible pages are loaded', async () => {
+test('only visible pages are loaded', async () => {
   const { state, pages, idle } = run(1000)
   pages.grow(1000)
   pages.want(503, 512)
   await idle()
-  expect(state.asked).toEqual([500, 510])
+  expect(state.loads).toEqual([500, 510])
   expect(pages.at(505)?.seq).toBe(506)
   expect(pages.at(0)).toBeUndefined()
 })
@@ -51,7 +51,7 @@ test('loaded pages are not requested again', async () => {
   await idle()
   pages.want(20, 24)
   await idle()
-  expect(state.asked).toEqual([20])
+  expect(state.loads).toEqual([20])
 })
 
 test('memory is bounded: the least recently viewed page is dropped first', async () => {
@@ -75,7 +75,7 @@ test('live entries come in at the end without a request', async () => {
   expect([pages.total, pages.at(9)?.seq, pages.at(10)?.seq]).toEqual([11, 10, 11])
   pages.want(0, 10)
   await idle()
-  expect(state.asked).toEqual([0])
+  expect(state.loads).toEqual([0])
 })
 
 test('an entry that comes twice is there once', async () => {
@@ -96,7 +96,7 @@ test('a page with a gap before a live entry is requested', async () => {
   pages.append(entry(8))
   pages.want(0, 7)
   await idle()
-  expect(state.asked).toEqual([0])
+  expect(state.loads).toEqual([0])
   expect(pages.at(7)?.seq).toBe(8)
 })
 
@@ -119,7 +119,7 @@ test('a failed page is not requested in a loop, and is retried on demand', async
   await idle()
   pages.want(0, 4)
   await idle()
-  expect(state.asked).toEqual([0])
+  expect(state.loads).toEqual([0])
   expect(pages.problem).toBeInstanceOf(Error)
   state.fail = false
   pages.retry()

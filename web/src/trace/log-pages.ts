@@ -2,24 +2,24 @@ import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 
 export type LogPage = { logs: LogEntry[]; total: number }
 
-/** The entries of one run (or of one filter over it), page by page as they are looked at, and growing at the end. */
+/** The entries of one run (or of one filter over it), loaded by page as they become visible, and growing at the end. */
 export type LogPages = {
-  /** Entries there are, as far as is known. */
+  /** The known number of entries. */
   readonly total: number
-  /** False until the first answer. */
+  /** False until the first response. */
   readonly ready: boolean
   /** The failure of the last load, null when there is none. */
   readonly problem: unknown
-  /** The entry at this position, or undefined while its page is not here. Without a filter, position = seq - 1. */
+  /** The entry at this position, or undefined while its page is not loaded. Without a filter, position = seq - 1. */
   at(index: number): LogEntry | undefined
-  /** Loads what is missing of a range of positions. A page that failed stays so until `retry`. */
+  /** Loads the missing pages of a range of positions. A failed page is not loaded again before `retry`. */
   want(first: number, last: number): void
   retry(): void
-  /** Takes an entry of the live stream (never with a filter: only the service knows what matches). */
+  /** Appends an entry of the live stream (never with a filter: only the service knows what matches). */
   append(entry: LogEntry): void
-  /** The service says that there are so many now. */
+  /** Sets the total that the service reports. */
   grow(total: number): void
-  /** Asks for the end of the list again. */
+  /** Loads the end of the list again. */
   refresh(): void
   close(): void
 }
@@ -28,7 +28,7 @@ type Options = {
   load: (skip: number, limit: number, signal: AbortSignal) => Promise<LogPage>
   on_change: () => void
   page_size: number
-  /** Most pages kept in memory; those looked at longest ago go first. */
+  /** The maximum number of pages in memory; the least recently viewed are dropped first. */
   max_pages: number
 }
 
@@ -58,7 +58,7 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     target.state = 'loading'
     try {
       const answer = await load(number * page_size, page_size, closed.signal)
-      // Entries of the live stream may have come in meanwhile and be more than the answer knows.
+      // Entries of the live stream may have arrived meanwhile, so the total of the response may be too low.
       if (answer.logs.length >= target.logs.length) target.logs = answer.logs
       total = Math.max(total, answer.total)
       target.total_then = answer.total
@@ -104,7 +104,7 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     append(entry) {
       const index = entry.seq - 1
       const target = page(numberOf(index))
-      // A new array: what was handed out before never changes. After a gap the page is incomplete, and `want` asks for it.
+      // A new array: arrays that were returned before never change. After a gap the page is incomplete, and `want` requests it.
       if (target.logs.length === index % page_size) target.logs = [...target.logs, entry]
       total = Math.max(total, entry.seq)
       evict()
@@ -117,7 +117,7 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     },
     refresh() {
       void fetchPage(numberOf(Math.max(0, total - 1)))
-      // A full last page hides that there is one more.
+      // After a full last page there may be another one.
       if (total > 0 && total % page_size === 0) void fetchPage(total / page_size)
     },
     close: () => closed.abort(),

@@ -8,15 +8,15 @@ import { createLogPages, type LogPages } from './log-pages.ts'
 
 export type LogFilter = { message_type?: MessageType; q?: string }
 
-/** A run as it is looked at: its entries, what it does now, and how the stream is. Outside React, read by useSyncExternalStore. */
+/** A run as the page shows it: its entries, its current activity, and the state of the stream. Outside React, read by useSyncExternalStore. */
 export type Trace = {
   readonly pages: LogPages
   readonly work: LiveWork
   readonly stream: StreamState
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly version: number
   subscribe(listener: () => void): () => void
-  /** The entries that match, as the run goes on, until `close`. */
+  /** The entries that match, updated as the run continues, until `close`. */
   filtered(filter: LogFilter): { pages: LogPages; close: () => void }
   close(): void
 }
@@ -24,7 +24,7 @@ export type Trace = {
 const page_size = 100
 /** With page_size: at most 2,000 entries in memory. */
 const max_pages = 20
-/** Text and output come in many small pieces: the page is drawn once for all of a frame. */
+/** Text and output arrive in many small pieces: the page renders once per frame. */
 const batch_ms = 16
 const refresh_ms = 1000
 const working = new Set<RunStatus>(['starting', 'running', 'cancelling'])
@@ -71,7 +71,7 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     after_seq: run.total_logs,
     on_event: onEvent,
     on_state: state => {
-      // What a broken stream said about running tools may be over; entries are resumed, these are not.
+      // Running tools of a broken stream may have ended; entries are resumed, ephemeral events are not.
       if (state.name === 'reconnecting') work = nothing_live
       if (state.name === 'live' && pages.problem) pages.retry()
       stream = state
@@ -114,20 +114,20 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
   }
 }
 
-/** Calls at once, and once more after `ms` when it was asked for meanwhile. */
+/** Calls at once, and once more after `ms` if it was requested meanwhile. */
 function atMostEvery(ms: number, action: () => void): () => void {
-  let state: 'free' | 'resting' | 'asked' = 'free'
+  let state: 'free' | 'waiting' | 'requested' = 'free'
   const run = () => {
     if (state !== 'free') {
-      state = 'asked'
+      state = 'requested'
       return
     }
-    state = 'resting'
+    state = 'waiting'
     action()
     setTimeout(() => {
-      const again = state === 'asked'
+      const repeat = state === 'requested'
       state = 'free'
-      if (again) run()
+      if (repeat) run()
     }, ms)
   }
   return run

@@ -11,7 +11,7 @@ test('every file gets its own part of the patch, whatever their order', () => {
   expect(files.map(({ patch }) => patch)).toEqual([part('a dir/a.txt'), part('b.txt')])
 })
 
-test('a line of a hunk that resembles a header splits nothing', () => {
+test('a line of a hunk that resembles a header does not split it', () => {
   const patch = part('a.txt', '@@ -1 +1,2 @@\n-a\n+diff --git a/x b/x\n++++ b/evil.txt\n')
   expect(splitPatch(patch)).toEqual([patch])
   expect(filePatches({ files: [file('a.txt')], patch })[0]?.patch).toBe(patch)

@@ -2,17 +2,17 @@ import type { RunDiff } from '../../../src/contract/runs/run-diff.ts'
 
 export type FilePatch = { file: RunDiff['files'][number]; patch: string | null }
 
-/** The parts of a unified diff as git writes it, one per `diff --git` line. No line of a hunk can begin like that. */
+/** Splits a unified diff of git at its `diff --git` lines. No line of a hunk can start with these words. */
 export function splitPatch(patch: string): string[] {
   return patch === '' ? [] : patch.split(/^(?=diff --git )/m).filter(part => part.startsWith('diff --git '))
 }
 
-/** Every changed file with its part of the patch; null when it was cut off or has none. */
+/** Every changed file with its part of the patch; null if that was cut off or is empty. */
 export function filePatches({ files, patch }: Pick<RunDiff, 'files' | 'patch'>): FilePatch[] {
   const by_path = new Map<string, string>()
   for (const part of splitPatch(patch)) {
     const path = pathOfPart(part)
-    // A file that became a link, say, is a deletion and an addition of the same path.
+    // A file that became a link, for example, is a deletion and an addition of the same path.
     if (path !== null) by_path.set(path, (by_path.get(path) ?? '') + part)
   }
   return files.map(file => ({ file, patch: by_path.get(file.path) ?? null }))

@@ -1,4 +1,4 @@
-/** What an entry says of the values that were taken out of it; null where there were none. */
+/** The note about the redacted values of an entry; null if there are none. */
 export function redactionNote(redactions: Record<string, number> | undefined): string | null {
   const names = Object.keys(redactions ?? {}).sort()
   if (redactions === undefined || names.length === 0) return null

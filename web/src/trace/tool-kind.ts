@@ -1,6 +1,6 @@
 import type { AgentTool, ServiceTool } from '../../../src/contract/runs/action-tools.ts'
 
-/** What a tool does, as far as the page draws it differently. Unknown tools are drawn as `tool`. */
+/** The kind of a tool, which decides how the page renders it. Unknown tools render as `tool`. */
 export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'analysis' | 'tool'
 
 const agent_tools: Record<AgentTool, ToolKind> = {
@@ -15,7 +15,7 @@ const agent_tools: Record<AgentTool, ToolKind> = {
   get_run: 'tool',
   finish: 'tool',
 }
-/** What the service itself does for a run. */
+/** Actions of the service itself. */
 const service_tools: Record<ServiceTool, ToolKind> = {
   setup_command: 'shell',
   setup_proof: 'shell',
@@ -40,7 +40,7 @@ const service_tools: Record<ServiceTool, ToolKind> = {
 }
 const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Object.entries(service_tools)])
 
-/** True for what the service does beside the agent, like the clone that goes on while the model already thinks. */
+/** True for actions of the service beside the agent, like the clone that runs while the model already thinks. */
 export const isServiceTool = (tool_name: string | null) => Object.hasOwn(service_tools, tool_name ?? '')
 
 export const toolKind = (tool_name: string | null): ToolKind => kinds.get(tool_name ?? '') ?? 'tool'

@@ -6,7 +6,7 @@ import { IconButton } from './icon-button.tsx'
 type Outcome = 'none' | 'copied' | 'failed'
 const labels: Record<Outcome, string | null> = { none: null, copied: 'Copied', failed: 'The browser refused to copy' }
 
-/** Copies what `text` gives, and says so for two seconds. */
+/** Copies what `text` returns, and confirms it for two seconds. */
 export function CopyButton({ label, text, icon }: { label: string; text: () => string; icon?: React.ReactNode }) {
   const [outcome, setOutcome] = useState<Outcome>('none')
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Puts text on the clipboard; pages over plain http on another machine have no clipboard API, there the old way is used. */
+/** Copies text to the clipboard. Pages served over plain http have no clipboard API, so they fall back to `execCommand`. */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     const done = await navigator.clipboard.writeText(text).then(

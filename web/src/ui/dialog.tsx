@@ -2,7 +2,7 @@ import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { IconButton } from './icon-button.tsx'
 
-/** A modal dialog of the browser itself: focus is kept inside, Escape closes, nothing is injected into the page. */
+/** The browser's own modal dialog: it traps the focus, and Escape closes it. */
 export function Dialog({ title, open, on_close, children }: { title: string; open: boolean; on_close: () => void; children: ReactNode }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {

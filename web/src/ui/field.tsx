@@ -10,7 +10,7 @@ type FieldProps = {
   children: (props: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string | undefined }) => ReactNode
 }
 
-/** A label, its input, what it means, and what is wrong with it. */
+/** A label, its input, a hint, and a validation problem. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId()
   const note = problem ?? hint

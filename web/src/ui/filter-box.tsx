@@ -9,14 +9,14 @@ type Props = {
   label: string
   placeholder: string
   value: string
-  /** Told a moment after the last key; undefined when nothing is asked for. */
+  /** Called shortly after the last key; undefined for an empty box. */
   on_text: (text: string | undefined) => void
-  /** Lower, for a toolbar. */
+  /** Reduced height, for a toolbar. */
   low?: boolean
   className: string
 }
 
-/** A box to filter by text. What is being typed is left alone when `value` changes from outside, as back and forward do. */
+/** A box to filter by text. While it has the focus, its text is not replaced when `value` changes from outside, for example by Back. */
 export function FilterBox({ box, label, placeholder, value, on_text, low = false, className }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {

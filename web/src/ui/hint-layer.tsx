@@ -6,7 +6,7 @@ const delay_ms = 350
 const gap_px = 6
 
 /**
- * Shows the `data-hint` of whatever is pointed at or has the keyboard's focus. One layer for the whole page: nothing can clip it.
+ * Shows the `data-hint` of the element under the pointer or with the keyboard focus. One layer for the whole page: nothing can clip it.
  * Assistive technology reads the same text from `aria-label` or `aria-description` of the element itself.
  */
 export function HintLayer() {

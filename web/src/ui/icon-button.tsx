@@ -3,7 +3,7 @@ import { Button } from './button.tsx'
 
 type Props = Omit<ComponentProps<typeof Button>, 'children' | 'hint'> & { label: string; children: ReactNode }
 
-/** A button that shows an icon only: its label is said, and shown when it is pointed at. */
+/** A button that shows an icon only. Its label is its accessible name and its tooltip. */
 export const IconButton = ({ label, children, className = '', variant = 'quiet', ...rest }: Props) => (
   <Button {...rest} variant={variant} aria-label={label} hint={label} className={`w-7 px-0! ${className}`}>
     {children}

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether a media query holds, as the window changes. */
+/** Whether a media query matches, updated as the window changes. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     listener => {

@@ -1,15 +1,15 @@
 import { CircleAlert, Info, LoaderCircle, Lock, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-const looks = {
+const styles = {
   info: ['border-line bg-surface', 'text-muted', Info],
   warn: ['border-warn/40 bg-warn/8', 'text-warn', TriangleAlert],
   bad: ['border-bad/40 bg-bad/8', 'text-bad', CircleAlert],
 } as const
 
 /** A remark inside a page. `bad` ones are announced. */
-export function Notice({ tone = 'info', children, action }: { tone?: keyof typeof looks; children: ReactNode; action?: ReactNode }) {
-  const [box, color, Icon] = looks[tone]
+export function Notice({ tone = 'info', children, action }: { tone?: keyof typeof styles; children: ReactNode; action?: ReactNode }) {
+  const [box, color, Icon] = styles[tone]
   return (
     <div role={tone === 'bad' ? 'alert' : undefined} className={`flex items-start gap-2.5 rounded-lg border px-3 py-2.5 text-sm ${box}`}>
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${color}`} />
@@ -19,7 +19,7 @@ export function Notice({ tone = 'info', children, action }: { tone?: keyof typeo
   )
 }
 
-/** What stands in the middle of a page or pane that has nothing else to show. */
+/** The content of a page or pane that has nothing else to show. */
 export function Blank({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
   return (
     <div className="mx-auto flex max-w-lg flex-col items-center px-6 py-14 text-center">
@@ -31,7 +31,7 @@ export function Blank({ icon, title, children }: { icon?: ReactNode; title: stri
 }
 
 export const Forbidden = ({ children }: { children: ReactNode }) => (
-  <Blank icon={<Lock />} title="You may not see this">
+  <Blank icon={<Lock />} title="You do not have access">
     {children}
   </Blank>
 )

@@ -1,4 +1,4 @@
-/** Has the browser save it as a file. */
+/** Makes the browser save a blob as a file. */
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
   const anchor = document.createElement('a')

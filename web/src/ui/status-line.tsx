@@ -2,15 +2,15 @@ import { useEffect, useRef, useState } from 'react'
 
 const quiet_ms = 2500
 
-/** The one polite live region of a page: says the latest `message`, at most once in a while. */
+/** The polite live region of a page: announces the latest `message`, at most every 2.5 seconds. */
 export function StatusLine({ message }: { message: string }) {
-  const [said, setSaid] = useState('')
+  const [announced, setAnnounced] = useState('')
   const last = useRef(0)
   useEffect(() => {
     const timer = setTimeout(
       () => {
         last.current = Date.now()
-        setSaid(message)
+        setAnnounced(message)
       },
       Math.max(0, last.current + quiet_ms - Date.now()),
     )
@@ -18,7 +18,7 @@ export function StatusLine({ message }: { message: string }) {
   }, [message])
   return (
     <div role="status" aria-live="polite" className="sr-only">
-      {said}
+      {announced}
     </div>
   )
 }

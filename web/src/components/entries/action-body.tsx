@@ -1,7 +1,7 @@
 import { isObject, numberAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { PlainText } from '../plain-text.tsx'
-import { MiniDiff } from './edit-diff.tsx'
+import { EditDiff } from './edit-diff.tsx'
 import { JsonView } from './json-view.tsx'
 import { Terminal } from './terminal.tsx'
 
@@ -13,7 +13,7 @@ type Props = {
   on_toggle: () => void
 }
 
-/** The inside of a tool's card. Closed, it shows what fits in a few lines; `open` shows everything. */
+/** The content of a tool's card. Closed, it shows what fits in a few lines; `open` shows everything. */
 export function ActionBody({ tool_name, input, output, open, on_toggle }: Props) {
   const kind = toolKind(tool_name)
   const text = kind === 'search' ? matches(output) : (textAt(output, 'output', 'content', 'text') ?? '')
@@ -35,7 +35,7 @@ export function ActionBody({ tool_name, input, output, open, on_toggle }: Props)
     const after = textAt(input, 'new', 'content') ?? ''
     return (
       <>
-        <MiniDiff before={textAt(input, 'old') ?? ''} after={after} open={open} on_toggle={on_toggle} />
+        <EditDiff before={textAt(input, 'old') ?? ''} after={after} open={open} on_toggle={on_toggle} />
         {failure}
       </>
     )
@@ -65,5 +65,5 @@ function matches(output: unknown): string {
 function truncation(output: unknown): string | null {
   if (!isObject(output) || output.truncated !== true) return null
   const bytes = numberAt(output, 'output_bytes')
-  return `Not all of it is here${bytes === null ? '' : `: ${bytes.toLocaleString('en')} bytes were written`}`
+  return `Output truncated${bytes === null ? '' : `: ${bytes.toLocaleString('en')} bytes in total`}`
 }

@@ -11,7 +11,7 @@ import { PlainText } from '../plain-text.tsx'
 
 type Props = { agent_run_id: number; input: unknown; output: unknown }
 
-/** Why something did not get out of the sandbox, and a way to allow it for the repository from now on. */
+/** Why a request was blocked, and a button that allows its host for the repository. */
 export function BlockedHost({ agent_run_id, input, output }: Props) {
   const rule = blockedHost(input, output)
   const why = textAt(output, 'why')
@@ -24,7 +24,7 @@ export function BlockedHost({ agent_run_id, input, output }: Props) {
   )
 }
 
-/** `off`: nothing was allowed at all when it was refused; allowing a host then gives the repository an allow-list. */
+/** `off`: egress was off when the request was refused; allowing a host then gives the repository an allow-list. */
 function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: EgressRule; off: boolean }) {
   const queries = useQueryClient()
   const run = useQuery(runQuery(agent_run_id)).data
@@ -41,16 +41,16 @@ function AllowHost({ agent_run_id, rule, off }: { agent_run_id: number; rule: Eg
     other => covers(other) && (other.methods == null || rule.methods?.every(name => other.methods?.includes(name))),
   )
   const allowed = allow.isSuccess || (listed && known?.agent.mode !== 'off' && (!off || known?.agent.mode === 'allowlist'))
-  if (allowed) return <p className="text-ok">{at} is allowed for this repository now.</p>
-  const reason = forbidden ?? (run && repo_id === null ? 'This run has no repository: hosts are allowed for its organization' : null)
+  if (allowed) return <p className="text-ok">{at} is now allowed for this repository.</p>
+  const reason = forbidden ?? (run && repo_id === null ? 'This run has no repository: allow hosts for its organization instead' : null)
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Button reason={reason} busy={allow.isPending} onClick={() => repo_id !== null && allow.mutate(repo_id)}>
         Allow this host
       </Button>
       <span className="text-faint">
-        {at}, for every run of the repository
-        {off && '. Egress is off: this turns it on for this host and what the organization allows, and for nothing else'}
+        Allows {at} for all runs of the repository
+        {off && '. Egress is off: this turns it on for this host and the hosts that the organization allows'}
       </span>
       {allow.error && (
         <p role="alert" className="text-bad">

@@ -5,7 +5,7 @@ import { editLines } from './edit-diff.tsx'
 
 const draw = (before: string, after: string) => editLines(before, after).map(({ sign, text }) => sign + text)
 
-test('an edit shows what goes, what comes, and the lines around it once', () => {
+test('an edit shows removed and added lines, and the lines around them once', () => {
   expect(draw('a\nb\nc\n', 'a\nB\nB2\nc\n')).toEqual([' a', '-b', '+B', '+B2', ' c'])
 })
 
@@ -35,7 +35,7 @@ test('taking the removed or the added lines out of a diff gives the text before 
   )
 })
 
-test('a long text is truncated at a line and shows how many are left', () => {
+test('a long text is cut at a line, with the number of lines that are left', () => {
   expect(clampLines('1\n2\n3\n4', 2)).toEqual({ head: '1\n2', hidden: 2 })
   expect(clampLines('1\n2\n', 2)).toEqual({ head: '1\n2\n', hidden: 0 })
   expect(clampLines('', 2)).toEqual({ head: '', hidden: 0 })

@@ -24,7 +24,7 @@ const signs = { '+': 'before:content-["+"]', '-': 'before:content-["−"]', ' ':
 const LINES_WHEN_CLOSED = 14
 
 /** A small diff inside an entry. */
-export function MiniDiff({ before, after, open, on_toggle }: { before: string; after: string; open: boolean; on_toggle: () => void }) {
+export function EditDiff({ before, after, open, on_toggle }: { before: string; after: string; open: boolean; on_toggle: () => void }) {
   const all = editLines(before, after)
   return (
     <div className="overflow-hidden rounded-md border border-line bg-surface">

@@ -20,10 +20,10 @@ type Props = { entry: LogEntry; open: boolean; on_toggle: () => void }
 
 const lines_closed = 10
 
-/** What an entry says, under its first line. */
+/** The body of an entry, under its first line. */
 export function EntryBody({ entry, open, on_toggle }: Props) {
   const { message_type, observation, tool_name, tool_input, tool_output, artifact_url } = entry
-  const said = typeof observation === 'string' ? observation : ''
+  const text = typeof observation === 'string' ? observation : ''
   const prose = (text: string) => (
     <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle}>
       {shown => <PlainText text={shown} className={text.includes('```') ? 'font-mono text-xs' : ''} />}
@@ -46,11 +46,11 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
         </>
       )
     case 'FINAL_ANSWER':
-      return said.startsWith('{') ? <JsonView title="JSON" value={parsed(said)} /> : <Markdown text={said} />
+      return text.startsWith('{') ? <JsonView title="JSON" value={parsed(text)} /> : <Markdown text={text} />
     case 'USER_MESSAGE':
-      return prose(textAt(observation, 'text') ?? said)
+      return prose(textAt(observation, 'text') ?? text)
     case 'USER_GITHUB_ISSUE_COMMENT':
-      return prose(textAt(observation, 'body') ?? said)
+      return prose(textAt(observation, 'body') ?? text)
     case 'PLAN_EVALUATION':
       if (objectsAt(observation, 'plan').length > 0) return <PlanList observation={observation} />
       return open && entry.thought ? prose(entry.thought) : null
@@ -70,7 +70,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
     case 'PR_CREATION_FAILED':
       return (
         <>
-          {prose(textAt(observation, 'message') ?? said)}
+          {prose(textAt(observation, 'message') ?? text)}
           {open && <JsonView title="Details" value={observation} />}
         </>
       )
@@ -100,7 +100,7 @@ const pullRequestOf = (observation: unknown) => ({
   deletions: numberAt(observation, 'deletions'),
 })
 
-/** An answer for programs, in lines that a person can read; text that is no JSON after all stays as it is. */
+/** A JSON answer, formatted for people; text that is not JSON stays unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,23 +2,23 @@ import { CircleAlert, Info, TriangleAlert } from 'lucide-react'
 import { visible } from '../../text/visible.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 
-const looks: Record<string, { Icon: typeof Info; color: string; word: string }> = {
+const styles: Record<string, { Icon: typeof Info; color: string; word: string }> = {
   error: { Icon: CircleAlert, color: 'text-bad', word: 'error' },
   warning: { Icon: TriangleAlert, color: 'text-warn', word: 'warning' },
 }
-const told = { Icon: Info, color: 'text-faint', word: 'note' }
+const note_style = { Icon: Info, color: 'text-faint', word: 'note' }
 
-/** What an evaluation has found, with its place where it has one. */
+/** The findings of an evaluation, with their positions in files where they have one. */
 export function Findings({ observation }: { observation: unknown }) {
   const findings = objectsAt(observation, 'findings')
   const more = (numberAt(observation, 'findings_total') ?? findings.length) - findings.length
   return (
     <ul className="space-y-0.5 text-xs">
       {findings.map((finding, index) => {
-        const { Icon, color, word } = looks[textAt(finding, 'severity') ?? ''] ?? told
+        const { Icon, color, word } = styles[textAt(finding, 'severity') ?? ''] ?? note_style
         const [path, line] = [textAt(finding, 'path'), numberAt(finding, 'line')]
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the findings of an entry never change places
+          // biome-ignore lint/suspicious/noArrayIndexKey: the findings of an entry never change their order
           <li key={index} className="flex items-start gap-2">
             <Icon aria-label={word} className={`mt-0.5 size-3.5 shrink-0 ${color}`} />
             <span className="[overflow-wrap:anywhere]">

@@ -1,6 +1,6 @@
 import { visible } from '../../text/visible.ts'
 
-/** Input and output of a tool that has no drawing of its own. */
+/** Input and output of a tool that has no view of its own. */
 export function JsonView({ title, value }: { title: string; value: unknown }) {
   if (value === null || value === undefined) return null
   return (

@@ -2,7 +2,7 @@ import { Circle, CircleCheck, CircleDot } from 'lucide-react'
 import { visible } from '../../text/visible.ts'
 import { objectsAt, textAt } from '../../trace/fields.ts'
 
-const looks: Record<string, { Icon: typeof Circle; color: string; word: string }> = {
+const styles: Record<string, { Icon: typeof Circle; color: string; word: string }> = {
   done: { Icon: CircleCheck, color: 'text-ok', word: 'done' },
   in_progress: { Icon: CircleDot, color: 'text-accent', word: 'in progress' },
 }
@@ -14,7 +14,7 @@ export function PlanList({ observation }: { observation: unknown }) {
   return (
     <ol className="space-y-0.5">
       {items.map((item, index) => {
-        const { Icon, color, word } = looks[textAt(item, 'state') ?? ''] ?? open
+        const { Icon, color, word } = styles[textAt(item, 'state') ?? ''] ?? open
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: ids of items come from the agent and may repeat
           <li key={index} className="flex items-start gap-2">

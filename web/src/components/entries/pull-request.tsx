@@ -20,7 +20,7 @@ export type PullRequestFacts = {
 
 const tones: Record<string, BadgeTone> = { open: 'ok', merged: 'accent', closed: 'bad' }
 
-/** A pull request: what it is, from where to where, how large, and what can be done with it. */
+/** A pull request: title, branches, size, and the actions on it. */
 export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; children?: ReactNode }) {
   return (
     <div className="flex items-start gap-2.5 rounded-lg border border-line bg-surface px-3 py-2.5">

@@ -7,7 +7,7 @@ const lines_closed = 8
 
 type Props = { text: string; open: boolean; on_toggle: () => void; note?: string | null }
 
-/** Output of a program: its first lines, or all of it in a box of its own. */
+/** Output of a program: its first lines, or all of it in a scrolling box. */
 export function Terminal({ text, open, on_toggle, note }: Props) {
   const [near, setNear] = useState(false)
   const output = text.replace(/\n+$/, '')

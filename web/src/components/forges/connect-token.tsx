@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { ForgeForm, ForgeText } from './forge-form.tsx'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
-/** Connects a forge by a token. What signs its webhooks is shown here, once. */
+/** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
   const [kind, setKind] = useState<ForgeKind>('github')
@@ -27,10 +27,10 @@ export function ConnectByToken() {
   const problems = fieldMessages(connect.error)
   return (
     <ForgeForm
-      label="Connect by a token"
+      label="Connect with a token"
       request={connect}
       parts={['url', 'token']}
-      missing={url.trim() === '' ? 'Say where it is first' : token.trim() === '' ? 'Give a token first' : null}
+      missing={url.trim() === '' ? 'Enter the address first' : token.trim() === '' ? 'Enter a token first' : null}
       button="Connect"
       variant="primary"
     >
@@ -61,8 +61,8 @@ export function ConnectByToken() {
           Point a webhook of the forge at <code className="font-mono text-xs">{visible(webhook_url)}</code>
           <CopyButton label="Copy the address" text={() => webhook_url} /> with the secret{' '}
           <code className="font-mono text-xs">{visible(secret)}</code>
-          <CopyButton label="Copy the secret" text={() => secret} />, which is not shown again. Without a webhook the service looks for
-          itself, from time to time.
+          <CopyButton label="Copy the secret" text={() => secret} />. It is not shown again. Without a webhook the service polls for itself,
+          from time to time.
         </Notice>
       )}
     </ForgeForm>

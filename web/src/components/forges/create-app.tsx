@@ -3,11 +3,11 @@ import { ExternalLink } from 'lucide-react'
 import { useState } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { buttonLook } from '../../ui/button.tsx'
+import { buttonStyle } from '../../ui/button.tsx'
 import { ForgeForm, ForgeText } from './forge-form.tsx'
 import { forgeKinds } from './forge-kinds.ts'
 
-/** Leads to GitHub, which makes an app and tells the service its keys. */
+/** Leads to GitHub, which creates an app and sends its keys to the service. */
 export function CreateApp() {
   const [{ url, owner, name }, setApp] = useState({ url: forgeKinds.github.url ?? '', owner: '', name: 'agentrun' })
   const begin = useMutation({
@@ -20,15 +20,15 @@ export function CreateApp() {
   }
   return (
     <ForgeForm
-      label="Make a GitHub App"
+      label="Create a GitHub App"
       request={begin}
       parts={['url', 'owner', 'name']}
-      missing={url.trim() === '' || name.trim() === '' ? 'Say where, and what it is to be called' : null}
-      button="Make an app"
+      missing={url.trim() === '' || name.trim() === '' ? 'Enter the address and a name first' : null}
+      button="Create app"
       next={
         begin.data && (
-          <a href={begin.data.open_url} target="_blank" rel="noopener noreferrer" className={buttonLook('primary')}>
-            <ExternalLink aria-hidden className="size-3.5" /> Go on at GitHub
+          <a href={begin.data.open_url} target="_blank" rel="noopener noreferrer" className={buttonStyle('primary')}>
+            <ExternalLink aria-hidden className="size-3.5" /> Continue on GitHub
           </a>
         )
       }
@@ -42,8 +42,8 @@ export function CreateApp() {
           on_change={text => set({ url: text })}
         />
         <ForgeText
-          label="Organization there"
-          hint="That the app is to belong to; empty: your account."
+          label="Organization on GitHub"
+          hint="The owner of the app. Leave empty for your account."
           problem={problems.owner}
           value={owner}
           on_change={text => set({ owner: text })}

@@ -8,24 +8,24 @@ import { useAdminReason } from '../permission.ts'
 
 type FormProps = {
   label: string
-  /** What it sends. */
+  /** The request that the form sends. */
   request: { isPending: boolean; error: Error | null; mutate(): void }
-  /** Which parts of the request it has fields for: what is wrong with another is said below them. */
+  /** The parts of the request that have a field here. Problems with other parts are shown below the fields. */
   parts: string[]
-  /** What has to be given before it can be sent, or null. */
+  /** What is missing before the form can be sent, or null. */
   missing: string | null
   button: string
   variant?: 'primary' | 'plain'
-  /** Stands in the place of the button. */
+  /** Replaces the button. */
   next?: ReactNode
   children: ReactNode
 }
 
-/** A form that changes what the organization is connected to: who may not is told so, and so is what the service says against it. */
+/** A form that changes the connections of the organization. Shows why the user may not change them, and errors of the service. */
 export function ForgeForm({ label, request, parts, missing, button, variant = 'plain', next, children }: FormProps) {
   const forbidden = useAdminReason()
   const reason = forbidden ?? missing
-  const said = Object.keys(fieldMessages(request.error))
+  const shown = Object.keys(fieldMessages(request.error))
   return (
     <form
       aria-label={label}
@@ -38,7 +38,7 @@ export function ForgeForm({ label, request, parts, missing, button, variant = 'p
       <fieldset disabled={forbidden !== null} className="min-w-0 space-y-3">
         {children}
       </fieldset>
-      {request.error && !said.some(part => parts.includes(part)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
+      {request.error && !shown.some(part => parts.includes(part)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
       {next ?? (
         <Button type="submit" variant={variant} reason={reason} busy={request.isPending}>
           {button}

@@ -28,12 +28,12 @@ function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
   )
 }
 
-/** One connection: who we are there, whether it works, and its end. */
+/** One connection: its account on the forge, whether it works, and a button to disconnect it. */
 export function ForgeItem({ connection }: { connection: Connection }) {
   const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } = connection
   const queries = useQueryClient()
   const forbidden = useAdminReason()
-  const [asked, setAsked] = useState(false)
+  const [confirming, setConfirming] = useState(false)
   const end = useMutation({
     mutationFn: () => forgeKinds[kind].disconnect(url),
     onSettled: () => queries.invalidateQueries({ queryKey: forgesQuery.queryKey }),
@@ -45,24 +45,24 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         <Badge>{forgeKinds[kind].name}</Badge>
         <Badge tone={active ? 'ok' : 'bad'}>{active ? 'Working' : 'Not working'}</Badge>
         <span className="flex-1" />
-        {!asked && (
-          <Button reason={forbidden} onClick={() => setAsked(true)}>
+        {!confirming && (
+          <Button reason={forbidden} onClick={() => setConfirming(true)}>
             Disconnect
           </Button>
         )}
-        {asked && (
+        {confirming && (
           <>
             <Button variant="danger" busy={end.isPending} onClick={() => end.mutate()}>
-              Disconnect now
+              Confirm disconnect
             </Button>
-            <Button variant="quiet" onClick={() => setAsked(false)}>
+            <Button variant="quiet" onClick={() => setConfirming(false)}>
               Keep it
             </Button>
           </>
         )}
       </div>
       <p className="mt-1 text-muted text-xs">
-        {auth === 'app' ? 'By an app' : 'By a token'}
+        {auth === 'app' ? 'GitHub App' : 'Token'}
         {login !== null && `, as ${visible(login)}`} · {last_used_at === null ? 'not used yet' : `last used ${moment(last_used_at)}`}
       </p>
       {problem !== null && <p className="mt-1 text-bad text-xs [overflow-wrap:anywhere]">{visible(problem)}</p>}
@@ -71,7 +71,7 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>
         <CopyButton label="Copy the address of the webhook" text={() => webhook_url} />
       </p>
-      {asked && <p className="mt-1 text-muted text-xs">Its credentials are forgotten. Pull requests that were made there stay.</p>}
+      {confirming && <p className="mt-1 text-muted text-xs">Its credentials are deleted. Pull requests on the forge stay.</p>}
       {end.isError && (
         <p role="alert" className="mt-1 text-bad text-xs">
           {visible(end.error.message)}

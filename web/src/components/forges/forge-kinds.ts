@@ -3,7 +3,7 @@ import { call } from '../../api/client.ts'
 
 type Kind = {
   name: string
-  /** What stands in the form before anybody writes; null: nobody can guess it. */
+  /** The initial value of the address; null if there is no sensible default. */
   url: string | null
   url_hint: string
   token_hint: string
@@ -11,7 +11,7 @@ type Kind = {
   disconnect(url: string): Promise<ForgeConnection>
 }
 
-/** What the page has to know of each kind: a new one in the contract is one here, or this does not compile. */
+/** What the page knows of each kind of forge. A new kind in the contract does not compile without an entry here. */
 export const forgeKinds: Record<ForgeKind, Kind> = {
   github: {
     name: 'GitHub',
@@ -24,7 +24,7 @@ export const forgeKinds: Record<ForgeKind, Kind> = {
   gitea: {
     name: 'Gitea or Forgejo',
     url: null,
-    url_hint: 'Where people find it, with its path if it has one.',
+    url_hint: 'The address of its web interface, including the path if it has one.',
     token_hint: "Use a machine user's token, with the scopes repository and issue: read and write, and user: read.",
     connect: (url, token) => call('connectGitea', { body: { url, token } }),
     disconnect: url => call('disconnectGitea', { query: { url } }),

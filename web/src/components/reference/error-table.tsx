@@ -4,7 +4,7 @@ import { resolve } from '../../reference/fields.ts'
 import { CodeBlock } from './code-block.tsx'
 import { Words } from './words.tsx'
 
-/** Every refusal that the document foresees, and how one looks. */
+/** Every error that the document declares, with an example. */
 export function ErrorTable({ document, answers }: { document: ApiDocument; answers: Record<string, Answer> }) {
   const errors = Object.entries(answers)
     .filter(([status]) => !status.startsWith('2'))
@@ -32,7 +32,7 @@ export function ErrorTable({ document, answers }: { document: ApiDocument; answe
       </table>
       {example && (
         <details className="mt-2">
-          <summary className="inline-flex min-h-6 items-center text-accent text-xs">What an error looks like</summary>
+          <summary className="inline-flex min-h-6 items-center text-accent text-xs">Example error</summary>
           <div className="pt-1">
             <CodeBlock label="Example of an error" text={JSON.stringify(example.value, null, 2)} />
           </div>

@@ -7,11 +7,11 @@ import { Words } from './words.tsx'
 type Props = {
   document: ApiDocument
   fields: Field[]
-  /** Whether to say what is required: of requests it is the question, an answer has what it has. */
+  /** Whether to mark required fields, which only matters for requests. */
   request?: boolean
 }
 
-/** Fields one below the other; those of an object inside are opened on demand, since a schema may hold itself. */
+/** A list of fields. Fields of nested objects are opened on demand, because a schema may contain itself. */
 export const FieldList = ({ document, fields, request = false }: Props) => (
   <ul className="divide-y divide-line rounded-md border border-line bg-surface">
     {fields.map(field => (

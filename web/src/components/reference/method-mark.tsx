@@ -1,4 +1,4 @@
-const looks: Record<string, string> = {
+const styles: Record<string, string> = {
   GET: 'text-accent',
   POST: 'text-ok',
   PUT: 'text-warn',
@@ -7,5 +7,5 @@ const looks: Record<string, string> = {
 }
 
 export const MethodMark = ({ method }: { method: string }) => (
-  <span className={`w-11 shrink-0 font-mono font-semibold text-2xs ${looks[method] ?? 'text-muted'}`}>{method}</span>
+  <span className={`w-11 shrink-0 font-mono font-semibold text-2xs ${styles[method] ?? 'text-muted'}`}>{method}</span>
 )

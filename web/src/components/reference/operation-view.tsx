@@ -12,7 +12,7 @@ import { FieldList } from './field-list.tsx'
 import { MediaView } from './media-view.tsx'
 import { MethodMark } from './method-mark.tsx'
 
-const places = { path: 'Path', query: 'Query', header: 'Headers' }
+const sections = { path: 'Path', query: 'Query', header: 'Headers' }
 
 /** One operation, whole. */
 export function OperationView({ document, entry }: { document: ApiDocument; entry: Entry }) {
@@ -32,11 +32,11 @@ export function OperationView({ document, entry }: { document: ApiDocument; entr
       </div>
       <Markdown text={operation.description} />
 
-      {(['path', 'query', 'header'] as const).map(place => {
-        const fields = operation.parameters.filter(one => one.in === place).map(one => parameterField(document, one))
+      {(['path', 'query', 'header'] as const).map(section => {
+        const fields = operation.parameters.filter(one => one.in === section).map(one => parameterField(document, one))
         return (
           fields.length > 0 && (
-            <Part key={place} title={places[place]}>
+            <Part key={section} title={sections[section]}>
               <FieldList document={document} fields={fields} request />
             </Part>
           )
@@ -49,10 +49,10 @@ export function OperationView({ document, entry }: { document: ApiDocument; entr
           ))}
         </Part>
       )}
-      <Part title="Call it">
+      <Part title="Example request">
         <CodeBlock label="A curl command" text={curlOf(document, entry)} />
       </Part>
-      <Part title="Answer">
+      <Part title="Response">
         {Object.entries(success?.content ?? {}).map(([type, media]) => (
           <MediaView key={type} document={document} type={type} media={media} />
         ))}
