@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
 
-/** The service that is being started and a browser, for all tests of a file, and how the browser visits the service. */
+/** The starting service and a browser for all tests of a file, and a function that visits the service with the browser. */
 export async function inBrowser<A extends App>(starting: Promise<A>): Promise<{ app: A; visit(options?: Options): Promise<Visit> }> {
   // A browser, a database and a sandbox at once need their time on a busy machine.
   vi.setConfig({ testTimeout: 90_000 })
@@ -76,7 +76,7 @@ async function visit(
 /** The status pill of the trace page. */
 export const statusOf = (page: Page) => page.getByRole('banner').getByTestId('status').or(page.locator('header').getByTestId('status'))
 
-/** Waits until the trace page shows it. */
+/** Waits until the trace page shows this status. */
 export const untilStatus = (page: Page, status: string) => statusOf(page).filter({ hasText: status }).waitFor()
 
 /** A prompt that the scripted model plays. */
