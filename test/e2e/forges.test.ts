@@ -18,7 +18,7 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
   const form = page.getByRole('form', { name: 'Connect with a token' })
   const [address, token, connect] = [form.getByLabel('Address'), form.getByLabel('Token'), form.getByRole('button', { name: 'Connect' })]
   expect(await address.inputValue()).toBe('https://github.com')
-  expect(await connect.getAttribute('aria-description')).toBe('Give a token first')
+  expect(await connect.getAttribute('aria-description')).toBe('Enter a token first')
   await address.fill(`${github.url}/with/a/path`)
   await token.fill('wrong')
   await connect.click()

@@ -108,7 +108,7 @@ test('the card shows commits, the clone command and comments, and new comments a
   await comments_region.getByText('Comments (3)').waitFor()
 
   await mine.getByRole('button', { name: 'Delete this comment' }).click()
-  await button(page, 'Delete it now').click()
+  await button(page, 'Confirm deletion').click()
   await comments_region.getByText('Comments (2)').waitFor()
   expect((await app.call('GET', comments)).body.items.map((item: { body: string }) => item.body)).toContain('Added on the forge.')
   expect(await mine.count()).toBe(0)
