@@ -1,0 +1,108 @@
+import { useState } from 'react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { fieldMessages } from '../../api/api-error.ts'
+import { moment } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { isRecorded } from '../../trace/recorded.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field, Input, Switch } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { useReadOnlyReason } from '../permission.ts'
+import { BudgetFields, budgetOf, draftOf } from './budget-fields.tsx'
+import { ModelField } from './model-field.tsx'
+import { RelatedSection } from './related-section.tsx'
+import { useRunActions } from './run-actions.ts'
+import { StartupSection } from './startup-section.tsx'
+import { TagField } from './tag-field.tsx'
+
+type Draft = { title: string; tags: string[]; archived: boolean; model: string; budget: ReturnType<typeof draftOf> }
+
+const draft = (run: AgentRun): Draft => ({
+  title: run.title,
+  tags: run.tags,
+  archived: run.archived,
+  model: run.model,
+  budget: draftOf(run.budget),
+})
+
+/** The editable fields of a run: names at once, model and budget for its next turn. */
+export function ConfigPane({ run }: { run: AgentRun }) {
+  const { update } = useRunActions(run)
+  const forbidden = useReadOnlyReason()
+  // Only fields that were edited here override the live state of the run.
+  const [touched, setTouched] = useState<Partial<Draft>>({})
+  const now = { ...draft(run), ...touched }
+  const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
+  const problems = fieldMessages(update.error)
+  const changed = Object.keys(touched).length > 0
+  const save = () => {
+    const { budget, title, ...rest } = touched
+    update.mutate(
+      { ...rest, ...(title === undefined ? {} : { title: title.trim() }), ...(budget ? { budget: budgetOf(budget) } : {}) },
+      { onSuccess: () => setTouched({}) },
+    )
+  }
+  return (
+    <>
+      <form
+        className="space-y-4 p-4"
+        onSubmit={event => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Field label="Title" problem={problems.title}>
+          {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
+        </Field>
+        <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
+        <Switch
+          label="Archived: not in the default list"
+          checked={now.archived}
+          onChange={event => set({ archived: event.target.checked })}
+        />
+        {!isRecorded(run) && (
+          <>
+            <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+            <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
+          </>
+        )}
+        {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
+        <div className="flex items-center gap-3">
+          <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'No changes to save')} busy={update.isPending}>
+            Save
+          </Button>
+          {changed && (
+            <Button variant="quiet" onClick={() => setTouched({})}>
+              Discard
+            </Button>
+          )}
+          <span role="status" className="text-ok text-xs">
+            {update.isSuccess && !changed && 'Saved'}
+          </span>
+        </div>
+        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
+          <Row name="Run">{run.id}</Row>
+          <Row name="Agent">{visible(run.agent_type)}</Row>
+          <Row name="Source">{run.source_type}</Row>
+          <Row name="Created">{moment(run.created_at)}</Row>
+          <Row name="Turn">{run.turn}</Row>
+          {run.base_sha && (
+            <Row name="Base">
+              <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
+            </Row>
+          )}
+          {run.deadline_at && !run.terminal && <Row name="Deadline">{moment(run.deadline_at)}</Row>}
+        </dl>
+      </form>
+      <RelatedSection run={run} />
+      <StartupSection run={run} />
+    </>
+  )
+}
+
+const Row = ({ name, children }: { name: string; children: React.ReactNode }) => (
+  <>
+    <dt className="text-faint">{name}</dt>
+    <dd className="text-muted [overflow-wrap:anywhere]">{children}</dd>
+  </>
+)

@@ -1,0 +1,130 @@
+import { SendHorizontal } from 'lucide-react'
+import { useState } from 'react'
+import { actionTool } from '../../../../src/contract/runs/action-tools.ts'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { visible } from '../../text/visible.ts'
+import { textAt } from '../../trace/fields.ts'
+import { isRecorded } from '../../trace/recorded.ts'
+import { Button } from '../../ui/button.tsx'
+import { Select, TextArea } from '../../ui/field.tsx'
+import { useReadOnlyReason } from '../permission.ts'
+import { PlainText } from '../plain-text.tsx'
+import { ApprovalQuestion } from './approval-question.tsx'
+import { isScripted } from './model-badge.tsx'
+import { useRunActions } from './run-actions.ts'
+import { useLatestEntry } from './use-latest-entry.ts'
+
+const modes = { steer: 'before its next step', enqueue: 'as its next turn', interrupt: 'now, stopping this step' } as const
+type Mode = keyof typeof modes
+
+/** Failures at a ceiling: a new turn gets new limits and continues the run. */
+const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
+const working = new Set(['queued', 'starting', 'running'])
+
+/** What the follow-up box does in this state of the run. */
+function purpose(run: AgentRun): { label: string; send: string } {
+  if (run.status === 'waiting' && run.waiting_on === 'tool_approval')
+    return { label: 'Or describe what the agent should do instead', send: 'Send' }
+  if (run.status === 'waiting' && run.waiting_on === 'user_input') return { label: 'Your answer', send: 'Answer' }
+  if (run.status_reason === 'budget')
+    return { label: 'Paused at the budget. Raise the budget under Config, then continue the run', send: 'Continue' }
+  if (run.status === 'paused') return { label: 'The run is paused. Add instructions for when it continues', send: 'Continue' }
+  if (run.status === 'cancelling') return { label: 'The run is being stopped. Add instructions for its next turn', send: 'Send' }
+  if (run.status_reason !== null && ceilings.has(run.status_reason))
+    return { label: 'The run reached a limit of the service. Add instructions for when it continues', send: 'Continue' }
+  if (run.terminal) return { label: 'Follow up: start a new turn in the same workspace', send: 'Send' }
+  return { label: 'Send a message to the agent', send: 'Send' }
+}
+
+/** The end of the trace: the follow-up box, or why there is none. */
+export function FollowUp({ run }: { run: AgentRun }) {
+  if (!isRecorded(run)) return <FollowUpForm run={run} />
+  return (
+    <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">
+      Recorded from a local session. Only that session can continue it.
+    </p>
+  )
+}
+
+function FollowUpForm({ run }: { run: AgentRun }) {
+  const { resume } = useRunActions(run)
+  const forbidden = useReadOnlyReason()
+  const [text, setText] = useState('')
+  const [mode, setMode] = useState<Mode>('steer')
+  const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
+  const { label, send } = purpose(run)
+  const active = working.has(run.status)
+  const prompt = text.trim() === '' && send === 'Continue' ? 'Continue.' : text.trim()
+  const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
+  const submit = () => {
+    if (reason || resume.isPending) return
+    resume.mutate({ prompt, ...(active ? { mode } : {}) }, { onSuccess: () => setText('') })
+  }
+  return (
+    <form
+      aria-label="Follow-up"
+      className="shrink-0 border-line border-t bg-surface px-3 py-2"
+      onSubmit={event => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      {question && (
+        <div className="mb-2 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="question">
+          <div className="mb-0.5 font-medium text-warn text-xs">Question from the agent</div>
+          <PlainText text={textAt(question.tool_input, 'question') ?? ''} />
+        </div>
+      )}
+      {run.status === 'waiting' && run.waiting_on === 'tool_approval' && (
+        <ApprovalQuestion
+          run={run}
+          reason={forbidden}
+          busy={resume.isPending}
+          approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
+        />
+      )}
+      <TextArea
+        aria-label={label}
+        placeholder={label}
+        rows={Math.min(8, Math.max(2, text.split('\n').length))}
+        value={text}
+        disabled={forbidden !== null}
+        className="resize-none"
+        onChange={event => setText(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+        }}
+      />
+      <div className="mt-1.5 flex flex-wrap items-center gap-2">
+        {active && (
+          <div className="flex items-center gap-1.5 text-muted text-xs">
+            Delivered
+            <Select
+              aria-label="Delivered"
+              className="h-7! w-auto! text-xs!"
+              value={mode}
+              onChange={event => setMode(event.target.value as Mode)}
+            >
+              {Object.entries(modes).map(([name, words]) => (
+                <option key={name} value={name}>
+                  {words}
+                </option>
+              ))}
+            </Select>
+          </div>
+        )}
+        {isScripted(run.model) && run.status !== 'waiting' && (
+          <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
+        )}
+        {resume.isError && (
+          <span role="alert" className="text-bad text-xs">
+            {visible(resume.error.message)}
+          </span>
+        )}
+        <Button type="submit" variant="primary" reason={reason} busy={resume.isPending} className="ml-auto">
+          <SendHorizontal aria-hidden className="size-3.5" /> {send}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,61 @@
+import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { compact, duration, money } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { useNow } from '../../ui/now.ts'
+import { SafeLink } from '../safe-link.tsx'
+import { isScripted, ModelBadge } from './model-badge.tsx'
+import { elapsed, tokens } from './run-numbers.ts'
+
+/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. */
+export function RunFacts({ run, repository }: { run: AgentRun; repository: string | null }) {
+  const time = elapsed(run, useNow(!run.terminal))
+  const branch = run.branch ?? run.base_ref
+  const pull_request = run.github_pull_requests.at(-1)
+  const { input_tokens, output_tokens, cached_tokens, cost_usd } = run.usage
+  return (
+    <>
+      {repository && (
+        <Fact icon={<FolderGit2 />} name="Repository">
+          {visible(repository)}
+        </Fact>
+      )}
+      {branch && (
+        <Fact icon={<GitBranch />} name={run.branch ? 'Branch' : 'Started from'}>
+          <span className="font-mono text-2xs">{visible(branch)}</span>
+        </Fact>
+      )}
+      {pull_request && (
+        <Fact icon={<GitPullRequest />} name="Pull request">
+          <SafeLink href={pull_request.url}>#{pull_request.number}</SafeLink> {pull_request.state}
+        </Fact>
+      )}
+      <span title={`${visible(run.agent_type)} agent, model ${visible(run.model)}`} className="inline-flex items-center gap-1.5">
+        <ModelBadge model={run.model} />
+        {isScripted(run.model) && <span className="font-mono text-2xs text-faint max-sm:hidden">{visible(run.model)}</span>}
+      </span>
+      {time !== null && (
+        <Fact icon={<Clock />} name="Active time">
+          <span className="tabular">{duration(time)}</span>
+        </Fact>
+      )}
+      {tokens(run) > 0 && (
+        <Fact icon={<Hash />} name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out`}>
+          <span className="tabular">{compact(tokens(run))} tokens</span>
+        </Fact>
+      )}
+      <Fact icon={<Coins />} name={cost_usd === null ? 'The price of this model is not known' : 'Cost'}>
+        <span className="tabular">{money(cost_usd)}</span>
+      </Fact>
+    </>
+  )
+}
+
+const Fact = ({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) => (
+  <span title={name} className="inline-flex min-w-0 items-center gap-1 [&>svg]:size-3.5 [&>svg]:shrink-0 [&>svg]:text-faint">
+    {icon}
+    <span className="sr-only">{name}: </span>
+    <span className="min-w-0 truncate">{children}</span>
+  </span>
+)

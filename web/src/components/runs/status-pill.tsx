@@ -1,0 +1,63 @@
+import {
+  CircleCheck,
+  CircleDashed,
+  type CircleDot,
+  CirclePause,
+  CircleSlash,
+  CircleX,
+  Hourglass,
+  LoaderCircle,
+  MessageCircleQuestionMark,
+} from 'lucide-react'
+import type { AgentRun, RunStatus, WaitingOn } from '../../../../src/contract/runs/runs.ts'
+import { Badge, type BadgeTone } from '../../ui/badge.tsx'
+
+const styles: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {
+  queued: { tone: 'neutral', Icon: Hourglass },
+  starting: { tone: 'accent', Icon: LoaderCircle, spin: true },
+  running: { tone: 'accent', Icon: LoaderCircle, spin: true },
+  waiting: { tone: 'warn', Icon: MessageCircleQuestionMark },
+  paused: { tone: 'paused', Icon: CirclePause },
+  cancelling: { tone: 'neutral', Icon: CircleDashed, spin: true },
+  completed: { tone: 'ok', Icon: CircleCheck },
+  failed: { tone: 'bad', Icon: CircleX },
+  cancelled: { tone: 'neutral', Icon: CircleSlash },
+}
+
+const words = (name: string) => name.replaceAll('_', ' ')
+
+/** The detail after the status: the current phase, what the run waits for, or why it ended. */
+export function statusDetail({ status, waiting_on, status_reason, queue_position, pause_requested_at }: AgentRun): string | null {
+  if (status === 'queued' && waiting_on !== 'worker') return queue_position ? `number ${queue_position} in the queue` : null
+  if ((status === 'starting' || status === 'running') && pause_requested_at !== null) return 'about to pause'
+  return waiting_on ? waitingWords[waiting_on] : status_reason ? words(status_reason) : null
+}
+
+const waitingWords: Record<WaitingOn, string> = {
+  user_input: 'for your answer',
+  plan_approval: 'for plan approval',
+  tool_approval: 'for tool approval',
+  ci: 'for checks',
+  slot: 'for a free worker',
+  worker: 'for its worker',
+  clone: 'cloning',
+  setup: 'setting up',
+  recovery: 'recovering',
+  model: 'thinking',
+  model_retry: 'about to retry the model',
+  tool: 'running a tool',
+  push: 'pushing',
+}
+
+/** Status as icon, word and colour. */
+export function StatusPill({ run, detailed = false }: { run: AgentRun; detailed?: boolean }) {
+  const { tone, Icon, spin } = styles[run.status]
+  const detail = detailed ? statusDetail(run) : null
+  return (
+    <Badge tone={tone} className="max-w-full">
+      <Icon aria-hidden className={`size-3 shrink-0 ${spin ? 'animate-spin [animation-duration:2s]' : ''}`} />
+      <span data-testid="status">{run.status}</span>
+      {detail && <span className="truncate opacity-85">· {detail}</span>}
+    </Badge>
+  )
+}

@@ -1,0 +1,79 @@
+import { CircleAlert, Hourglass } from 'lucide-react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { moment } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Blank, Notice } from '../../ui/notice.tsx'
+import { PlanList } from '../entries/plan.tsx'
+import { PullRequestCard } from '../entries/pull-request.tsx'
+import { Markdown } from '../markdown.tsx'
+import { PullRequestActions } from '../pull-requests/pull-request-actions.tsx'
+import { PullRequestChecks } from '../pull-requests/pull-request-checks.tsx'
+import { PullRequestDetails } from '../pull-requests/pull-request-details.tsx'
+import { FoundSetup, foundSetupOf } from '../runs/found-setup.tsx'
+import { useLatestEntry } from '../runs/use-latest-entry.ts'
+
+/** The outcome of the run: pull request and answer, or the plan while the run is active. */
+export function AnswerPane({ run }: { run: AgentRun }) {
+  const working = run.result === '' && !run.terminal
+  const setup = foundSetupOf(run)
+  const plan = useLatestEntry(run, { message_type: 'PLAN_EVALUATION' }, working)
+  return (
+    <div className="space-y-4 p-4">
+      {run.github_pull_requests.map(pr => (
+        <PullRequestCard
+          key={pr.id}
+          pr={{
+            number: pr.number,
+            title: pr.title,
+            url: pr.url,
+            head: pr.head_branch_name,
+            base: pr.base_branch_name,
+            state: pr.state,
+            files: pr.files_changed,
+            additions: pr.additions,
+            deletions: pr.deletions,
+          }}
+        >
+          <PullRequestChecks run={run} pr={pr} />
+          <PullRequestActions run={run} pr={pr} />
+          <PullRequestDetails run={run} pr={pr} />
+        </PullRequestCard>
+      ))}
+      {run.error && (
+        <Notice tone="bad">
+          <strong>{visible(run.error.code)}</strong>
+          <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
+        </Notice>
+      )}
+      {run.result !== '' && (
+        <section aria-label="Answer" className="group/answer">
+          <div className="mb-1 flex items-center justify-between">
+            <h2 className="text-faint text-xs">
+              Answer{run.finished_at && ` · ${moment(run.finished_at)}`}
+              {run.turn > 1 && ` · turn ${run.turn}`}
+            </h2>
+            <CopyButton label="Copy answer" text={() => run.result} />
+          </div>
+          {setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}
+        </section>
+      )}
+      {plan && (
+        <section aria-label="Plan">
+          <h2 className="mb-1.5 text-faint text-xs">Plan</h2>
+          <PlanList observation={plan.observation} />
+        </section>
+      )}
+      {run.result === '' && !run.error && !plan && <NoAnswer run={run} />}
+    </div>
+  )
+}
+
+function NoAnswer({ run }: { run: AgentRun }) {
+  if (run.terminal) return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
+  return (
+    <Blank icon={<Hourglass />} title="No answer yet">
+      {run.status === 'queued' ? 'The run waits for a free worker.' : 'The answer appears here when the run has completed.'}
+    </Blank>
+  )
+}

@@ -1,0 +1,76 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { CircleHelp } from 'lucide-react'
+import type { RefObject } from 'react'
+import type { MessageType } from '../../../../src/contract/runs/logs.ts'
+import { MessageTypes } from '../../api/names.ts'
+import { plural } from '../../text/format.ts'
+import { messageLabels } from '../../trace/entry-summary.ts'
+import { Select } from '../../ui/field.tsx'
+import { FilterBox } from '../../ui/filter-box.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
+
+const chips: MessageType[] = ['ACTION', 'PLAN_EVALUATION', 'ERROR', 'USER_MESSAGE', 'FINAL_ANSWER']
+const rest = MessageTypes.filter(type => !chips.includes(type))
+
+type Props = { box: RefObject<HTMLInputElement | null>; total: number; on_help: () => void }
+
+/** The filters of the trace. They are part of the address. */
+export function FeedToolbar({ box, total, on_help }: Props) {
+  const search = useSearch({ from: '/app/agent/trace/$id' })
+  const navigate = useNavigate({ from: '/agent/trace/$id' })
+  const change = (next: { type?: MessageType; q?: string }) =>
+    navigate({ search: previous => ({ ...previous, ...next }), hash: '', replace: true })
+  return (
+    <search className="flex shrink-0 items-center gap-2 overflow-x-auto border-line border-b bg-surface px-3 py-1.5">
+      <FilterBox
+        box={box}
+        label="Text in the trace"
+        placeholder="Filter  /"
+        value={search.q ?? ''}
+        on_text={q => change({ q })}
+        low
+        className="w-44 shrink-0"
+      />
+      <div role="group" aria-label="Kind of entry" className="flex shrink-0 gap-1">
+        <Chip on={!search.type} onClick={() => change({ type: undefined })}>
+          All
+        </Chip>
+        {chips.map(type => (
+          <Chip key={type} on={search.type === type} onClick={() => change({ type: search.type === type ? undefined : type })}>
+            {messageLabels[type]}
+          </Chip>
+        ))}
+        <Select
+          aria-label="Other kinds"
+          className={`h-6! w-20! rounded-full! text-xs! ${search.type && rest.includes(search.type) ? 'border-accent! text-accent' : ''}`}
+          value={search.type && rest.includes(search.type) ? search.type : ''}
+          onChange={event => change({ type: rest.find(type => type === event.target.value) })}
+        >
+          <option value="">More</option>
+          {rest.map(type => (
+            <option key={type} value={type}>
+              {messageLabels[type]}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <span className="tabular ml-auto shrink-0 text-faint text-xs">
+        {search.type || search.q ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries')}
+      </span>
+      <IconButton label="Keyboard shortcuts" onClick={on_help}>
+        <CircleHelp className="size-4" />
+      </IconButton>
+    </search>
+  )
+}
+
+const Chip = ({ on, onClick, children }: { on: boolean; onClick: () => void; children: React.ReactNode }) => (
+  <button
+    type="button"
+    aria-pressed={on}
+    onClick={onClick}
+    className={`h-6 rounded-full border px-2.5 text-xs ${on ? 'border-ink bg-ink text-canvas' : 'border-line text-muted hover:border-strong hover:text-ink'}`}
+  >
+    {children}
+  </button>
+)

@@ -1,0 +1,75 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Tabs } from 'radix-ui'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import type { TraceView } from '../../search-params.ts'
+import { Button } from '../../ui/button.tsx'
+import { Blank, Loading } from '../../ui/notice.tsx'
+import { ConfigPane } from '../runs/config-pane.tsx'
+import { AnswerPane } from './answer-pane.tsx'
+
+const ChangesPane = lazy(() => import('./changes-pane.tsx').catch(() => ({ default: NotLoaded })))
+
+/** The service is gone, or was replaced by another version whose files have other names. */
+const NotLoaded = () => (
+  <Blank title="This view could not be loaded">
+    <Button onClick={() => location.reload()}>Reload the page</Button>
+  </Blank>
+)
+
+const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes: 'Changes', config: 'Config' }
+
+type Props = {
+  run: AgentRun
+  view: TraceView
+  /** The log, when it is one of the tabs; null when it is shown beside them. */
+  log: ReactNode | null
+}
+
+/** Answer, change and configuration of a run, and on narrow screens its log. The tab is in the address. */
+export function SidePane({ run, view, log }: Props) {
+  const navigate = useNavigate({ from: '/agent/trace/$id' })
+  const tabs: TraceView[] = log ? ['log', 'answer', 'changes', 'config'] : ['answer', 'changes', 'config']
+  const files = run.github_pull_requests.at(-1)?.files_changed
+  return (
+    <Tabs.Root
+      value={view}
+      onValueChange={value =>
+        navigate({ search: previous => ({ ...previous, view: tabs.find(tab => tab === value) }), hash: true, replace: true })
+      }
+      className="flex min-h-0 min-w-0 flex-1 flex-col"
+    >
+      <Tabs.List
+        aria-label="Views"
+        className="flex shrink-0 gap-4 border-line border-b bg-surface px-4 max-lg:order-last max-lg:justify-around max-lg:border-t max-lg:border-b-0"
+      >
+        {tabs.map(tab => (
+          <Tabs.Trigger
+            key={tab}
+            value={tab}
+            className="-mb-px min-h-9.5 border-transparent border-b-2 px-0.5 font-medium text-muted text-sm hover:text-ink data-[state=active]:border-ink data-[state=active]:text-ink max-lg:mt-[-1px] max-lg:mb-0 max-lg:min-h-11 max-lg:border-t-2 max-lg:border-b-0"
+          >
+            {names[tab]}
+            {tab === 'changes' && files !== undefined && <span className="tabular ml-1.5 text-2xs text-faint">{files}</span>}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      {log && (
+        <Tabs.Content value="log" className="flex min-h-0 flex-1 flex-col outline-none">
+          {log}
+        </Tabs.Content>
+      )}
+      <Tabs.Content value="answer" className="min-h-0 flex-1 overflow-y-auto">
+        <AnswerPane run={run} />
+      </Tabs.Content>
+      <Tabs.Content value="changes" className="min-h-0 flex-1 overflow-y-auto">
+        <Suspense fallback={<Loading />}>
+          <ChangesPane run={run} />
+        </Suspense>
+      </Tabs.Content>
+      <Tabs.Content value="config" className="min-h-0 flex-1 overflow-y-auto">
+        <ConfigPane run={run} />
+      </Tabs.Content>
+    </Tabs.Root>
+  )
+}
