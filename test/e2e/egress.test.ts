@@ -23,7 +23,7 @@ test('where egress is off the entry explains what allowing does, and one click t
   await entry.getByText(`egress is off, so no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('this turns it on for this host').waitFor()
   await entry.getByRole('button', { name: 'Allow this host' }).click()
-  await entry.getByText(`localhost:${server.port} is allowed for this repository now.`).waitFor()
+  await entry.getByText(`localhost:${server.port} is now allowed for this repository.`).waitFor()
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress`
   const allow = [{ host: 'localhost', port: server.port, methods: null }]
@@ -32,7 +32,7 @@ test('where egress is off the entry explains what allowing does, and one click t
   await app.call('PUT', path, { agent: {} })
 })
 
-test('a host that was refused is allowed from its entry, and the active run can connect', async () => {
+test('a host that was refused is allowed from its entry, and the running run can reach it', async () => {
   await setOrganization({ mode: 'allowlist' })
   const { id } = await createRun(app, { prompt: playbook(fetching), model: 'scripted/playbook' })
   await using visitor = await visit()
@@ -42,7 +42,7 @@ test('a host that was refused is allowed from its entry, and the active run can 
   await entry.getByText(`no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('let out').waitFor()
   await entry.getByRole('button', { name: 'Allow this host' }).click()
-  await entry.getByText(`localhost:${server.port} is allowed for this repository now.`).waitFor()
+  await entry.getByText(`localhost:${server.port} is now allowed for this repository.`).waitFor()
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress`)
   expect(body.agent.allow).toEqual([{ host: 'localhost', port: server.port, methods: null }])

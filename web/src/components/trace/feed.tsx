@@ -1,11 +1,11 @@
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { type RefObject, useCallback, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react'
-import type { LiveWork } from '../../trace/live-work.ts'
+import { type ReactNode, type RefObject, useCallback, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import type { LiveTool, LiveWork } from '../../trace/live-work.ts'
 import type { LogPages } from '../../trace/log-pages.ts'
 import { Button } from '../../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
+import { useEntryFocus, useFeedVirtualizer, usePinnedEntry } from './use-feed-scroll.ts'
 import { useFollow } from './use-follow.ts'
 
 export type FeedHandle = {
@@ -29,81 +29,57 @@ type Props = {
   begin: 'start' | 'end'
 }
 
-const row_px = 64
-const rows_ahead = 20
+const ROWS_AHEAD = 20
+
+type LiveRow = 'notice' | 'text' | LiveTool
+
+const liveRows = (work: LiveWork | null): LiveRow[] =>
+  work === null
+    ? []
+    : [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
 
 /** The entries of a run. Only visible ones are rendered. */
 export function Feed({ ref, pages, work, target, begin }: Props) {
   const box = useRef<HTMLDivElement>(null)
-  const focus = useRef<number | null>(null)
   const seen_total = useRef(pages.total)
   const [current, setCurrent] = useState<number | null>(null)
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
-  const live = work
-    ? [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
-    : []
+  const live = liveRows(work)
   const count = pages.total + live.length
 
-  const virtualizer = useVirtualizer({
-    count,
-    getScrollElement: () => box.current,
-    estimateSize: () => row_px,
-    overscan: 4,
-    initialOffset: () => (target ?? (begin === 'end' ? count : 0)) * row_px,
-    getItemKey: index => (index < pages.total ? index : `live-${index - pages.total}`),
-    // The selected entry stays in the document, so that it keeps the focus when it is scrolled away.
-    rangeExtractor: range => {
-      const shown = defaultRangeExtractor(range)
-      const kept = current !== null && current < pages.total && !shown.includes(current) ? [current] : []
-      return [...shown, ...kept].sort((a, b) => a - b)
-    },
-  })
+  const first = target ?? (begin === 'end' ? count : 0)
+  const virtualizer = useFeedVirtualizer(box, { count, total: pages.total, selected: current, first })
   const size = virtualizer.getTotalSize()
   const follow = useFollow(box, target === null && begin === 'end', size)
   if (follow.on) seen_total.current = pages.total
-
-  const items = virtualizer.getVirtualItems()
-  const [first, last] = [virtualizer.range?.startIndex ?? 0, virtualizer.range?.endIndex ?? 0]
+  const { pin, unpin } = usePinnedEntry(virtualizer, size)
+  const focus = useEntryFocus(box)
+  const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }
   useEffect(() => {
-    if (items.length) pages.want(first - rows_ahead, Math.min(last + rows_ahead, pages.total - 1))
+    if (count > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
   })
 
-  // The requested entry stays at the top while it and its neighbours are loaded and measured, until the user scrolls.
-  const pinned = useRef<number | null>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the measured sizes are what this reacts to
-  useLayoutEffect(() => {
-    if (pinned.current !== null) virtualizer.scrollToIndex(pinned.current, { align: 'start' })
-  }, [size, virtualizer])
-  const unpin = () => {
-    pinned.current = null
-  }
-
+  const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
   const show = useCallback(
     (index: number) => {
       follow.set(false)
       setCurrent(index)
       setToggled(old => new Map(old).set(index, true))
-      virtualizer.scrollToIndex(index, { align: 'start' })
-      pinned.current = index
+      pin(index)
       focus.current = index
     },
-    [follow.set, virtualizer],
+    [follow.set, pin, focus],
   )
   useEffect(() => {
     if (target !== null) show(target)
   }, [target, show])
-
-  useEffect(() => {
-    const element = focus.current === null ? null : box.current?.querySelector<HTMLElement>(`[data-index="${focus.current}"] > article`)
-    if (!element) return
-    focus.current = null
-    element.focus({ preventScroll: true })
-  })
-
-  const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
+  const toEnd = () => {
+    unpin()
+    follow.set(true)
+  }
   useImperativeHandle(ref, () => ({
     step(by) {
-      const from = current ?? (by > 0 ? first - 1 : last + 1)
+      const from = current ?? (by > 0 ? visible_range.first - 1 : visible_range.last + 1)
       const index = Math.min(Math.max(0, from + by), pages.total - 1)
       if (index < 0) return
       follow.set(false)
@@ -112,36 +88,17 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
       focus.current = index
       virtualizer.scrollToIndex(index, { align: 'auto' })
     },
-    toggle() {
-      if (current !== null) toggle(current)
-    },
+    toggle: () => current !== null && toggle(current),
     follow: toEnd,
     show,
     current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
   }))
-
-  function toEnd() {
-    unpin()
-    follow.set(true)
-  }
-  const fresh = pages.total - seen_total.current
+  const row = { pages, work, live, current, toggled, on_toggle: toggle, on_select: setCurrent }
   return (
     <div className="relative min-h-0 flex-1">
-      <div
-        ref={box}
-        role="feed"
-        onWheel={unpin}
-        onTouchMove={unpin}
-        onPointerDown={unpin}
-        onKeyDown={unpin}
-        aria-label="Trace"
-        aria-busy={!pages.ready && pages.total > 0}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-        tabIndex={0}
-        className="h-full overflow-y-auto overflow-x-hidden [overflow-anchor:none] outline-offset-[-2px]"
-      >
+      <FeedBox box={box} busy={!pages.ready && pages.total > 0} on_interaction={unpin}>
         <div style={{ height: size }} className="relative w-full">
-          {items.map(item => (
+          {virtualizer.getVirtualItems().map(item => (
             <div
               key={item.key}
               data-index={item.index}
@@ -149,38 +106,72 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
               className="absolute top-0 left-0 w-full border-line/60 border-b"
               style={{ transform: `translateY(${item.start}px)` }}
             >
-              {row(item.index)}
+              <FeedRow index={item.index} {...row} />
             </div>
           ))}
         </div>
-      </div>
-      {!follow.on && (
-        <Button className="absolute right-4 bottom-3 rounded-full! shadow-md" onClick={toEnd}>
-          <ArrowDown aria-hidden className="size-3.5" /> {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'To the end'}
-        </Button>
-      )}
+      </FeedBox>
+      {!follow.on && <EndButton fresh={pages.total - seen_total.current} on_click={toEnd} />}
     </div>
   )
+}
 
-  function row(index: number) {
-    const now = live[index - pages.total]
-    if (now === 'notice') return <LiveNotice limits={work?.limits ?? []} />
-    if (now === 'text') return <LiveText reasoning={work?.reasoning ?? ''} text={work?.text ?? ''} />
-    if (now) return <LiveToolCard tool={now} />
-    const entry = pages.at(index)
-    if (!entry) return <Placeholder position={index + 1} />
-    return (
-      <EntryCard
-        entry={entry}
-        index={index}
-        size={pages.total}
-        open={toggled.get(index) ?? false}
-        current={current === index}
-        on_toggle={toggle}
-        on_select={setCurrent}
-      />
-    )
-  }
+type BoxProps = { box: RefObject<HTMLDivElement | null>; busy: boolean; on_interaction: () => void; children: ReactNode }
+
+/** The scrolling box. Any interaction of the user releases the pinned entry. */
+const FeedBox = ({ box, busy, on_interaction, children }: BoxProps) => (
+  <div
+    ref={box}
+    role="feed"
+    onWheel={on_interaction}
+    onTouchMove={on_interaction}
+    onPointerDown={on_interaction}
+    onKeyDown={on_interaction}
+    aria-label="Trace"
+    aria-busy={busy}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+    tabIndex={0}
+    className="h-full overflow-y-auto overflow-x-hidden [overflow-anchor:none] outline-offset-[-2px]"
+  >
+    {children}
+  </div>
+)
+
+const EndButton = ({ fresh, on_click }: { fresh: number; on_click: () => void }) => (
+  <Button className="absolute right-4 bottom-3 rounded-full! shadow-md" onClick={on_click}>
+    <ArrowDown aria-hidden className="size-3.5" /> {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'To the end'}
+  </Button>
+)
+
+type RowProps = {
+  index: number
+  pages: LogPages
+  work: LiveWork | null
+  live: LiveRow[]
+  current: number | null
+  toggled: ReadonlyMap<number, boolean>
+  on_toggle: (index: number) => void
+  on_select: (index: number) => void
+}
+
+function FeedRow({ index, pages, work, live, current, toggled, on_toggle, on_select }: RowProps) {
+  const now = live[index - pages.total]
+  if (now === 'notice') return <LiveNotice limits={work?.limits ?? []} />
+  if (now === 'text') return <LiveText reasoning={work?.reasoning ?? ''} text={work?.text ?? ''} />
+  if (now) return <LiveToolCard tool={now} />
+  const entry = pages.at(index)
+  if (!entry) return <Placeholder position={index + 1} />
+  return (
+    <EntryCard
+      entry={entry}
+      index={index}
+      size={pages.total}
+      open={toggled.get(index) ?? false}
+      current={current === index}
+      on_toggle={on_toggle}
+      on_select={on_select}
+    />
+  )
 }
 
 const Placeholder = ({ position }: { position: number }) => (

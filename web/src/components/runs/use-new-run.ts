@@ -1,0 +1,71 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
+import { fieldMessages } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
+import { modelsQuery, organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
+import type { NewRunSearch } from '../../search-params.ts'
+import { useReadOnlyReason } from '../permission.ts'
+import { budgetOf, no_budget } from './budget-fields.tsx'
+
+const empty = { base_ref: '', model: '', title: '', tags: [] as string[], budget: no_budget, open_pr: null as boolean | null }
+
+export type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
+
+/** Fields that show their own problems. Any other problem is shown below the form. */
+const shown = new Set([
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'title', 'tags'],
+  ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
+])
+
+const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => ({
+  prompt: draft.prompt,
+  repo_id: repository?.id,
+  base_ref: draft.base_ref.trim() || null,
+  model: draft.model || null,
+  title: draft.title.trim() || null,
+  tags: draft.tags,
+  budget: budgetOf(draft.budget),
+  auto_create_pr: draft.open_pr,
+})
+
+/** The draft of a new run, with the defaults that the service would choose. `search`: the sample or a repository from the address. */
+export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => unknown) {
+  const repositories = useQuery(repositoriesQuery)
+  const models = useQuery(modelsQuery).data
+  const organization = useQuery(organizationsQuery).data?.items[0]
+  const forbidden = useReadOnlyReason()
+  const [draft, setDraft] = useState<NewRunDraft>({
+    ...empty,
+    prompt: search.sample ? SAMPLE_PROMPT : '',
+    repo_id: search.repo ?? null,
+  })
+
+  const choices = repositories.data?.filter(({ archived }) => !archived)
+  const sample = search.sample && choices?.find(repository => repository.sample)
+  const fallback = choices?.find(({ is_default }) => is_default) ?? choices?.[0]
+  const repository = choices?.find(({ id }) => id === draft.repo_id) ?? (sample || fallback)
+
+  const create = useMutation({
+    // Without `dry_run` the response is the run.
+    mutationFn: () => call('createAgentRun', { body: bodyOf(draft, repository) }) as Promise<AgentRun>,
+    onSuccess: onCreated,
+  })
+  const problems = fieldMessages(create.error)
+  const names = Object.keys(problems)
+  const reason = forbidden ?? (draft.prompt.trim() === '' ? 'Describe the task first' : null)
+  return {
+    ...{ draft, repositories, choices, repository, create, problems, reason },
+    set: (change: Partial<NewRunDraft>) => setDraft(old => ({ ...old, ...change })),
+    default_model: models?.default_model ?? null,
+    pull_request: draft.open_pr ?? organization?.settings.enable_pr_creation ?? true,
+    /** Whether every problem is shown at its field. */
+    all_shown: names.length > 0 && names.every(name => shown.has(name)),
+    submit() {
+      if (!reason && !create.isPending) create.mutate()
+    },
+  }
+}
+
+export type NewRun = ReturnType<typeof useNewRun>
