@@ -15,10 +15,10 @@ export const codeOf = (pasted: string) => /#code=([^&\s]+)/.exec(pasted)?.[1] ??
 /** The page to open after the sign-in: only a path of this service is accepted. */
 const destination = (next: string | undefined) => (next && /^\/(?![/\\])/.test(next) ? next : '/')
 
-export function SignInPage() {
+/** Signs in with the code of the address, if it has one, and with any code that is passed to `mutate`. */
+function useSignIn() {
   const { next } = useSearch({ from: '/sign-in' })
   const router = useRouter()
-  const [pasted, setPasted] = useState('')
   const started = useRef(false)
   const signIn = useMutation({
     mutationFn: (code: string) => session.signIn(code),
@@ -36,6 +36,12 @@ export function SignInPage() {
     history.replaceState(history.state, '', location.pathname + location.search)
     mutate(code)
   }, [mutate])
+  return signIn
+}
+
+export function SignInPage() {
+  const signIn = useSignIn()
+  const [pasted, setPasted] = useState('')
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
       <title>Sign in · Agent runs</title>
@@ -52,7 +58,7 @@ export function SignInPage() {
               className="mt-3 space-y-4"
               onSubmit={event => {
                 event.preventDefault()
-                if (pasted.trim()) mutate(codeOf(pasted))
+                if (pasted.trim()) signIn.mutate(codeOf(pasted))
               }}
             >
               {signIn.isError && <Notice tone="bad">{failure(signIn.error)}</Notice>}

@@ -29,6 +29,11 @@ const batch_ms = 16
 const refresh_ms = 1000
 const working = new Set<RunStatus>(['starting', 'running', 'cancelling'])
 
+const loadEntries = (agent_run_id: number, filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
+  const page = await call('getAgentRunLogs', { params: { agent_run_id }, query: { skip, limit, ...filter }, signal })
+  return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
+}
+
 export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace {
   const listeners = new Set<() => void>()
   const followers = new Set<() => void>()
@@ -44,12 +49,8 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
       for (const listener of listeners) listener()
     }, batch_ms)
   }
-  const load = (filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
-    const query = { skip, limit, ...filter }
-    const answer = await call('getAgentRunLogs', { params: { agent_run_id: run.id }, query, signal })
-    return { logs: answer.logs, total: answer.filtered_total ?? answer.total_logs }
-  }
-  const pages = createLogPages({ load: load({}), on_change: changed, page_size, max_pages })
+  const pagesOf = (filter: LogFilter) => createLogPages({ load: loadEntries(run.id, filter), on_change: changed, page_size, max_pages })
+  const pages = pagesOf({})
   pages.grow(run.total_logs)
 
   const onEvent = (event: RunEvent) => {
@@ -95,7 +96,7 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
       return () => listeners.delete(listener)
     },
     filtered(filter) {
-      const matching = createLogPages({ load: load(filter), on_change: changed, page_size, max_pages })
+      const matching = pagesOf(filter)
       const follower = atMostEvery(refresh_ms, () => matching.refresh())
       followers.add(follower)
       matching.refresh()

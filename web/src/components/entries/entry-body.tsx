@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { actionTool } from '../../../../src/contract/runs/action-tools.ts'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
@@ -22,7 +23,7 @@ const lines_closed = 10
 
 /** The body of an entry, under its first line. */
 export function EntryBody({ entry, open, on_toggle }: Props) {
-  const { message_type, observation, tool_name, tool_input, tool_output, artifact_url } = entry
+  const { message_type, observation } = entry
   const text = typeof observation === 'string' ? observation : ''
   const prose = (text: string) => (
     <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle}>
@@ -31,20 +32,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   )
   switch (message_type) {
     case 'ACTION':
-      if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
-      if (tool_name === actionTool.log_analysis)
-        return (
-          <>
-            {prose(textAt(tool_output, 'message') ?? '')}
-            <LogFindings analysis={tool_output} open={open} />
-          </>
-        )
-      return (
-        <>
-          <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
-          <WholeOutput artifact_url={artifact_url} />
-        </>
-      )
+      return <ActionEntry entry={entry} open={open} on_toggle={on_toggle} prose={prose} />
     case 'FINAL_ANSWER':
       return text.startsWith('{') ? <JsonView title="JSON" value={parsed(text)} /> : <Markdown text={text} />
     case 'USER_MESSAGE':
@@ -86,6 +74,25 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
     default:
       return open ? <JsonView title="Observation" value={observation} /> : null
   }
+}
+
+function ActionEntry({ entry, open, on_toggle, prose }: Props & { prose: (text: string) => ReactNode }) {
+  const { tool_name, tool_input, tool_output, artifact_url } = entry
+  if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
+  if (tool_name === actionTool.log_analysis) {
+    return (
+      <>
+        {prose(textAt(tool_output, 'message') ?? '')}
+        <LogFindings analysis={tool_output} open={open} />
+      </>
+    )
+  }
+  return (
+    <>
+      <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
+      <WholeOutput artifact_url={artifact_url} />
+    </>
+  )
 }
 
 const pullRequestOf = (observation: unknown) => ({

@@ -80,23 +80,29 @@ export function ConfigPane({ run }: { run: AgentRun }) {
             {update.isSuccess && !changed && 'Saved'}
           </span>
         </div>
-        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
-          <Row name="Run">{run.id}</Row>
-          <Row name="Agent">{visible(run.agent_type)}</Row>
-          <Row name="Source">{run.source_type}</Row>
-          <Row name="Created">{moment(run.created_at)}</Row>
-          <Row name="Turn">{run.turn}</Row>
-          {run.base_sha && (
-            <Row name="Base">
-              <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
-            </Row>
-          )}
-          {run.deadline_at && !run.terminal && <Row name="Deadline">{moment(run.deadline_at)}</Row>}
-        </dl>
+        <RunDetails run={run} />
       </form>
       <RelatedSection run={run} />
       <StartupSection run={run} />
     </>
+  )
+}
+
+function RunDetails({ run }: { run: AgentRun }) {
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
+      <Row name="Run">{run.id}</Row>
+      <Row name="Agent">{visible(run.agent_type)}</Row>
+      <Row name="Source">{run.source_type}</Row>
+      <Row name="Created">{moment(run.created_at)}</Row>
+      <Row name="Turn">{run.turn}</Row>
+      {run.base_sha && (
+        <Row name="Base">
+          <code className="font-mono">{run.base_sha.slice(0, 12)}</code>
+        </Row>
+      )}
+      {run.deadline_at && !run.terminal && <Row name="Deadline">{moment(run.deadline_at)}</Row>}
+    </dl>
   )
 }
 

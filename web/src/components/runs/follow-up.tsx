@@ -69,12 +69,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         submit()
       }}
     >
-      {question && (
-        <div className="mb-2 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="question">
-          <div className="mb-0.5 font-medium text-warn text-xs">Question from the agent</div>
-          <PlainText text={textAt(question.tool_input, 'question') ?? ''} />
-        </div>
-      )}
+      {question && <AgentQuestion text={textAt(question.tool_input, 'question') ?? ''} />}
       {run.status === 'waiting' && run.waiting_on === 'tool_approval' && (
         <ApprovalQuestion
           run={run}
@@ -96,23 +91,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         }}
       />
       <div className="mt-1.5 flex flex-wrap items-center gap-2">
-        {active && (
-          <div className="flex items-center gap-1.5 text-muted text-xs">
-            Delivered
-            <Select
-              aria-label="Delivered"
-              className="h-7! w-auto! text-xs!"
-              value={mode}
-              onChange={event => setMode(event.target.value as Mode)}
-            >
-              {Object.entries(modes).map(([name, words]) => (
-                <option key={name} value={name}>
-                  {words}
-                </option>
-              ))}
-            </Select>
-          </div>
-        )}
+        {active && <DeliveryMode mode={mode} on_change={setMode} />}
         {isScripted(run.model) && run.status !== 'waiting' && (
           <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
         )}
@@ -128,3 +107,23 @@ function FollowUpForm({ run }: { run: AgentRun }) {
     </form>
   )
 }
+
+const AgentQuestion = ({ text }: { text: string }) => (
+  <div className="mb-2 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="question">
+    <div className="mb-0.5 font-medium text-warn text-xs">Question from the agent</div>
+    <PlainText text={text} />
+  </div>
+)
+
+const DeliveryMode = ({ mode, on_change }: { mode: Mode; on_change: (mode: Mode) => void }) => (
+  <div className="flex items-center gap-1.5 text-muted text-xs">
+    Delivered
+    <Select aria-label="Delivered" className="h-7! w-auto! text-xs!" value={mode} onChange={event => on_change(event.target.value as Mode)}>
+      {Object.entries(modes).map(([name, words]) => (
+        <option key={name} value={name}>
+          {words}
+        </option>
+      ))}
+    </Select>
+  </div>
+)

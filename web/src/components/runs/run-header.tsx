@@ -29,14 +29,6 @@ export function RunHeader({ run, stream, link }: Props) {
   const actions = useRunActions(run)
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
   const failure = actions.stop.error ?? actions.pause.error ?? actions.archive.error
-  const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
-  const unpausable = isRecorded(run)
-    ? 'This run records a local session and cannot be paused here'
-    : run.status === 'paused'
-      ? 'The run is paused: continue it below'
-      : run.pause_requested_at
-        ? 'The run is about to pause'
-        : null
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
       <div className="flex items-center gap-2">
@@ -50,23 +42,7 @@ export function RunHeader({ run, stream, link }: Props) {
         <div className="min-w-0 flex-1">
           <RunTitle run={run} forbidden={forbidden} />
         </div>
-        <Button
-          reason={forbidden ?? unstoppable ?? unpausable}
-          busy={actions.pause.isPending}
-          onClick={() => actions.pause.mutate()}
-          className={run.terminal ? 'max-sm:hidden' : ''}
-        >
-          <Pause aria-hidden className="size-3 fill-current" /> Pause
-        </Button>
-        <Button
-          variant="danger"
-          reason={forbidden ?? unstoppable}
-          busy={actions.stop.isPending}
-          onClick={() => actions.stop.mutate()}
-          className={run.terminal ? 'max-sm:hidden' : ''}
-        >
-          <Square aria-hidden className="size-3 fill-current" /> Stop
-        </Button>
+        <RunControls run={run} actions={actions} forbidden={forbidden} />
         <AnalyzeRun run={run} />
         <IconButton
           label={run.archived ? 'Unarchive' : 'Archive'}
@@ -90,6 +66,41 @@ export function RunHeader({ run, stream, link }: Props) {
         )}
       </div>
     </header>
+  )
+}
+
+type Controls = { run: AgentRun; actions: ReturnType<typeof useRunActions>; forbidden: string | null }
+
+/** Pause and Stop, each with the reason why it is disabled. */
+function RunControls({ run, actions, forbidden }: Controls) {
+  const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
+  const unpausable = isRecorded(run)
+    ? 'This run records a local session and cannot be paused here'
+    : run.status === 'paused'
+      ? 'The run is paused: continue it below'
+      : run.pause_requested_at
+        ? 'The run is about to pause'
+        : null
+  return (
+    <>
+      <Button
+        reason={forbidden ?? unstoppable ?? unpausable}
+        busy={actions.pause.isPending}
+        onClick={() => actions.pause.mutate()}
+        className={run.terminal ? 'max-sm:hidden' : ''}
+      >
+        <Pause aria-hidden className="size-3 fill-current" /> Pause
+      </Button>
+      <Button
+        variant="danger"
+        reason={forbidden ?? unstoppable}
+        busy={actions.stop.isPending}
+        onClick={() => actions.stop.mutate()}
+        className={run.terminal ? 'max-sm:hidden' : ''}
+      >
+        <Square aria-hidden className="size-3 fill-current" /> Stop
+      </Button>
+    </>
   )
 }
 

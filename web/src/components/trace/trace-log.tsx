@@ -18,15 +18,9 @@ type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
 const seqOf = (hash: string) => Number(/^e(\d{1,9})$/.exec(hash)?.[1] ?? 0)
 
-/** Filter, entries and follow-up box of a run. */
-export function TraceLog({ run, trace, feed }: Props) {
-  const { type, q } = useSearch({ from: '/app/agent/trace/$id' })
+/** Moves to the next or previous error of the whole trace. `notice`: for three seconds, that there is none. */
+function useErrorJump(run: AgentRun, feed: Props['feed']) {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
-  const seq = useLocation({ select: location => seqOf(location.hash) })
-  const pages = useEntries(trace, { message_type: type, q })
-  const filtered = pages !== trace.pages
-  const filter_box = useRef<HTMLInputElement>(null)
-  const [help, setHelp] = useState(false)
   const [notice, setNotice] = useState<string | null>(null)
 
   const toError = async (direction: 'next' | 'previous') => {
@@ -41,6 +35,23 @@ export function TraceLog({ run, trace, feed }: Props) {
     if (found)
       await navigate({ search: previous => ({ ...previous, type: undefined, q: undefined }), hash: `e${found.seq}`, replace: true })
   }
+  useEffect(() => {
+    if (notice === null) return
+    const timer = setTimeout(() => setNotice(null), 3000)
+    return () => clearTimeout(timer)
+  }, [notice])
+  return { notice, toError }
+}
+
+/** Filter, entries and follow-up box of a run. */
+export function TraceLog({ run, trace, feed }: Props) {
+  const { type, q } = useSearch({ from: '/app/agent/trace/$id' })
+  const seq = useLocation({ select: location => seqOf(location.hash) })
+  const pages = useEntries(trace, { message_type: type, q })
+  const filtered = pages !== trace.pages
+  const filter_box = useRef<HTMLInputElement>(null)
+  const [help, setHelp] = useState(false)
+  const { notice, toError } = useErrorJump(run, feed)
   useFeedKeys({
     next: () => feed.current?.step(1),
     previous: () => feed.current?.step(-1),
@@ -51,11 +62,6 @@ export function TraceLog({ run, trace, feed }: Props) {
     focus_filter: () => filter_box.current?.focus(),
     help: () => setHelp(true),
   })
-  useEffect(() => {
-    if (notice === null) return
-    const timer = setTimeout(() => setNotice(null), 3000)
-    return () => clearTimeout(timer)
-  }, [notice])
 
   return (
     <section aria-label="Log" className="flex min-h-0 min-w-0 flex-1 flex-col">
