@@ -86,7 +86,7 @@ async function rotate() {
   await requireMigrated(url)
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
   const { resealed, changed, unreadable } = await rotateSecrets(db, createSealer(key, config.AGENTRUN_SECRET_KEY_PREVIOUS))
-  say(`${resealed} values are sealed anew${changed > 0 ? `, ${changed} were set by somebody meanwhile` : ''}.`)
+  say(`${resealed} values are encrypted with the current key${changed > 0 ? `, ${changed} were replaced meanwhile` : ''}.`)
   if (unreadable > 0)
     throw new Error(`${unreadable} values are sealed with a key that is neither AGENTRUN_SECRET_KEY nor in AGENTRUN_SECRET_KEY_PREVIOUS`)
 }

@@ -72,7 +72,7 @@ async function main() {
   report()
   setInterval(report, REPORT_MS).unref()
   process.stdout.write(await startText(service, data.root, config))
-  // Where the launcher said to keep it: otherwise only an end in order would, and the start after a kill is the one that somebody waits for.
+  // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start after a crash.
   flushCompileCache()
   await stopped
   process.stdout.write('stopping …\n')

@@ -72,7 +72,7 @@ describe('200', () => {
       await deliver(url, 'issues', payloads.openedBy('ada', '@agent-bot go', location)),
     ]
     for (const { body } of reported)
-      expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it was said more than a day ago' })
+      expect(body).toEqual({ received: true, duplicate: false, queued: false, reason: 'it is older than a day' })
   })
 
   test('a delivery about an unregistered repository ends there, and creates no run', async () => {

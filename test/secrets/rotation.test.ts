@@ -68,10 +68,10 @@ test('the command re-encrypts every value with the current key, and a second run
     AGENTRUN_SECRET_KEY: second.toString('base64'),
     AGENTRUN_SECRET_KEY_PREVIOUS: `${third.toString('hex')},${first.toString('hex')}`,
   }
-  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('123 values are sealed anew.') })
+  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('123 values are encrypted with the current key.') })
   expect(await opened(createSealer(second))).toEqual(all())
   await expect(opened(createSealer(first))).rejects.toThrow('sealed with the key')
-  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('0 values are sealed anew.') })
+  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('0 values are encrypted with the current key.') })
 })
 
 test('without the key that decrypts them values stay unchanged, and the command reports how many', async () => {

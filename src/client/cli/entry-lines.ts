@@ -18,12 +18,12 @@ export function entryLines(entry: LogEntry, look: Look, full = false): string[] 
   const head = `${place}${type.padEnd(15)} ${tool}`
   const outcome = outcomeOf(entry)
   const room = look.width === null ? 500 : Math.max(20, look.width - head.length - outcome.length - 4)
-  const said = full ? '' : firstLine(summary(entry), room)
+  const text = full ? '' : firstLine(summary(entry), room)
   const style = styles[type]
   const line = [
     look.style('dim', place),
     style ? look.style(style, type.padEnd(15)) : type.padEnd(15),
-    ` ${look.style('bold', tool)}${said}`,
+    ` ${look.style('bold', tool)}${text}`,
     outcome === '' ? '' : `  ${look.style(bad(entry) ? 'red' : 'dim', outcome)}`,
   ].join('')
   if (full) return [line.trimEnd(), ...everything(entry)]

@@ -16,12 +16,12 @@ export const watching = {
 type Watching = Given<typeof watching>
 
 /**
- * Says what was started and stays with it as asked: the exit code is then the outcome of the run. As JSON: the run; with `--follow` the
- * entries, a line each, and the run once it rests as the last line. `after_seq`: where the trace is shown from.
+ * Prints the started run and, with `--wait` or `--follow`, waits for it: the exit code is then the outcome of the run. As JSON it prints the
+ * run; with `--follow` one entry per line and the run as the last line. `after_seq`: the entry after which the trace is shown.
  */
-export async function watchRun(given: Watching, asked: RunHandle, after_seq: (run: AgentRun) => number): Promise<number> {
+export async function watchRun(given: Watching, handle: RunHandle, after_seq: (run: AgentRun) => number): Promise<number> {
   const { json, print, values } = given
-  const started = await asked
+  const started = await handle
   if (!values.follow && !values.wait) {
     if (json) print.json(started)
     else {
@@ -32,9 +32,9 @@ export async function watchRun(given: Watching, asked: RunHandle, after_seq: (ru
   }
   if (!json) print.note(`run ${started.id}: ${started.web_url}`)
   const run = await staying(given, started.id, async () => {
-    if (values.follow) return showTrace(given, asked.follow({ after_seq: after_seq(started), signal: given.signal, until: 'rest' }))
+    if (values.follow) return showTrace(given, handle.follow({ after_seq: after_seq(started), signal: given.signal, until: 'rest' }))
     print.progress(`run ${started.id}: ${statusText(started)}`)
-    return asked.wait({ signal: given.signal })
+    return handle.wait({ signal: given.signal })
   })
   if (json) print.json(run)
   else {

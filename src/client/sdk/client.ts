@@ -19,7 +19,7 @@ export type ClientOptions = {
   base_url: string
   /** Without one only the operations work that need none. */
   token?: string
-  /** Left out: the token's only organization, asked for once. */
+  /** Default: the token's only organization, requested once. */
   organization_id?: number
   fetch?: typeof fetch
   /** How often a request is tried again when that can help, 4 by default; 0 never. */
@@ -28,7 +28,7 @@ export type ClientOptions = {
   timeout_ms?: number
   /** A longer `Retry-After` than this is an error at once; 60 s by default. */
   longest_wait_ms?: number
-  /** Told of what failed before it is waited and tried again. */
+  /** Called with the failure before each wait and retry. */
   on_wait?: (error: AgentRunError, wait_ms: number) => void
 }
 

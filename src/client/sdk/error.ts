@@ -24,7 +24,7 @@ export class AgentRunError extends Error {
   /** What is wrong, field by field: `loc` is `body`, `query` or `path` and the names below. */
   readonly errors: FieldError[]
   readonly request_id: string | null
-  /** How long the service asked to wait, in milliseconds. */
+  /** How long the service requests to wait, in milliseconds. */
   readonly retry_after_ms: number | null
   /** The problem document as the service sent it. */
   readonly problem: Problem | null

@@ -1,9 +1,9 @@
 import { AgentRunError } from './error.ts'
 import type { Answer } from './operations.ts'
 
-/** The organization of a client that was given none: the only one of its token, asked for once. Rejects with AgentRunError when there is none or several. */
+/** Returns the organization of a client that names none: the only one of its token, requested once. Rejects with AgentRunError when there is none or several. */
 export function onlyOrganization(list: () => Promise<Answer<'listOrganizations'>>): () => Promise<number> {
-  let asked: Promise<number> | null = null
+  let organization: Promise<number> | null = null
   const ask = async () => {
     const { items, total } = await list().catch(error => Promise.reject(hinted(error)))
     const [first] = items
@@ -14,11 +14,11 @@ export function onlyOrganization(list: () => Promise<Answer<'listOrganizations'>
     throw new AgentRunError({ status: 0, code: 'organization_needed', detail })
   }
   return () => {
-    asked ??= ask().catch(error => {
-      asked = null
+    organization ??= ask().catch(error => {
+      organization = null
       throw error
     })
-    return asked
+    return organization
   }
 }
 
@@ -32,6 +32,6 @@ function hinted(error: unknown): unknown {
     errors,
     request_id,
     problem,
-    detail: `${error.detail} Name the organization, then it need not be asked for.`,
+    detail: `${error.detail} Name the organization, so that it need not be looked up.`,
   })
 }

@@ -55,15 +55,15 @@ export type Runs = {
 }
 
 export function createRuns(core: Core): Runs {
-  const handle = (asked: Promise<AgentRun>): RunHandle =>
-    Object.assign(asked, {
+  const handle = (created: Promise<AgentRun>): RunHandle =>
+    Object.assign(created, {
       async wait(options: WaitOptions = {}) {
-        const run = await asked
+        const run = await created
         return waitForRun(core, run.id, run.total_logs, options)
       },
-      logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => asked.then(run => run.id), query, options),
+      logs: (query?: Query<'getAgentRunLogs'>, options?: CallOptions) => logPages(core, () => created.then(run => run.id), query, options),
       async *follow(options: FollowOptions = {}) {
-        const run = await asked
+        const run = await created
         yield* followRun(core, run.id, options)
       },
     })

@@ -9,7 +9,7 @@ export type Transport = {
   timeout_ms: number
   /** A service that asks to wait for longer is not waited for. */
   longest_wait_ms: number
-  /** Told before each wait. */
+  /** Called before each wait. */
   on_wait: ((error: AgentRunError, wait_ms: number) => void) | undefined
 }
 
@@ -48,10 +48,10 @@ function waitAfter({ status, retry_after_ms }: AgentRunError, request: Outgoing,
 }
 
 async function attempt<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
-  const { method, url, headers, body, signal: asked } = request
+  const { method, url, headers, body, signal: caller_signal } = request
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), transport.timeout_ms)
-  const signal = asked ? AbortSignal.any([asked, late.signal]) : late.signal
+  const signal = caller_signal ? AbortSignal.any([caller_signal, late.signal]) : late.signal
   try {
     // The service never redirects, and a token must not go where somebody else points.
     const response = await transport.fetch(url, { method, headers, body, signal, redirect: 'manual' })
@@ -59,7 +59,7 @@ async function attempt<T>(transport: Transport, request: Outgoing, read: (respon
     if (!response.ok) throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
     return await read(response)
   } catch (error) {
-    if (asked?.aborted) throw asked.reason
+    if (caller_signal?.aborted) throw caller_signal.reason
     if (error instanceof AgentRunError) throw error
     const origin = originOf(url)
     const detail = late.signal.aborted ? `no answer within ${transport.timeout_ms / 1000} s` : reasonOf(error)

@@ -17,8 +17,8 @@
 # process 1 looks itself whether it may start another process; the ports are a process of their own; and the host says "." each second.
 # KIND "pod": a container of which the host sees no control groups. Process 1 bounds its processes and tells what they take, each second.
 exec </dev/null >/dev/null 2>&1
-# The variables of what runs in a container, as if it had been started with them: an engine would show them to whoever may ask. What follows
-# has the last word about the names that it uses itself.
+# Exports the variables of commands in a container. The engine does not get them, because it shows them to every client of its API. The code
+# below overrides the names that it uses itself.
 [[ $1 != bubblewrap ]] &&
   while IFS= read -r -d '' __pair; do [[ $__pair == IFS=* ]] || export "$__pair"; done </run/exec/control.environment
 kind=$1 processes=$2 file_kib=$3 memory_kib=$4 niceness=$5 at=/run/exec
@@ -49,8 +49,8 @@ if [[ $kind == bubblewrap ]] && ((${#ports[@]})); then
   env -i NODE_CHANNEL_FD=7 /opt/node/bin/node /run/init/listen.cjs "${ports[@]}" 3>&- 4>&- </dev/null >/dev/null &
   exec 7>&-
 fi
-# Only now: the kernel counts descriptors that are sent by user, and sends no more for whoever may have fewer than are on their way. All
-# sandboxes are one user, and what one of them holds there must not keep the ports of another from the host.
+# Only now: the kernel limits the descriptors in flight per user by this value. All sandboxes are one user, and descriptors that one of them
+# keeps in flight must not prevent another from sending its ports to the host.
 ulimit -n 4096
 
 start_shell() {
@@ -94,7 +94,7 @@ start_bridge() {
   jobs_of[bridge]=$!
 }
 
-# Wakes process 1 every two seconds, which never waits for anything but the host otherwise. Whoever else does so does no harm.
+# Wakes process 1 every two seconds, which otherwise waits only for the host. Signals from other processes do no harm.
 start_clock() {
   (while :; do
     read -r -t 2 -u 8
@@ -103,8 +103,8 @@ start_clock() {
   jobs_of[clock]=$!
 }
 
-# A frozen host process says nothing. Its silence is heard in five waits: whoever gets no time itself hears, at the next one, what was said
-# long ago.
+# Detects a frozen host process by five waits without a message. Five, because a process 1 that got no CPU time itself then still reads the
+# messages that arrived meanwhile.
 heard() {
   read -r heard_at _ </proc/uptime
   heard_at=${heard_at/./} ticked_at=$heard_at waits=0

@@ -1,5 +1,5 @@
 // Listens on ports of the sandbox's own loopback and gives the listening sockets to the host, over the channel in NODE_CHANNEL_FD.
-// Nothing of the agent runs yet, and when it does nothing of this is left: whoever is killed inside, the host goes on listening.
+// It exits before anything of the agent runs, so that killing processes inside cannot stop the host from listening.
 const net = require('node:net')
 
 process.on('disconnect', () => process.exit(0))

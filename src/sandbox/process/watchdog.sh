@@ -1,10 +1,10 @@
-# Ends the sandboxes of a process that says nothing for SECONDS: one that is frozen cannot. It says, a line each:
+# Ends the sandboxes of a process that sends nothing for SECONDS, as a frozen process does. Input, one message per line:
 #
-#   + PID STARTED    process 1 of a sandbox, and when it was started as /proc tells it
-#   - PID            this one has ended
+#   + PID STARTED    process 1 of a sandbox, and its start time from /proc
+#   - PID            this sandbox has ended
 #   .                nothing new
 #
-# In five waits: whoever gets no time itself hears, at the next one, what was said long ago.
+# Waits five times: a watchdog that got no CPU time itself then still reads the messages that arrived meanwhile.
 seconds=$1 waits=0
 declare -A started=()
 while :; do

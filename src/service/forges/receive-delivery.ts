@@ -89,5 +89,5 @@ export async function receiveDelivery(
 /** Deliveries are forgotten after a while: one that is repeated after that is too old to be handled again. */
 const unlessTooOld = (read: ReadEvent): ReadEvent =>
   'task' in read && read.written_at && read.written_at.getTime() < Date.now() - MAX_MENTION_AGE_MS
-    ? { ignored: 'it was said more than a day ago' }
+    ? { ignored: 'it is older than a day' }
     : read

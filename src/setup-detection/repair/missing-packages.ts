@@ -11,8 +11,8 @@ const ofPhp = (name: string) => `PHP has no extension ${name} here.${inDebian(pa
 export const MISSING: readonly [RegExp, (name: string) => string][] = [
   // Before programs: an unknown macro stays unchanged in the script that autoconf writes.
   [/configure: line \d{1,6}: `?((?:AX|PKG|AM|LT|IT|GTK)_\w{1,60})(?:\(|: (?:command )?not found)/, macro],
-  [/Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/, said => `Another version of a library is needed: ${said}.`],
-  [/Requested ('[^']{1,80}' but version of [^\n]{1,60})/, said => `Another version of a library is needed: ${said}.`],
+  [/Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/, stated => `Another version of a library is needed: ${stated}.`],
+  [/Requested ('[^']{1,80}' but version of [^\n]{1,60})/, stated => `Another version of a library is needed: ${stated}.`],
   [
     /(?:^|\n)(?:[^\n:]*(?:sh|bash|env|make(?:\[\d+\])?|xargs|dash): (?:line \d+: |\d+: |1: )?)?['"‘]?([\w.+-]{1,60})['"’]?: (?:command not found|not found|No such file or directory\n[^\n]*Error 127)/,
     program,

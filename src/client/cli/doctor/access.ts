@@ -142,7 +142,7 @@ export async function checkEvents(client: Client, { signal }: Patient): Promise<
   }
 }
 
-/** What may not be asked is no finding: the permissions name it. */
+/** A forbidden request is not a finding: the permissions report it. */
 function noAnswer(error: unknown): null {
   if (error instanceof AgentRunError) return null
   throw error

@@ -9,11 +9,11 @@ const SKEW_MS = 60_000
 export async function checkService(client: Client, { settings, signal, now, version }: Patient): Promise<Finding[]> {
   const findings: Finding[] = []
   try {
-    const asked = now()
+    const sent_at = now()
     const response = await client.request('getHealth', { signal })
     const body: unknown = await response.json().catch(() => null)
     if (Object(body).status !== 'ok') return [stranger(settings.base_url)]
-    findings.push(ok('service', 'is alive'), ...clock(response.headers.get('date'), asked, now()))
+    findings.push(ok('service', 'is alive'), ...clock(response.headers.get('date'), sent_at, now()))
   } catch (error) {
     if (!(error instanceof AgentRunError)) throw error
     return [
@@ -69,12 +69,12 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
 /** `watchdog` is no fault: it holds the bound a little late. */
 function limits(held: Answer<'getReadiness'>['sandbox_limits'] | undefined): Finding[] {
   if (!held) return []
-  const said = `memory by ${held.memory}, processors by ${held.cpu}, processes by ${held.processes}`
+  const limits = `memory by ${held.memory}, processors by ${held.cpu}, processes by ${held.processes}`
   const loose = held.memory === 'watchdog' || held.cpu === 'niceness'
   return [
     loose
-      ? warning('limits', said, 'let the service make control groups: as root, or Delegate=yes in its systemd unit')
-      : ok('limits', said),
+      ? warning('limits', limits, 'let the service make control groups: as root, or Delegate=yes in its systemd unit')
+      : ok('limits', limits),
   ]
 }
 
@@ -82,11 +82,11 @@ const processes = ({ count, able, slots, busy }: Answer<'getReadiness'>['worker_
   `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} places taken`
 
 /** `Date` has whole seconds, and was written somewhere between asking and answer. */
-function clock(date: string | null, asked: number, answered: number): Finding[] {
+function clock(date: string | null, sent_at: number, answered: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there))
     return [warning('clock', 'the service does not say what time it is', 'let the proxy in between pass the Date header')]
-  const apart = Math.max(asked - there - 1_000, there - answered, 0)
+  const apart = Math.max(sent_at - there - 1_000, there - answered, 0)
   if (apart <= SKEW_MS) return [ok('clock', 'as here')]
   const words = `${Math.round(apart / 1_000)} s ${there > answered ? 'ahead of' : 'behind'} this machine`
   return [
