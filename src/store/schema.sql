@@ -541,7 +541,7 @@ create table repositories (
   base_branch text,
   forge_seen_at timestamp with time zone,
   forge_seen_until timestamp with time zone,
-  forge_heard_from timestamp with time zone not null default now(),
+  mentions_since timestamp with time zone not null default now(),
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint repositories_pkey PRIMARY KEY (id)

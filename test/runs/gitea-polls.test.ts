@@ -18,7 +18,7 @@ beforeAll(async () => {
     .webhook_url
   repo_id = (await app.call('POST', `${at}/repos`, { url: `${gitea.url}/acme/app.git` })).body.id
   gitea.state.permissions.set('ada', 'write').set('eve', 'read')
-  await rows(app, `update repositories set forge_heard_from = now() - interval '1 year'`)
+  await rows(app, `update repositories set mentions_since = now() - interval '1 year'`)
   await rows(app, `update forges set connected_at = now() - interval '1 year'`)
 })
 afterAll(async () => {

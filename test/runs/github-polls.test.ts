@@ -19,7 +19,7 @@ beforeAll(async () => {
     .webhook_url
   repo_id = (await app.call('POST', `${at}/repos`, { url: `${github.url}/acme/app.git` })).body.id
   github.state.permissions.set('ada', 'write').set('eve', 'read')
-  await rows(app, `update repositories set forge_heard_from = now() - interval '1 year'`)
+  await rows(app, `update repositories set mentions_since = now() - interval '1 year'`)
   await rows(app, `update forges set connected_at = now() - interval '1 year'`)
 })
 afterAll(async () => {
@@ -173,11 +173,11 @@ test('requests of users without write access, of bots, edited ones, old ones and
     [{ once: expect.stringMatching(/^labeled:/), outcome: 'eve may not write there (read)', run_id: null }],
     ...[[], [], []],
   ])
-  await rows(app, 'update repositories set forge_heard_from = now() where id = $1', [repo_id])
+  await rows(app, 'update repositories set mentions_since = now() where id = $1', [repo_id])
   issue('ada', '@agent-bot go', { of: on(5), at: ago(60) })
   await look()
   expect(await requestsOn(on(5))).toEqual([])
-  await rows(app, `update repositories set forge_heard_from = now() - interval '1 year' where id = $1`, [repo_id])
+  await rows(app, `update repositories set mentions_since = now() - interval '1 year' where id = $1`, [repo_id])
 }, 90_000)
 
 test('the pull request of a run requests nothing, whatever the agent wrote there; another one of the same account does', async () => {

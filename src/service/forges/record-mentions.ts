@@ -17,7 +17,7 @@ const CLOCK_SKEW_MS = 5_000
 
 /** From when on mentions count: not from before the repository was registered or the forge connected, and nothing older than a day. */
 export const mentionsSince = ({ forge, repository }: MentionSource): Date =>
-  new Date(Math.max(Date.now() - MAX_MENTION_AGE_MS, repository.forge_heard_from.getTime(), forge.connected_at.getTime()))
+  new Date(Math.max(Date.now() - MAX_MENTION_AGE_MS, repository.mentions_since.getTime(), forge.connected_at.getTime()))
 
 /**
  * Records the mentions on an issue or pull request, each once, by poll or delivery. A label that was removed is no mention, unless a delivery

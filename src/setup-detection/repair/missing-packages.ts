@@ -36,7 +36,7 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
   [/Perl v?([\d.]{3,12}) required--this is only/, version => `Perl ${version} or newer is needed.`],
   [
     /(Could not find method \w{1,60}\(\)|Could not determine java version|Unsupported class file major version \d{1,3}|No such property: \w{1,60} for class: org\.gradle)/,
-    said => `The build is for another version of Gradle than the one here, and the repository has no wrapper that brings its own: ${said}.`,
+    stated => `The build is for another version of Gradle than the one here, and the repository has no wrapper that brings its own: ${stated}.`,
   ],
   [
     /fatal error: ([\w/.+-]{1,100}\.(?:h|hpp|hh)): No such file/,

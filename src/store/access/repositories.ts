@@ -21,7 +21,7 @@ export type RepositoryRow = {
   /** Time up to which its forge was polled for mentions; null: never. */
   forge_seen_until: Date | null
   /** Mentions before this time are ignored. */
-  forge_heard_from: Date
+  mentions_since: Date
 }
 
 /** Returns a repository. A removed one remains visible only to its former runs, not here. */

@@ -216,7 +216,7 @@ create table repositories (
   -- Up to when the forge was polled for mentions, by the forge's clock; null: never.
   forge_seen_until timestamptz,
   -- Mentions before this time are ignored: they were delivered by webhook, or are older than the connection.
-  forge_heard_from timestamptz not null default now()
+  mentions_since timestamptz not null default now()
 );
 create unique index repositories_key on repositories (organization_id, id);
 create unique index repositories_url on repositories (organization_id, url) where removed_at is null;

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-type Evaluation = { turn: number; head_sha: string; said: string; because: string | null }
+type Evaluation = { turn: number; head_sha: string; summary: string; because: string | null }
 
 export type JournalRow = {
   n: number

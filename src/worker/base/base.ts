@@ -43,7 +43,7 @@ export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow
 }
 
 async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, repository: RepositoryRow, signal: AbortSignal): Promise<Base> {
-  const wanted = { repository, ref: run.base_ref, asked_at: byOurClock(run, run.created_at), signal }
+  const wanted = { repository, ref: run.base_ref, requested_at: byOurClock(run, run.created_at), signal }
   const { found, unreachable } = await resolveFresh(deps, writer, wanted)
   if (found === null) {
     if (unreachable) throw notFetched(unreachable)
@@ -65,7 +65,7 @@ async function requireCommit(
   sha: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { found, unreachable } = await resolveFresh(deps, writer, { repository, ref: sha, asked_at: Date.now(), signal })
+  const { found, unreachable } = await resolveFresh(deps, writer, { repository, ref: sha, requested_at: Date.now(), signal })
   if (found !== null && !('empty' in found)) return
   if (unreachable) throw notFetched(unreachable)
   const message = `${repository.full_name} no longer has commit ${sha}, which this run started from.`
@@ -92,8 +92,8 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
   const branch = nextBranch(run, new Set(proposed.map(item => item.head_branch)))
   const kept = { ...base, branch, renewed: { start_sha: run.head_sha ?? pr.head_sha } }
   if (pr.merge_sha === null || pr.merged_at === null) return kept
-  const asked_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
-  await refreshIfOld(deps, base.repository, byOurClock(run, new Date(asked_at)), signal)
+  const requested_at = Math.max(pr.merged_at.getTime(), run.turn_started_at.getTime())
+  await refreshIfOld(deps, base.repository, byOurClock(run, new Date(requested_at)), signal)
   const contains = (sha: string, ancestor: string) => isAncestor(deps.git, base.repository.id, ancestor, sha)
   try {
     const tip = await resolveRef(deps.git, base.repository.id, base.ref)

@@ -18,17 +18,17 @@ const retries = exponential(1_000, 8_000)
 /** No fetch is retried when the first ones took longer than this. */
 const MAX_FETCHING_MS = 60_000
 
-/** `asked_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the default branch. */
-type LookUp = { repository: RepositoryRow; ref: string | null; asked_at: number; signal: AbortSignal }
+/** `requested_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the default branch. */
+type LookUp = { repository: RepositoryRow; ref: string | null; requested_at: number; signal: AbortSignal }
 
 /**
  * Resolves a ref to a commit after a refresh of the mirror. While the mirror does not have the ref, a remote that is unavailable is tried
  * three times in all; every wait is in the trace before it begins.
  */
-export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repository, ref, asked_at, signal }: LookUp) {
+export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repository, ref, requested_at, signal }: LookUp) {
   const started = performance.now()
   for (let attempt = 1; ; attempt++) {
-    const unreachable = await refreshIfOld(deps, repository, asked_at, signal)
+    const unreachable = await refreshIfOld(deps, repository, requested_at, signal)
     const found = await resolveRef(deps.git, repository.id, ref)
     const may_retry = unreachable?.retryable === true && attempt < MAX_FETCHES && performance.now() - started < MAX_FETCHING_MS
     if (found !== null || !may_retry || signal.aborted) return { found, unreachable }
@@ -40,16 +40,16 @@ export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repositor
   }
 }
 
-/** Null: the mirror is newer than `asked_at`, perhaps because the create request has already refreshed it. */
+/** Null: the mirror is newer than `requested_at`, perhaps because the create request has already refreshed it. */
 export async function refreshIfOld(
   deps: GitDeps,
   repository: RepositoryRow,
-  asked_at: number,
+  requested_at: number,
   signal: AbortSignal,
 ): Promise<GitError | null> {
   const state = await mirrorState(deps.git, repository.id)
   const refreshed_at = state === null ? 0 : Date.parse(state.refreshed_at)
-  const oldest = repository.kind === 'local' ? asked_at : Math.min(asked_at, Date.now() - MAX_AGE_MS)
+  const oldest = repository.kind === 'local' ? requested_at : Math.min(requested_at, Date.now() - MAX_AGE_MS)
   // A time in the future was stamped before the clock was set back: the real age is unknown.
   if (refreshed_at >= oldest && refreshed_at <= Date.now()) return null
   try {

@@ -52,7 +52,7 @@ async function awaitChecks(to: Following): Promise<Followed> {
   const sha = now?.pushed_sha ?? null
   if (!now || now.banned || sha === null) return nothing
   const judged = await findLatestEvaluation(deps.db, run.organization_id, run.id)
-  if (judged !== undefined && judged.turn === run.turn && judged.head_sha === sha) return { kind: 'done', summary: judged.said }
+  if (judged !== undefined && judged.turn === run.turn && judged.head_sha === sha) return { kind: 'done', summary: judged.summary }
   const local = await localChecks(to, sha)
   const age_ms = await pushedAgo(to, sha)
   if (!(await hasChecks(to, local, age_ms))) return nothing

@@ -26,7 +26,7 @@ export async function judge(to: Following, head: PushedHead, because: StopReason
   const not_shown = rounds.length === 0 && because !== null && names.length > 0 ? [detected(head, next)] : []
   await writer.append({
     entries: [...not_shown, ...fixed(to, head, because)],
-    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, said: summary, because }) }],
+    records: [{ kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: head.sha, summary, because }) }],
   })
   return { kind: 'done', summary }
 }

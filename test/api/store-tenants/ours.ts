@@ -62,7 +62,7 @@ async function addRuns(app: App) {
     records: [
       { kind: 'set_up', key: null, body: '{}' },
       { kind: 'aside_ended', key: 'k', body: '{}' },
-      { kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: 'b', said: '', because: null }) },
+      { kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: 'b', summary: '', because: null }) },
       { kind: 'message', key: null, body: '{}' },
       { kind: 'tool_finished', key: null, body: '{}' },
     ],
