@@ -56,6 +56,7 @@ function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
 }
 
 /** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: starts the parts of a process one after the other, and the order is the content
 export async function startService(input: ServiceInput): Promise<RunningService> {
   const { config, data, users, log, role } = input
   await using stack = new AsyncDisposableStack()

@@ -10,6 +10,7 @@ const toolName = (name: string) => (Object.hasOwn(toolInputs, name) ? name : 'un
 const seconds = (ms: number) => ms / 1_000
 
 /** One turn of a run on this worker: `invoke_agent`, and below it `chat` for each call of a model and `execute_tool` for each tool. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists one observer per event of a turn over shared counters
 export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, turn: TurnFacts): TurnTelemetry {
   const began = performance.now()
   const provider = turn.model.split('/')[0] ?? ''

@@ -11,7 +11,10 @@ const ofPhp = (name: string) => `PHP has no extension ${name} here.${inDebian(pa
 export const MISSING: readonly [RegExp, (name: string) => string][] = [
   // Before programs: an unknown macro stays unchanged in the script that autoconf writes.
   [/configure: line \d{1,6}: `?((?:AX|PKG|AM|LT|IT|GTK)_\w{1,60})(?:\(|: (?:command )?not found)/, macro],
-  [/Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/, stated => `Another version of a library is needed: ${stated}.`],
+  [
+    /Invalid version, need ('[^']{1,60}' \[[^\]\n]{1,60}\] found '[^']{1,30}')/,
+    stated => `Another version of a library is needed: ${stated}.`,
+  ],
   [/Requested ('[^']{1,80}' but version of [^\n]{1,60})/, stated => `Another version of a library is needed: ${stated}.`],
   [
     /(?:^|\n)(?:[^\n:]*(?:sh|bash|env|make(?:\[\d+\])?|xargs|dash): (?:line \d+: |\d+: |1: )?)?['"‘]?([\w.+-]{1,60})['"’]?: (?:command not found|not found|No such file or directory\n[^\n]*Error 127)/,
@@ -36,7 +39,8 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
   [/Perl v?([\d.]{3,12}) required--this is only/, version => `Perl ${version} or newer is needed.`],
   [
     /(Could not find method \w{1,60}\(\)|Could not determine java version|Unsupported class file major version \d{1,3}|No such property: \w{1,60} for class: org\.gradle)/,
-    stated => `The build is for another version of Gradle than the one here, and the repository has no wrapper that brings its own: ${stated}.`,
+    stated =>
+      `The build is for another version of Gradle than the one here, and the repository has no wrapper that brings its own: ${stated}.`,
   ],
   [
     /fatal error: ([\w/.+-]{1,100}\.(?:h|hpp|hh)): No such file/,
