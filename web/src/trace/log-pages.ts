@@ -34,6 +34,7 @@ type Options = {
 
 type Page = { logs: LogEntry[]; state: 'idle' | 'loading' | 'failed'; used: number; total_then: number }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the pages in memory, in short functions
 export function createLogPages({ load, on_change, page_size, max_pages }: Options): LogPages {
   const pages = new Map<number, Page>()
   const closed = new AbortController()

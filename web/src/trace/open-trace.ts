@@ -34,6 +34,7 @@ const loadEntries = (agent_run_id: number, filter: LogFilter) => async (skip: nu
   return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the entries of an open trace, in short functions
 export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace {
   const listeners = new Set<() => void>()
   const followers = new Set<() => void>()
