@@ -1,7 +1,7 @@
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
+import { Problem } from '../src/contract/error-codes.ts'
 import { hoist, type Json, jsonSchema } from '../src/contract/openapi/schemas.ts'
-import { Problem } from '../src/contract/problem.ts'
 
 const note = '// Written by scripts/build-client.ts from the contract table.'
 

@@ -1,5 +1,5 @@
+import { findingsOf } from '../src/log-analysis/classify-failure.ts'
 import { commandOf } from '../src/log-analysis/commands.ts'
-import { findingsOf } from '../src/log-analysis/failure.ts'
 import type { Entry, Finding } from '../src/log-analysis/finding.ts'
 
 /** The entry of a command that ran in a sandbox. */

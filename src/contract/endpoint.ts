@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { id } from './decimal.ts'
-import type { ProblemCode } from './problem.ts'
+import type { ProblemCode } from './error-codes.ts'
 import type { Tag } from './tags.ts'
 
 /** The scopes of a token (specification.md#access). */

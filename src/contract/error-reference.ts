@@ -1,4 +1,4 @@
-import { type ProblemCode, problems } from './problem.ts'
+import { type ProblemCode, problems } from './error-codes.ts'
 
 /** Where the service serves this reference. The `type` of a problem is this page of the service, with the code as its fragment. */
 export const ERROR_REFERENCE_PATH = '/docs/errors'

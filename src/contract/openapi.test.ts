@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { problemStatuses } from './documented-statuses.ts'
 import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
+import { Problem, type ProblemCode, problems } from './error-codes.ts'
 import { answerExample, bodyExample, ownExample } from './openapi/examples.ts'
 import { problemExample } from './openapi/responses.ts'
 import { openApiDocument } from './openapi.ts'
-import { Problem, type ProblemCode, problems } from './problem.ts'
-import { problemStatuses } from './problem-statuses.ts'
 
 type Schema = {
   $ref?: string

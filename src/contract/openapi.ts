@@ -1,11 +1,11 @@
+import { problemStatuses } from './documented-statuses.ts'
 import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
+import { Problem } from './error-codes.ts'
 import { type Components, operation } from './openapi/operation.ts'
 import { headerComponents, problemComponents } from './openapi/responses.ts'
 import { hoist, type Json, jsonSchema } from './openapi/schemas.ts'
 import { sentWebhooks } from './openapi/webhooks.ts'
-import { Problem } from './problem.ts'
-import { problemStatuses } from './problem-statuses.ts'
 import { type ToolName, toolInputs, toolSchema } from './runs/tools.ts'
 import { tags } from './tags.ts'
 

@@ -1,4 +1,4 @@
-import type { FieldError, ProblemCode } from '../contract/problem.ts'
+import type { FieldError, ProblemCode } from '../contract/error-codes.ts'
 
 /** The one error that a verb throws to its caller. The code determines the status; `message` is shown to the client. */
 export class ServiceError extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Problem } from '../contract/problem.ts'
+import type { Problem } from '../contract/error-codes.ts'
 import {
   failureReasons,
   pauseReasons,

@@ -1,5 +1,5 @@
+import type { Problem } from '../contract/error-codes.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
-import type { Problem } from '../contract/problem.ts'
 import { failureReasons, publicSourceTypes, type RunStatus, SourceType, type StatusReason, WaitingOn } from '../contract/runs/runs.ts'
 
 /** The fields that determine the status word of such a client. A response without a reason is mapped by its status alone. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Authority } from './authority.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
 import { default_caps, type Policy } from './policy.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Authority, parseAuthority } from './authority.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
 import type { Policy, Reason } from './policy.ts'
 import { headOf } from './request-sample.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
-import type { FieldError } from '../contract/problem.ts'
+import type { FieldError } from '../contract/error-codes.ts'
 import { ServiceError } from '../core/service-error.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Problem, type ProblemCode, problems } from '../contract/problem.ts'
+import { Problem, type ProblemCode, problems } from '../contract/error-codes.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { codegenProblem } from '../core/wire-profile.ts'
 import { problemOf, toServiceError } from './problem-response.ts'

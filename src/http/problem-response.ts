@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Problem, type ProblemCode, problems } from '../contract/error-codes.ts'
 import { problemType } from '../contract/error-reference.ts'
-import { type Problem, type ProblemCode, problems } from '../contract/problem.ts'
 import { isDatabaseAway, isDatabaseFull } from '../core/database-away.ts'
 import { errorText, type Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'

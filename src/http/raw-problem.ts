@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { ProblemCode } from '../contract/problem.ts'
+import type { ProblemCode } from '../contract/error-codes.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { problemOf } from './problem-response.ts'
 import { edgeHeaders } from './security-headers.ts'

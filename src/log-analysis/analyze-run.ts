@@ -1,6 +1,6 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
+import { findingsOf } from './classify-failure.ts'
 import { type Command, commandOf, onlyChecksExistence, subjectOf, workOf } from './commands.ts'
-import { findingsOf } from './failure.ts'
 import type { Entry, Finding } from './finding.ts'
 import { flaky, type RanOn, repeatedFailures, slowestSteps } from './patterns.ts'
 import { refusal } from './refusals.ts'

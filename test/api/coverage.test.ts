@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
-import { problems } from '../../src/contract/problem.ts'
+import { problems } from '../../src/contract/error-codes.ts'
 
 /**
  * Where each operation has its own tests, by area or alone; a new operation does not compile without its line. What every operation of its

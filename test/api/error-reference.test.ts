@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ProblemCode, problems } from '../../src/contract/problem.ts'
+import { type ProblemCode, problems } from '../../src/contract/error-codes.ts'
 import { type App, startApp } from '../start-app.ts'
 import { sendRaw } from './raw-request.ts'
 import { withProfile } from './with-profile.ts'

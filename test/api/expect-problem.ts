@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { Problem } from '../../src/contract/problem.ts'
+import { Problem } from '../../src/contract/error-codes.ts'
 import type { Answer } from '../start-app.ts'
 
 /** An error of the shape in specification.md#errors: `status`, the same id in header and body, nothing cached; `fields` are the locations it names, for example `body.prompt`. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Endpoint, type Scope, scopes } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
-import { type ProblemCode, problems } from '../../src/contract/problem.ts'
+import { type ProblemCode, problems } from '../../src/contract/error-codes.ts'
 import type { Role } from '../../src/core/access/permissions.ts'
 import { digest, newToken } from '../../src/core/access/token.ts'
 import { append } from '../../src/store/runs/append.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Problem } from '../../src/contract/problem.ts'
+import { Problem } from '../../src/contract/error-codes.ts'
 import { request_timeouts } from '../../src/http/server.ts'
 import { createBareApp } from '../bare-app.ts'
 import { type App, startApp } from '../start-app.ts'

@@ -1,5 +1,5 @@
-import { type Connection, streamEvents } from './event-stream.ts'
 import type { AgentRun, LogEntry } from './operations.ts'
+import { type Connection, streamEvents } from './reconnecting-stream.ts'
 import type { Core } from './request.ts'
 
 export type RunEvent =

@@ -5,7 +5,7 @@
 
 export type { Answer, Body, Params, Query } from '../../contract/calls.ts'
 export type { EndpointName as OperationName } from '../../contract/endpoints.ts'
-export type { FieldError, Problem } from '../../contract/problem.ts'
+export type { FieldError, Problem } from '../../contract/error-codes.ts'
 export type { DryRun } from '../../contract/runs/dry-run.ts'
 export type { LogEntry } from '../../contract/runs/logs.ts'
 export type { AgentRun } from '../../contract/runs/runs.ts'

@@ -1,7 +1,7 @@
+import { problemStatuses } from '../documented-statuses.ts'
 import type { Endpoint } from '../endpoint.ts'
+import { type Problem, type ProblemCode, problems } from '../error-codes.ts'
 import { problemType } from '../error-reference.ts'
-import { type Problem, type ProblemCode, problems } from '../problem.ts'
-import { problemStatuses } from '../problem-statuses.ts'
 import { exampleRun } from '../runs/example-run.ts'
 import type { Json } from './schemas.ts'
 

@@ -7,10 +7,10 @@ import { type ForgeRow, findForge } from '../../store/forges/forges.ts'
 import type { Services } from '../context.ts'
 import { forgeContext, registeredRepository } from './forge-context.ts'
 import { noteFailure } from './forge-health.ts'
-import { handleRequest, maySucceedLater } from './forge-request.ts'
 import { nextForgeAttempt } from './forge-retries.ts'
 import { type MentionSource, recordMentions } from './record-mentions.ts'
 import { type AnswerTask, postAnswer } from './run-answer.ts'
+import { handleRequest, maySucceedLater } from './run-from-mention.ts'
 import { syncFromForge } from './sync-from-forge.ts'
 
 const CONCURRENCY = 20

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionState } from '../../../src/client/sdk/event-stream.ts'
+import type { Connection, ConnectionState } from '../../../src/client/sdk/reconnecting-stream.ts'
 import { pause } from '../../../src/client/sdk/waiting.ts'
 
 /** `ended`: the service refused the stream, and no retry can fix it. */

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
 import { useEntryFocus, useFeedVirtualizer, usePinnedEntry } from './use-feed-scroll.ts'
-import { useFollow } from './use-follow.ts'
+import { useFollow } from './use-stick-to-end.ts'
 
 export type FeedHandle = {
   /** Moves by entries from the selected one, or from the visible ones. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AgentRunError } from './error.ts'
-import { type ConnectionState, type StreamOptions, streamEvents } from './event-stream.ts'
+import { type ConnectionState, type StreamOptions, streamEvents } from './reconnecting-stream.ts'
 
 const entry = (seq: number) => `id: ${seq}\nevent: log\ndata: {"seq":${seq}}\n\n`
 

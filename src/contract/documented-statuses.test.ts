@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { problemStatuses } from './documented-statuses.ts'
 import { none, open, org, run, v1 } from './endpoint.ts'
-import { problemStatuses } from './problem-statuses.ts'
 
 const row = {
   ...v1,

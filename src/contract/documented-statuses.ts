@@ -1,5 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
-import { type ProblemCode, problems } from './problem.ts'
+import { type ProblemCode, problems } from './error-codes.ts'
 
 /**
  * Returns the error statuses of an operation in the document, ascending: those of every operation of its kind, and those that its row

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Mirror } from '../../core/network/package-mirrors.ts'
 import { EVERY_HOST } from '../../egress/rules.ts'
 import type { EgressRow } from '../../store/access/egress.ts'
-import { egressOf } from './egress.ts'
+import { egressOf } from './egress-of-run.ts'
 
 const row = (
   repository_id: number | null,

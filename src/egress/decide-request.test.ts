@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
-import { decide } from './decide.ts'
+import { decide } from './decide-request.ts'
 import { default_caps, type Policy } from './policy.ts'
 import { EVERY_HOST } from './rules.ts'
 
