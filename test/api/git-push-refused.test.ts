@@ -52,7 +52,7 @@ describe('what is not taken', () => {
     for (let level = 0; level < 5; level++) sha = ten('040000 tree', sha)
     const bomb = await clone.git('commit-tree', '-m', 'x', sha)
     const { code, err } = await clone.push('origin', `${bomb}:refs/heads/bomb`)
-    expect([code, err]).toEqual([1, expect.stringContaining('stands for more than 500000 files')])
+    expect([code, err]).toEqual([1, expect.stringContaining('expands to more than 500000 files')])
     expect([at('refs/heads/bomb'), nothingLeft()]).toEqual(['', []])
   })
 
