@@ -55,8 +55,10 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
   const { pin, unpin } = usePinnedEntry(virtualizer, size)
   const focus = useEntryFocus(box)
   const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }
+  const items = virtualizer.getVirtualItems()
   useEffect(() => {
-    if (count > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
+    // Before the box is measured there is no range, and the first page must not be loaded for it.
+    if (items.length > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
   })
 
   const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
@@ -98,7 +100,7 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
     <div className="relative min-h-0 flex-1">
       <FeedBox box={box} busy={!pages.ready && pages.total > 0} on_interaction={unpin}>
         <div style={{ height: size }} className="relative w-full">
-          {virtualizer.getVirtualItems().map(item => (
+          {items.map(item => (
             <div
               key={item.key}
               data-index={item.index}
