@@ -190,7 +190,7 @@ test('a page that loses its connection shows it, and catches up without a gap', 
   const prompt = playbook('Unseen', 'run: echo unseen', 'answer: "Two."')
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt })
   const { total_logs } = await awaitRun(app, run.id, ({ status, turn }) => status === 'completed' && turn === 2)
-  network.mend()
+  network.restore()
   await page.locator(`#e${total_logs}`).getByText('Two.').waitFor()
   await page.getByText('Reconnecting…').waitFor({ state: 'detached' })
   const seen = await page

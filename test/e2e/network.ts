@@ -5,7 +5,7 @@ export type Network = AsyncDisposable & {
   base_url: string
   /** Breaks every connection and refuses new ones. */
   cut(): void
-  mend(): void
+  restore(): void
 }
 
 /** A network between a browser and the service that can be cut, byte for byte what the service sends. */
@@ -37,7 +37,7 @@ export async function networkTo(service_url: string): Promise<Network> {
   return {
     base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    mend: () => {
+    restore: () => {
       broken = false
     },
     async [Symbol.asyncDispose]() {

@@ -17,12 +17,12 @@ export { AgentRunError, isAtRest }
 export type ClientOptions = {
   /** Where the service is, for example `http://127.0.0.1:4600`. */
   base_url: string
-  /** Without one only the operations work that need none. */
+  /** Without a token, only operations that need none work. */
   token?: string
   /** Default: the token's only organization, requested once. */
   organization_id?: number
   fetch?: typeof fetch
-  /** How often a request is tried again when that can help, 4 by default; 0 never. */
+  /** How often a request is retried when that can help, 4 by default; 0 never. */
   retries?: number
   /** For one attempt, 60 s by default; of a stream, until it begins. */
   timeout_ms?: number
@@ -34,7 +34,7 @@ export type ClientOptions = {
 
 export type Client = Core & {
   runs: Runs
-  /** The organization whose id is used where none is given. */
+  /** The organization that is used where no id is given. */
   organization(): Promise<number>
   organizations(
     query?: Query<'listOrganizations'>,
@@ -76,9 +76,9 @@ export function createClient(options: ClientOptions): Client {
     ...core,
     organization,
     runs: createRuns(core),
-    organizations: (query = {}, more) => listed(query, place => core.call('listOrganizations', { query: place, ...more })),
-    repositories: (query = {}, more) => listed(query, place => core.call('listRepositories', { query: place, ...more })),
-    sandboxes: (query = {}, more) => listed(query, place => core.call('listSandboxes', { query: place, ...more })),
+    organizations: (query = {}, more) => listed(query, next => core.call('listOrganizations', { query: next, ...more })),
+    repositories: (query = {}, more) => listed(query, next => core.call('listRepositories', { query: next, ...more })),
+    sandboxes: (query = {}, more) => listed(query, next => core.call('listSandboxes', { query: next, ...more })),
     events: more => followOrganization(core, more),
   }
 }

@@ -12,16 +12,16 @@ type Facts = {
 }
 
 /**
- * Every failure of a call. `status` is the HTTP status, or 0 when there was no answer: `code` is then `unreachable`, `timeout`
+ * Every failure of a call. `status` is the HTTP status, or 0 when there was no response: `code` is then `unreachable`, `timeout`
  * or `stream_blocked`. An abort by the caller's own signal is not one of these: it rejects with the signal's reason.
  */
 export class AgentRunError extends Error {
   override name = 'AgentRunError'
   readonly status: number
-  /** A code of the service (`invalid_request`, `unauthorized`, …), or `unexpected` for an answer that is none of the service's. */
+  /** A code of the service (`invalid_request`, `unauthorized`, …), or `unexpected` for a response that is not from the service. */
   readonly code: string
   readonly detail: string
-  /** What is wrong, field by field: `loc` is `body`, `query` or `path` and the names below. */
+  /** The problem of each field: `loc` is `body`, `query` or `path` and the names below. */
   readonly errors: FieldError[]
   readonly request_id: string | null
   /** How long the service requests to wait, in milliseconds. */
@@ -41,7 +41,7 @@ export class AgentRunError extends Error {
   }
 }
 
-/** Makes the error of an answer that is no success; what is no problem document (a proxy's page) is named by its status. */
+/** Returns the error of a failed response. A body that is no problem document (a proxy's page) is described by its status. */
 export async function refusal(response: Response, retry_after_ms: number | null): Promise<AgentRunError> {
   const body: unknown = await response.json().catch(() => null)
   const { status } = response

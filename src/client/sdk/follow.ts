@@ -26,7 +26,7 @@ const people: (AgentRun['waiting_on'] | undefined)[] = ['user_input', 'plan_appr
 /** Whether a run waits for a person. One whose question was answered waits for a worker. */
 export const waitsForPerson = (run: AgentRun) => people.includes(run.waiting_on)
 
-/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks goes on alone. */
+/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks continues by itself. */
 export function isAtRest(run: AgentRun): boolean {
   return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }

@@ -1,5 +1,5 @@
 /**
- * The types of all operations. In the built client a module without zod stands in the place of this one, written from the OpenAPI
+ * The types of all operations. In the built client this module is replaced by one without zod, written from the OpenAPI
  * document by `scripts/client-types.ts`; a test holds the two against each other.
  */
 

@@ -1,21 +1,21 @@
 /** A page when it is awaited, every item when it is iterated over, page after page. */
 export type Paged<Page, Item> = PromiseLike<Page> & AsyncIterable<Item> & { pages(): AsyncIterable<Page> }
 
-export type PageSource<Page, Item, Place> = {
-  first: Place
-  load(place: Place): Promise<Page>
+export type PageSource<Page, Item, Position> = {
+  first: Position
+  load(position: Position): Promise<Page>
   items(page: Page): Item[]
   /** Where the page after this one is; null when there is none. */
-  next(page: Page, place: Place): Place | null
+  next(page: Page, position: Position): Position | null
 }
 
 /** Asks for nothing before it is awaited or iterated over. */
-export function paged<Page, Item, Place>(source: PageSource<Page, Item, Place>): Paged<Page, Item> {
+export function paged<Page, Item, Position>(source: PageSource<Page, Item, Position>): Paged<Page, Item> {
   async function* pages(): AsyncGenerator<Page> {
-    for (let place: Place | null = source.first; place !== null; ) {
-      const page: Page = await source.load(place)
+    for (let position: Position | null = source.first; position !== null; ) {
+      const page: Page = await source.load(position)
       yield page
-      place = source.next(page, place)
+      position = source.next(page, position)
     }
   }
   async function* items(): AsyncGenerator<Item> {
@@ -34,10 +34,10 @@ export function paged<Page, Item, Place>(source: PageSource<Page, Item, Place>):
 }
 
 type List<Item> = { items: Item[]; total: number; page: number; size: number }
-type Place = { skip?: number | undefined; page?: number | undefined }
+type Position = { skip?: number | undefined; page?: number | undefined }
 
 /** A list with `skip` and `limit`, or `page` and `size` for where it begins. An item that moved to a later page while pages were read is not given twice. */
-export function listed<Page extends List<{ id: number }>, Query extends Place>(
+export function listed<Page extends List<{ id: number }>, Query extends Position>(
   query: Query,
   load: (query: Query) => Promise<Page>,
 ): Paged<Page, Page['items'][number]> {
@@ -46,9 +46,9 @@ export function listed<Page extends List<{ id: number }>, Query extends Place>(
     first: query,
     load,
     items: page => page.items.filter(({ id }) => !seen.has(id) && seen.add(id)),
-    next(page, place) {
-      const skip = (place.skip ?? (page.page - 1) * page.size) + page.items.length
-      return page.items.length === 0 || skip >= page.total ? null : { ...place, skip, page: undefined }
+    next(page, position) {
+      const skip = (position.skip ?? (page.page - 1) * page.size) + page.items.length
+      return page.items.length === 0 || skip >= page.total ? null : { ...position, skip, page: undefined }
     },
   })
 }

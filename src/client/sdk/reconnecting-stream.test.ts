@@ -20,11 +20,11 @@ function response(pieces: string[], after: 'end' | 'silence' | 'break' = 'end'):
 
 /** Reads until `last` is seen, from connections that are answered in their order. */
 async function read(answers: (Response | AgentRunError)[], last: number, options: Partial<StreamOptions> = {}) {
-  const asked: (number | null)[] = []
+  const opened_after: (number | null)[] = []
   const seen: (number | null)[] = []
   const open = async (after: number | null) => {
-    asked.push(after)
-    const answer = answers[asked.length - 1]
+    opened_after.push(after)
+    const answer = answers[opened_after.length - 1]
     if (answer instanceof AgentRunError) throw answer
     if (answer === undefined) throw refused(410)
     return answer
@@ -33,34 +33,34 @@ async function read(answers: (Response | AgentRunError)[], last: number, options
     seen.push(seq)
     if (seq === last) break
   }
-  return { asked, seen }
+  return { opened_after, seen }
 }
 
 const refused = (status: number) => new AgentRunError({ status, code: 'x', detail: 'no' })
 
 test('what comes twice is given once, and what passes without a number is given as it comes', async () => {
   const passing = 'event: output\ndata: {"text":"x"}\n\n'
-  const { asked, seen } = await read([response([entry(1), entry(2), entry(1)]), response([entry(2), passing, entry(3)])], 3)
-  expect({ asked, seen }).toEqual({ asked: [0, 2], seen: [1, 2, null, 3] })
+  const { opened_after, seen } = await read([response([entry(1), entry(2), entry(1)]), response([entry(2), passing, entry(3)])], 3)
+  expect({ opened_after, seen }).toEqual({ opened_after: [0, 2], seen: [1, 2, null, 3] })
 })
 
 test('a missing number is requested before the later ones are given', async () => {
   expect(await read([response([entry(1), entry(3)], 'silence'), response([entry(2), entry(3)])], 3)).toEqual({
-    asked: [0, 1],
+    opened_after: [0, 1],
     seen: [1, 2, 3],
   })
-  expect(await read([response([entry(1), entry(3)])], 3, { dense: false })).toEqual({ asked: [0], seen: [1, 3] })
+  expect(await read([response([entry(1), entry(3)])], 3, { dense: false })).toEqual({ opened_after: [0], seen: [1, 3] })
 })
 
 test('an event that is cut in the middle is requested again, at every boundary of pieces', async () => {
   const text = `retry: 1000\n\n${entry(1)}: alive\n\n${entry(2)}`
   const cut = response([...text.slice(0, -3)], 'break')
-  expect(await read([cut, response([entry(2)])], 2)).toEqual({ asked: [0, 1], seen: [1, 2] })
+  expect(await read([cut, response([entry(2)])], 2)).toEqual({ opened_after: [0, 1], seen: [1, 2] })
 })
 
 test('a stream that falls silent is resumed; one that sends nothing from its start is buffered by a proxy', async () => {
   expect(await read([response([entry(1)], 'silence'), response([entry(2)])], 2, { silence_ms: 20 })).toEqual({
-    asked: [0, 1],
+    opened_after: [0, 1],
     seen: [1, 2],
   })
   await expect(read([response([], 'silence')], 1, { silence_ms: 20 })).rejects.toMatchObject({ code: 'stream_blocked', status: 0 })
@@ -68,14 +68,14 @@ test('a stream that falls silent is resumed; one that sends nothing from its sta
 
 test('a refusal that passes is outlasted, another one ends it, and so does the first connection', async () => {
   expect(await read([response([entry(1)]), refused(503), refused(0), response([entry(2)])], 2)).toEqual({
-    asked: [0, 1, 1, 1],
+    opened_after: [0, 1, 1, 1],
     seen: [1, 2],
   })
   await expect(read([response([entry(1)]), refused(401)], 2)).rejects.toMatchObject({ status: 401 })
   await expect(read([refused(503)], 1)).rejects.toMatchObject({ status: 503 })
 })
 
-test('connections that fail again and again are given up', async () => {
+test('a stream whose connections fail repeatedly is given up', async () => {
   const answers = [response([entry(1)]), refused(0), refused(0), refused(0)]
   await expect(read(answers, 2, { reconnects: 2 })).rejects.toMatchObject({ status: 0 })
 })

@@ -21,7 +21,7 @@ type DiffOptions = CallOptions & Omit<Query<'getAgentRunDiff'>, 'format'>
 
 export type Runs = {
   create(input: Body<'createAgentRun'>, options?: CallOptions): RunHandle
-  /** What a create would do and what stands in its way; nothing is created. */
+  /** Returns what a create would do and what prevents it, without creating anything. */
   dryRun(input: Body<'createAgentRun'>, options?: CallOptions): Promise<DryRun>
   get(agent_run_id: number, options?: CallOptions): RunHandle
   /** Sends a follow-up: a prompt, or a prompt with more. Its `wait` is for what the run makes of it. */
@@ -29,19 +29,19 @@ export type Runs = {
   /** Begins a new run at entry `from_seq` of another one, with its conversation and its files. */
   fork(agent_run_id: number, input: number | Omit<Body<'forkAgentRun'>, 'agent_run_id'>, options?: CallOptions): RunHandle
   stop(agent_run_id: number, options?: CallOptions): RunHandle
-  /** Holds a run; a resume goes on where it was. Its `wait` is for the moment when its worker has let go. */
+  /** Pauses a run; a resume continues it. Its `wait` resolves when the worker has released the run. */
   pause(agent_run_id: number, options?: CallOptions): RunHandle
   update(agent_run_id: number, changes: Changes, options?: CallOptions): RunHandle
   archive(agent_run_id: number, options?: CallOptions): RunHandle
   unarchive(agent_run_id: number, options?: CallOptions): RunHandle
   list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Answer<'listAgentRuns'>, AgentRun>
-  /** `limit` is the size of a page. Iterating goes on from the last entry, whatever the filter. */
+  /** `limit` is the size of a page. Iterating continues from the last entry, with any filter. */
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** The outcome of every step, and how often another worker continued the run. */
   recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
-  /** What its logs tell of why it failed, at once; `agent_run_id` of the answer is the run that has it explained. */
+  /** Analyzes at once why a run failed, from its logs; `agent_run_id` of the response is the run that explains it. */
   analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Answer<'analyzeAgentRunLogs'>>
   /** The run that it belongs to, and the runs that belong to it: children, forks, analyses. */
   related(
@@ -95,7 +95,7 @@ export function createRuns(core: Core): Runs {
       handle(core.call('updateAgentRun', { params: { agent_run_id }, body, repeatable: true, ...options })),
     archive: (agent_run_id, options) => handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
     unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
-    list: (query = {}, options) => listed(query, place => core.call('listAgentRuns', { query: place, ...options })),
+    list: (query = {}, options) => listed(query, position => core.call('listAgentRuns', { query: position, ...options })),
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
@@ -103,7 +103,7 @@ export function createRuns(core: Core): Runs {
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
     analyze: (agent_run_id, body, options) => core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
     related: (agent_run_id, query = {}, options) =>
-      listed(query, place => core.call('listRelatedAgentRuns', { params: { agent_run_id }, query: place, ...options })),
+      listed(query, position => core.call('listRelatedAgentRuns', { params: { agent_run_id }, query: position, ...options })),
     diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
       core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
     async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {
@@ -117,12 +117,12 @@ export function createRuns(core: Core): Runs {
 function logPages(core: Core, id: () => Promise<number>, query: Query<'getAgentRunLogs'> = {}, options: CallOptions = {}): LogPages {
   return paged({
     first: query,
-    load: async place => core.call('getAgentRunLogs', { params: { agent_run_id: await id() }, query: place, ...options }),
+    load: async position => core.call('getAgentRunLogs', { params: { agent_run_id: await id() }, query: position, ...options }),
     items: page => page.logs,
-    next(page, { skip: _skip, ...place }) {
+    next(page, { skip: _skip, ...position }) {
       const last = page.logs.at(-1)
       if (last === undefined || page.logs.length < page.size) return null
-      return place.reverse ? { ...place, before_seq: last.seq } : { ...place, after_seq: last.seq }
+      return position.reverse ? { ...position, before_seq: last.seq } : { ...position, after_seq: last.seq }
     },
   })
 }

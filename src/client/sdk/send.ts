@@ -3,11 +3,11 @@ import { backOff, pause, retryAfter } from './waiting.ts'
 
 export type Transport = {
   fetch: typeof fetch
-  /** How often a request is tried again. */
+  /** How often a request is retried. */
   retries: number
   /** For one attempt; of a stream, until it begins. */
   timeout_ms: number
-  /** A service that asks to wait for longer is not waited for. */
+  /** A longer wait that the service requests is an error at once. */
   longest_wait_ms: number
   /** Called before each wait. */
   on_wait: ((error: AgentRunError, wait_ms: number) => void) | undefined
@@ -40,7 +40,7 @@ export async function send<T>(transport: Transport, request: Outgoing, read: (re
   }
 }
 
-/** Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first attempt is still at work. */
+/** Milliseconds to wait before the next attempt; null when there is to be none. A 409 with a time: the first attempt is still running. */
 function waitAfter({ status, retry_after_ms }: AgentRunError, request: Outgoing, failures: number): number | null {
   const passing = [0, 502, 503, 504].includes(status) || (status === 409 && retry_after_ms !== null)
   if (status !== 429 && !(passing && request.repeatable)) return null
@@ -53,7 +53,7 @@ async function attempt<T>(transport: Transport, request: Outgoing, read: (respon
   const timer = setTimeout(() => late.abort(), transport.timeout_ms)
   const signal = caller_signal ? AbortSignal.any([caller_signal, late.signal]) : late.signal
   try {
-    // The service never redirects, and a token must not go where somebody else points.
+    // The service never redirects, and a token must not be sent to another address.
     const response = await transport.fetch(url, { method, headers, body, signal, redirect: 'manual' })
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(url, response)
     if (!response.ok) throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
@@ -79,7 +79,7 @@ function redirected(url: string, response: Response): AgentRunError {
 /** A relative address is one of the page that calls, which needs no name. */
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'The service')
 
-/** Node says "fetch failed" and keeps the reason in `cause`, several when it tried several addresses. */
+/** Node reports "fetch failed" and keeps the reason in `cause`, several when it tried several addresses. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const inner = error.cause instanceof AggregateError ? error.cause.errors[0] : error.cause

@@ -5,7 +5,7 @@ import type { Core } from './request.ts'
 import { pause } from './waiting.ts'
 
 export type WaitOptions = {
-  /** Rejects with code `timeout` when the run is not there by then; the run goes on. Default: no limit. */
+  /** Rejects with code `timeout` when the run has not reached the state by then; the run continues. Default: no limit. */
   timeout_ms?: number
   signal?: AbortSignal
   /** What is waited for; by default that the run rests, see `isAtRest`. */
@@ -15,7 +15,7 @@ export type WaitOptions = {
 /** A client that polls sends no more than one request in this time. */
 const POLL_MS = 2_000
 
-/** The run once it is as wanted. Follows its events; asks every 2 s instead where streams are refused or held back by a proxy. */
+/** Resolves with the run once `until` accepts it. Follows its events; polls every 2 s where streams are refused or blocked by a proxy. */
 export async function waitForRun(core: Core, agent_run_id: number, after_seq: number, options: WaitOptions = {}): Promise<AgentRun> {
   const { timeout_ms, until = isAtRest } = options
   const late = new AbortController()
@@ -32,9 +32,9 @@ export async function waitForRun(core: Core, agent_run_id: number, after_seq: nu
 }
 
 const tooLate = (agent_run_id: number, timeout_ms: number) =>
-  new AgentRunError({ status: 0, code: 'timeout', detail: `Run ${agent_run_id} was not at rest after ${timeout_ms / 1000} s; it goes on.` })
+  new AgentRunError({ status: 0, code: 'timeout', detail: `Run ${agent_run_id} is still active after ${timeout_ms / 1000} s. It continues.` })
 
-/** Also where the run itself cannot be read: then the first question says so. */
+/** Also where the run itself cannot be read: then the first poll reports it. */
 const refusesStreams = ({ status, code }: AgentRunError) =>
   code === 'stream_blocked' || (code === 'unexpected' && status === 200) || (status >= 400 && status !== 401 && status !== 429)
 

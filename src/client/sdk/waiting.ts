@@ -3,7 +3,7 @@ import { exponential, retryDelay } from '../../core/retry-policy.ts'
 /** Milliseconds. */
 const retries = exponential(500, 8_000)
 
-/** What `Retry-After` asks for in milliseconds, given as whole seconds or as an HTTP date; null when it is neither. */
+/** Parses `Retry-After`, given as whole seconds or as an HTTP date, to milliseconds; null when it is neither. */
 export function retryAfter(value: string | null, now: number): number | null {
   if (value === null) return null
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000
