@@ -63,7 +63,8 @@ test('events of a run are published only while it has a viewer, and from the mom
     await writer.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
     live.addText({ event: 'text', text })
   }
-  await say('unheard')
+  // The texts end with "!", which no credential begins with: the redactor holds nothing back.
+  await say('unheard!')
   const seen = Promise.withResolvers<void>()
   const watch = viewers.seen.bind(viewers)
   viewers.seen = () => {
@@ -72,15 +73,15 @@ test('events of a run are published only while it has a viewer, and from the mom
   }
   await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
   await seen.promise
-  await say('heard')
+  await say('heard!')
   const frames = await stream.until(
     all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
   // The entry from before is not lost to a later viewer: it is in the trace.
-  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard', 'heard'])
+  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard!', 'heard!'])
   const place = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
-  const heard = await ear.until(all => all.some(payload => payload.includes('"heard"')) && all.includes(place))
+  const heard = await ear.until(all => all.some(payload => payload.includes('"heard!"')) && all.includes(place))
   expect(heard.filter(payload => payload.includes('unheard'))).toEqual([])
   expect(heard[0]).toBe(`${place}:{"event":"watched"}`)
   await heartbeat.stop()

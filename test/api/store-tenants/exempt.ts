@@ -1,5 +1,6 @@
 /** No organization is named by these: what they are for instead. */
 export const without: Record<string, string> = {
+  toolList: 'builds SQL text from constants',
   ...{
     claimRun: 'the queue of all',
     takeExpired: 'the sweep of all',
