@@ -32,7 +32,11 @@ export async function waitForRun(core: Core, agent_run_id: number, after_seq: nu
 }
 
 const tooLate = (agent_run_id: number, timeout_ms: number) =>
-  new AgentRunError({ status: 0, code: 'timeout', detail: `Run ${agent_run_id} is still active after ${timeout_ms / 1000} s. It continues.` })
+  new AgentRunError({
+    status: 0,
+    code: 'timeout',
+    detail: `Run ${agent_run_id} is still active after ${timeout_ms / 1000} s. It continues.`,
+  })
 
 /** Also where the run itself cannot be read: then the first poll reports it. */
 const refusesStreams = ({ status, code }: AgentRunError) =>
