@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
-import { default_caps, type Policy } from './policy.ts'
+import { default_caps, type Policy } from './proxy-configuration.ts'
 
 /** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {

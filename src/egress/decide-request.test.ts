@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { decide } from './decide-request.ts'
-import { default_caps, type Policy } from './policy.ts'
+import { default_caps, type Policy } from './proxy-configuration.ts'
 import { EVERY_HOST } from './rules.ts'
 
 const policy = (address: string): Policy => ({

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/network/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
-import type { Allowed, Policy, Reason } from './policy.ts'
+import type { Allowed, Policy, Reason } from './proxy-configuration.ts'
 import { isRegistry } from './presets.ts'
 import { findRule } from './rules.ts'
 

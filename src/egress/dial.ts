@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { authorityText } from './authority.ts'
-import type { Allowed, Policy } from './policy.ts'
+import type { Allowed, Policy } from './proxy-configuration.ts'
 
 /** A failure to connect to an allowed host; not a refusal. */
 export class DialError extends Error {

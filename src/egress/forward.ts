@@ -1,7 +1,7 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
-import type { Allowed, Policy } from './policy.ts'
+import type { Allowed, Policy } from './proxy-configuration.ts'
 import { sampleBody } from './request-sample.ts'
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines. */

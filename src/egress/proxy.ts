@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type Authority, parseAuthority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
-import type { Policy, Reason } from './policy.ts'
+import type { Policy, Reason } from './proxy-configuration.ts'
 import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { readHello } from './client-hello.ts'
 import { DialError, dial } from './dial.ts'
-import type { Allowed, Policy } from './policy.ts'
+import type { Allowed, Policy } from './proxy-configuration.ts'
 
 /** A TLS alert, so that the client reports an error: fatal, access denied. */
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])

@@ -1,4 +1,4 @@
-import { provider_shapes } from './provider-shapes.ts'
+import { provider_shapes } from './extra-shapes.ts'
 import { secretlint_shapes } from './secretlint-shapes.ts'
 import type { Shape } from './shape.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
-import type { Attempted } from '../pull-requests/forge.ts'
+import type { Attempted } from '../pull-requests/git-port.ts'
 
 type Repository = Pick<RepositoryRow, 'id' | 'organization_id' | 'url' | 'kind'>
 /** The version of git's protocol that the client speaks. */

@@ -7,7 +7,7 @@ import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { findRemote, isHead } from '../../store/pull-requests/remote-pull-requests.ts'
 import type { Context } from '../context.ts'
 import { changePullRequest } from '../pull-requests/change-pull-request.ts'
-import { requireValue } from '../pull-requests/forge.ts'
+import { requireValue } from '../pull-requests/git-port.ts'
 import { resumeForChecks } from '../pull-requests/late-checks.ts'
 
 type SyncTask = Exclude<ForgeTask, { kind: 'request' | 'asked' }>

@@ -3,7 +3,7 @@ import { recordHead } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
 import { changePullRequest } from './change-pull-request.ts'
-import { requireValue } from './forge.ts'
+import { requireValue } from './git-port.ts'
 
 /** Records that the head branch was pushed to: the pull request is now at that commit. Throws 409 and 503 as `requireValue`. */
 export async function followHead(

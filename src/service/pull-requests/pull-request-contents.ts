@@ -4,7 +4,7 @@ import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
-import { requireValue } from './forge.ts'
+import { requireValue } from './git-port.ts'
 import { currentPullRequest } from './pull-requests.ts'
 
 /** Returns one page, oldest first. Throws 404, 409 when the repository no longer has the commits, 503 while they cannot be fetched. */

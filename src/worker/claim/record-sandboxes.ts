@@ -1,6 +1,6 @@
 import { recordWorkspace } from '../../store/workspaces/workspaces.ts'
 import type { DatabaseDeps, ProcessDeps } from '../deps.ts'
-import { requireOwned } from './fencing.ts'
+import { requireOwned } from './fenced-error.ts'
 import type { RunWriter } from './run-writer.ts'
 
 /** Identities of sandboxes; null for one that has no identity outside of this process. */

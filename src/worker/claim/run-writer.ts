@@ -6,7 +6,7 @@ import { type Addition, type AppendResult, append, type NewEntry, type NewRecord
 import { insertEvent } from '../../store/runs/events.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { redactedEntry } from '../../trace/redacted-entry.ts'
-import { requireOwned } from './fencing.ts'
+import { requireOwned } from './fenced-error.ts'
 import { redactedRecord } from './redacted-writes.ts'
 import { ViewerPresence } from './viewer-presence.ts'
 

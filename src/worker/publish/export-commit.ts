@@ -6,7 +6,7 @@ import { readChanges } from '../../git/read/changes.ts'
 import { bundleCommand } from '../../git/workspace/workspace-commands.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
-import { requireOwned } from '../claim/fencing.ts'
+import { requireOwned } from '../claim/fenced-error.ts'
 import { tooSlow } from './commit-turn.ts'
 import type { Committed, NotPublished } from './publication.ts'
 

@@ -7,7 +7,7 @@ import { listPullRequests, type PullRequestRow } from '../../store/pull-requests
 import { recordNextBranch } from '../../store/workspaces/workspaces.ts'
 import { objectsOfRun } from '../base/base.ts'
 import { syncWithForge } from '../base/propose-on-forge.ts'
-import { requireOwned } from '../claim/fencing.ts'
+import { requireOwned } from '../claim/fenced-error.ts'
 import { isEnded } from './ended-pull-request.ts'
 import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'

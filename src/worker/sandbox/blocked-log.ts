@@ -1,7 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import type { Refusal } from '../../egress/policy.ts'
+import type { Refusal } from '../../egress/proxy-configuration.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
-import { FencedError } from '../claim/fencing.ts'
+import { FencedError } from '../claim/fenced-error.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 

@@ -3,7 +3,7 @@ import { errorText } from '../../core/log.ts'
 import { startPolling } from '../../core/polling.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { endSandbox, insertSandbox, recordSandboxUse, type SandboxUse } from '../../store/workspaces/sandboxes.ts'
-import { requireOwned } from '../claim/fencing.ts'
+import { requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { DatabaseDeps, LogDeps, ProcessDeps, SandboxDeps } from '../deps.ts'
 

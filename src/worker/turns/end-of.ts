@@ -5,7 +5,7 @@ import { SandboxError, SandboxLostError } from '../../sandbox/port.ts'
 import { StartError } from '../base/start-error.ts'
 import type { Control } from '../claim/control.ts'
 import type { EndReason } from '../claim/end.ts'
-import { FencedError } from '../claim/fencing.ts'
+import { FencedError } from '../claim/fenced-error.ts'
 import { DISK_FULL, isDiskFull } from '../sandbox/disk-full.ts'
 
 /** Returns the end that the control requests. */

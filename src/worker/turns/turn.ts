@@ -19,7 +19,7 @@ import type {
   TelemetryDeps,
   WaitDeps,
 } from '../deps.ts'
-import type { Opened } from '../workspace/close-files.ts'
+import type { Opened } from '../workspace/close-workspace.ts'
 import type { WorkspaceDeps } from '../workspace/opening.ts'
 import type { ChildRuns } from './child-runs.ts'
 import type { ObservedTurn } from './observe-turn.ts'
