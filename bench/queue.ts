@@ -1,5 +1,5 @@
 import { digest } from '../src/core/access/token.ts'
-import { insertToken } from '../src/store/access/accounts.ts'
+import { insertToken } from '../src/store/access/token-access.ts'
 import { Database } from '../src/store/database.ts'
 import { claimRun } from '../src/store/leases/claims.ts'
 import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'

@@ -23,7 +23,7 @@ const unused = () => Promise.reject(new Error('not asked'))
 const unusedOpen = () => {
   throw new Error('not asked')
 }
-const unusedForge = {
+const unusedPullRequestGit = {
   fetch: unused,
   tips: unused,
   findMerge: unused,
@@ -48,7 +48,7 @@ export function unusedServices(db: Database): Services {
     models: createModelCatalog({ default_model: null }),
     listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),
-    forge: unusedForge,
+    git: unusedPullRequestGit,
     forges: { of: unused, gitCredentials: unused, open: unusedOpen, lookUp: unused, tryOut: unusedOpen, convertManifest: unused },
     allow_private_forges: false,
     git_server: unusedGit,

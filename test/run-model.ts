@@ -1,5 +1,6 @@
 import type { RunStatus, StatusReason } from '../src/contract/runs/runs.ts'
-import { afterLoss, END_SECONDS } from '../src/core/runs/after-lost-worker.ts'
+import { afterLoss } from '../src/core/runs/after-lost-worker.ts'
+import { END_SECONDS } from '../src/core/runs/lease.ts'
 import { isTerminal } from '../src/core/runs/run-transitions.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { bucketLimits } from '../contract/buckets.ts'
 import { defaultMode } from '../core/network/package-mirrors.ts'
 import { post } from '../egress/post.ts'
-import { localForge } from '../git/publish/pull-request-git.ts'
+import { pullRequestGit } from '../git/publish/pull-request-git.ts'
 import { resolveBase } from '../git/read/base-resolver.ts'
 import { listManifests } from '../git/read/list-manifests.ts'
 import { readRepositoryUrl } from '../git/refs/registered-url.ts'
@@ -52,7 +52,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     models,
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
-    forge: localForge(git, author),
+    git: pullRequestGit(git, author),
     forges: parts.forges,
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
     git_server: gitServer(git),

@@ -3,11 +3,11 @@ import { connect as connectTls } from 'node:tls'
 import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
-import { default_caps, type Policy } from './proxy-configuration.ts'
+import { default_caps, type ProxyConfiguration } from './proxy-configuration.ts'
 
 /** The egress settings of the service's own requests: the same that the operator sets for sandboxes. */
 export type Outgoing = {
-  resolve: Policy['resolve']
+  resolve: ProxyConfiguration['resolve']
   allow_private: boolean
   upstream: URL | null
 }
@@ -22,10 +22,16 @@ export async function connectChecked(
   { method, secure, signal }: { method: string; secure: boolean; signal: AbortSignal },
 ): Promise<Socket> {
   const rule = { host: authority.host, port: authority.port }
-  const policy: Policy = { ...outgoing, rules: async () => [rule], caps: default_caps, onRequestText() {}, onRefused() {} }
-  const decision = await unlessAborted(decide(policy, authority, method), signal)
+  const configuration: ProxyConfiguration = {
+    ...outgoing,
+    rules: async () => [rule],
+    caps: default_caps,
+    onRequestText() {},
+    onRefused() {},
+  }
+  const decision = await unlessAborted(decide(configuration, authority, method), signal)
   if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
-  const dialled = dial(policy, decision.to)
+  const dialled = dial(configuration, decision.to)
   // A connection that opens too late is closed.
   const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
   if (!secure) return plain

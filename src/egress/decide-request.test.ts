@@ -1,15 +1,15 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { decide } from './decide-request.ts'
-import { default_caps, type Policy } from './proxy-configuration.ts'
+import { default_caps, type ProxyConfiguration } from './proxy-configuration.ts'
 import { EVERY_HOST } from './rules.ts'
 
-const policy = (address: string): Policy => ({
+const configuration = (address: string): ProxyConfiguration => ({
   ...{ rules: async () => [EVERY_HOST], resolve: async () => [address], allow_private: false, upstream: null, caps: default_caps },
   ...{ onRequestText: () => undefined, onRefused: () => undefined },
 })
 const to = (host: string, port: number, address: string, method = 'CONNECT') =>
-  decide(policy(address), { host, port, address: false }, method)
+  decide(configuration(address), { host, port, address: false }, method)
 
 test("a registry may be a copy in this network by the registry's own name, over TLS and nowhere else", async () => {
   expect(await to('registry.npmjs.org', 443, '10.1.2.3')).toMatchObject({ ok: true, to: { addresses: ['10.1.2.3'] } })

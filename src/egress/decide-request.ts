@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/network/public-address.ts'
 import { type Authority, authorityText } from './authority.ts'
-import type { Allowed, Policy, Reason } from './proxy-configuration.ts'
 import { isRegistry } from './presets.ts'
+import type { Allowed, ProxyConfiguration, Reason } from './proxy-configuration.ts'
 import { findRule } from './rules.ts'
 
 export type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
@@ -13,10 +13,10 @@ const refused = (reason: Reason, why: string): Decision => ({ ok: false, status:
  * Decides whether a request may go out, and to which addresses. The name is resolved once, after a rule has matched; every address is
  * checked, and only checked ones are connected to. A name that cannot be resolved is not a refusal: `reason` is null then.
  */
-export async function decide(policy: Policy, target: Authority, method: string): Promise<Decision> {
+export async function decide(configuration: ProxyConfiguration, target: Authority, method: string): Promise<Decision> {
   const { host, port } = target
   const at = authorityText(target)
-  const rules = await policy.rules()
+  const rules = await configuration.rules()
   const found = rules === null ? { reason: 'off' as const } : findRule(rules, { host, port, method })
   if ('reason' in found)
     return found.reason === 'method'
@@ -24,15 +24,15 @@ export async function decide(policy: Policy, target: Authority, method: string):
       : target.address && !addressAllowed(host)
         ? refused('private_address', `${host} is a private or reserved address`)
         : refused(found.reason, found.reason === 'off' ? `egress is off, so no rule allows ${at}` : `no rule allows ${at}`)
-  const may_be_private = policy.allow_private || found.rule.private_address === true
+  const may_be_private = configuration.allow_private || found.rule.private_address === true
   // Private networks often serve a mirror under the registry's own name.
   const allowed = method === 'CONNECT' && isRegistry(host, port) ? isOfNetwork : addressAllowed
   const closed = (address: string) => (may_be_private ? addressNeverAllowed(address) : !allowed(address))
   if (!may_be_private && isPrivateHost(host)) return refused('private_address', `${host} is a name of a private network`)
-  const addresses = await resolveAll(policy, target)
+  const addresses = await resolveAll(configuration, target)
   const bad = addresses?.find(closed)
   if (bad !== undefined) return refused('private_address', `${host} is the private or reserved address ${bad}`)
-  if (policy.upstream !== null && !found.rule.private_address) return { ok: true, to: { ...target, addresses: null } }
+  if (configuration.upstream !== null && !found.rule.private_address) return { ok: true, to: { ...target, addresses: null } }
   return addresses === null || addresses.length === 0
     ? { ok: false, status: 502, reason: null, why: `the name ${host} cannot be resolved` }
     : { ok: true, to: { ...target, addresses } }
@@ -46,12 +46,12 @@ const isOfNetwork = (ip: string) =>
     .some(own => own?.address === ip)
 
 /** Null: it cannot be resolved here. */
-async function resolveAll(policy: Policy, { host, address }: Authority): Promise<string[] | null> {
+async function resolveAll(configuration: ProxyConfiguration, { host, address }: Authority): Promise<string[] | null> {
   if (address) return [host]
   const { promise, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), policy.caps.wait_ms)
+  const timer = setTimeout(() => resolve(null), configuration.caps.wait_ms)
   try {
-    return await Promise.race([policy.resolve(host), promise])
+    return await Promise.race([configuration.resolve(host), promise])
   } catch {
     return null
   } finally {

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { authorityText } from './authority.ts'
-import type { Allowed, Policy } from './proxy-configuration.ts'
+import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 
 /** A failure to connect to an allowed host; not a refusal. */
 export class DialError extends Error {
@@ -9,12 +9,12 @@ export class DialError extends Error {
 }
 
 /** Connects to one of the checked addresses. Rejects with DialError. */
-export async function dial(policy: Policy, to: Allowed): Promise<Socket> {
-  if (policy.upstream !== null && to.addresses === null) return dialBy(policy.upstream, policy, to)
+export async function dial(configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
+  if (configuration.upstream !== null && to.addresses === null) return dialBy(configuration.upstream, configuration, to)
   let failure = `${to.host} has no address`
   for (const address of to.addresses ?? []) {
     const socket = connect({ host: address, port: to.port, allowHalfOpen: true, noDelay: true })
-    const problem = await opened(socket, policy.caps.wait_ms)
+    const problem = await opened(socket, configuration.caps.wait_ms)
     if (problem === null) return socket
     failure = `${authorityText(to)} cannot be reached (${problem})`
   }
@@ -36,14 +36,14 @@ function opened(socket: Socket, wait_ms: number): Promise<string | null> {
 }
 
 /** Opens a tunnel through the operator's proxy. */
-function dialBy(upstream: URL, policy: Policy, to: Allowed): Promise<Socket> {
+function dialBy(upstream: URL, configuration: ProxyConfiguration, to: Allowed): Promise<Socket> {
   const authority = authorityText(to)
   const sent = request({
     ...endpointOf(upstream),
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...credentialsOf(upstream) },
-    timeout: policy.caps.wait_ms,
+    timeout: configuration.caps.wait_ms,
   })
   return new Promise((resolve, reject) => {
     const fail = (problem: string) => {

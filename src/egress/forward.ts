@@ -1,7 +1,7 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { credentialsOf, DialError, dial, endpointOf } from './dial.ts'
-import type { Allowed, Policy } from './proxy-configuration.ts'
+import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 import { sampleBody } from './request-sample.ts'
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), headers for proxies, and the host, which the authority determines. */
@@ -19,16 +19,20 @@ export function parseTarget(target: string): { authority: Authority; path: strin
 }
 
 /** The destination of a request. `count` is called with the bytes of both bodies as they pass. */
-type Forwarding = { policy: Policy; to: Allowed; path: string; count: (bytes: number) => void }
+type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string; count: (bytes: number) => void }
 
 /**
  * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
  * DialError before anything was answered.
  */
-export async function forward({ policy, to, path, count }: Forwarding, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+export async function forward(
+  { configuration, to, path, count }: Forwarding,
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+): Promise<void> {
   const host = authorityText(to, 80)
-  const upstream = to.addresses === null ? policy.upstream : null
-  const socket = upstream === null ? await dial(policy, to) : null
+  const upstream = to.addresses === null ? configuration.upstream : null
+  const socket = upstream === null ? await dial(configuration, to) : null
   if (incoming.socket.destroyed) {
     socket?.destroy()
     throw new DialError('the connection was closed')
@@ -45,7 +49,7 @@ export async function forward({ policy, to, path, count }: Forwarding, incoming:
       ...(chunked ? ['Transfer-Encoding', 'chunked'] : []),
       ...(upstream === null ? [] : Object.entries(credentialsOf(upstream)).flat()),
     ],
-    timeout: policy.caps.idle_ms,
+    timeout: configuration.caps.idle_ms,
   })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   outgoing.on('response', found => {
@@ -67,7 +71,7 @@ export async function forward({ policy, to, path, count }: Forwarding, incoming:
   incoming.on('error', reject)
   if (chunked || incoming.headers['content-length'] !== undefined) {
     incoming.on('data', (chunk: Buffer) => count(chunk.length))
-    sampleBody(incoming, policy.onRequestText)
+    sampleBody(incoming, configuration.onRequestText)
     incoming.pipe(outgoing)
   } else outgoing.end()
   return promise

@@ -22,7 +22,7 @@ export type Caps = {
 export const default_caps: Caps = { connections: 64, bytes: 4 * 1024 ** 3, idle_ms: 120_000, wait_ms: 10_000 }
 
 /** The configuration of one proxy. */
-export type Policy = {
+export type ProxyConfiguration = {
   /** Called before each decision; null: egress is off and rules are ignored. Must not reject. */
   rules(): Promise<readonly Rule[] | null>
   /** Returns all addresses of a name. Rejects when there is none. */

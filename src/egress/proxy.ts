@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type Authority, parseAuthority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
-import type { Policy, Reason } from './proxy-configuration.ts'
+import type { ProxyConfiguration, Reason } from './proxy-configuration.ts'
 import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
@@ -16,7 +16,7 @@ export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): v
 
 /** The state of one proxy. `requests`: plain HTTP requests in progress; one connection may carry many, the next one before the last response. */
 type ProxyState = {
-  readonly policy: Policy
+  readonly configuration: ProxyConfiguration
   readonly connections: Set<Socket>
   readonly tunnels: Map<Socket, Authority>
   bytes: number
@@ -27,15 +27,15 @@ type Refused = { wanted: Authority | null; shown: string; method?: string }
 
 /**
  * Creates the HTTP proxy of one run: CONNECT, and plain HTTP in absolute form. Nothing goes out without a rule that allows it. A refusal is
- * 403, 400 or 429 with a line that explains it, and is reported to the policy; an allowed host that cannot be reached is 502. The server
+ * 403, 400 or 429 with a line that explains it, and is reported to `onRefused`; an allowed host that cannot be reached is 502. The server
  * does not listen yet.
  */
-export function createProxy(policy: Policy): EgressProxy {
-  const state: ProxyState = { policy, connections: new Set(), tunnels: new Map(), bytes: 0, requests: 0 }
+export function createProxy(configuration: ProxyConfiguration): EgressProxy {
+  const state: ProxyState = { configuration, connections: new Set(), tunnels: new Map(), bytes: 0, requests: 0 }
   const server = createProxyServer(state)
   const recheck = async () => {
     for (const [socket, wanted] of state.tunnels) {
-      const decision = await decide({ ...policy, resolve: async () => [] }, wanted, 'CONNECT')
+      const decision = await decide({ ...configuration, resolve: async () => [] }, wanted, 'CONNECT')
       if (!decision.ok && decision.reason !== null) socket.destroy()
     }
   }
@@ -52,7 +52,7 @@ export function createProxy(policy: Policy): EgressProxy {
 }
 
 function createProxyServer(state: ProxyState): Server {
-  const { caps } = state.policy
+  const { caps } = state.configuration
   const server = createServer(
     {
       requireHostHeader: false,
@@ -93,27 +93,27 @@ function createProxyServer(state: ProxyState): Server {
   return server
 }
 
-function refuse({ policy }: ProxyState, { wanted, shown, method }: Refused, reason: Reason, why: string): void {
+function refuse({ configuration }: ProxyState, { wanted, shown, method }: Refused, reason: Reason, why: string): void {
   const host = wanted?.host ?? (shown === '' ? null : shown.slice(0, 255))
-  policy.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
+  configuration.onRefused({ host, port: wanted?.port ?? null, method: method ?? null, reason, why })
 }
 
 function countBytes(state: ProxyState, more: number): void {
   state.bytes += more
-  if (state.bytes <= state.policy.caps.bytes) return
+  if (state.bytes <= state.configuration.caps.bytes) return
   for (const socket of state.connections) socket.destroy()
 }
 
 /** Returns why a connection is refused before its rule is evaluated. */
-function overCap({ policy: { caps }, bytes, connections }: ProxyState, socket: Socket): string | null {
+function overCap({ configuration: { caps }, bytes, connections }: ProxyState, socket: Socket): string | null {
   if (bytes > caps.bytes) return `this sandbox has sent and received its ${caps.bytes} bytes`
   return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
 }
 
 async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-  const { policy } = state
+  const { configuration } = state
   const { url = '', method = '' } = incoming
-  policy.onRequestText(headOf(incoming))
+  configuration.onRequestText(headOf(incoming))
   const target = parseTarget(url)
   const no = (status: number, reason: Reason, why: string) => {
     refuse(state, { wanted: target?.authority ?? null, shown: url, method }, reason, why)
@@ -122,13 +122,13 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: S
   if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
   const full = overCap(state, incoming.socket)
   if (full !== null) return no(429, 'cap', full)
-  if (state.tunnels.size + state.requests >= policy.caps.connections)
-    return no(429, 'cap', `this sandbox has ${policy.caps.connections} requests in progress already`)
+  if (state.tunnels.size + state.requests >= configuration.caps.connections)
+    return no(429, 'cap', `this sandbox has ${configuration.caps.connections} requests in progress already`)
   state.requests++
   try {
-    const decision = await decide(policy, target.authority, method)
+    const decision = await decide(configuration, target.authority, method)
     const count = (bytes: number) => countBytes(state, bytes)
-    if (decision.ok) return await forward({ policy, to: decision.to, path: target.path, count }, incoming, answer)
+    if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, count }, incoming, answer)
     if (decision.reason === null) return respondRefused(answer, decision.status, decision.why)
     no(decision.status, decision.reason, decision.why)
   } finally {
@@ -137,11 +137,11 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: S
 }
 
 async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-  const { policy } = state
+  const { configuration } = state
   const { url = '' } = incoming
   // The socket no longer belongs to the HTTP server.
-  socket.setTimeout(policy.caps.idle_ms, () => socket.destroy())
-  policy.onRequestText(headOf(incoming))
+  socket.setTimeout(configuration.caps.idle_ms, () => socket.destroy())
+  configuration.onRequestText(headOf(incoming))
   const wanted = parseAuthority(url, null)
   const refused: Refused = { wanted, shown: url, method: 'CONNECT' }
   const no = (status: number, reason: Reason, why: string) => {
@@ -151,12 +151,12 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
   if (wanted === null) return no(400, 'malformed', 'CONNECT names a host and a port, and nothing else')
   const full = overCap(state, socket)
   if (full !== null) return no(429, 'cap', full)
-  const decision = await decide(policy, wanted, 'CONNECT')
+  const decision = await decide(configuration, wanted, 'CONNECT')
   if (!decision.ok)
     return decision.reason === null ? respondOnSocket(socket, 502, decision.why) : no(decision.status, decision.reason, decision.why)
   state.tunnels.set(socket, wanted)
   const countEnd = (end: Socket) => end.on('data', (chunk: Buffer) => countBytes(state, chunk.length))
-  const problem = await openTunnel(policy, decision.to, socket, head, countEnd)
+  const problem = await openTunnel(configuration, decision.to, socket, head, countEnd)
   if (problem !== null) refuse(state, refused, 'sni', problem)
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { readHello } from './client-hello.ts'
 import { DialError, dial } from './dial.ts'
-import type { Allowed, Policy } from './proxy-configuration.ts'
+import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 
 /** A TLS alert, so that the client reports an error: fatal, access denied. */
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
@@ -12,13 +12,13 @@ const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
  * anything was answered.
  */
 export async function openTunnel(
-  policy: Policy,
+  configuration: ProxyConfiguration,
   to: Allowed,
   inner: Socket,
   head: Buffer,
   counted: (socket: Socket) => void,
 ): Promise<string | null> {
-  const outer = await dial(policy, to)
+  const outer = await dial(configuration, to)
   if (inner.destroyed) {
     outer.destroy()
     throw new DialError('the connection was closed')
@@ -26,7 +26,7 @@ export async function openTunnel(
   outer.on('close', () => inner.destroySoon())
   inner.on('close', () => outer.destroySoon())
   inner.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  const { bytes, problem } = await firstBytes(inner, head, to, policy.caps.wait_ms)
+  const { bytes, problem } = await firstBytes(inner, head, to, configuration.caps.wait_ms)
   if (problem !== null) {
     if (bytes.length > 0) inner.write(access_denied)
     inner.destroySoon()
@@ -35,7 +35,7 @@ export async function openTunnel(
   }
   // Data read from one end is written to the other: while one of them is busy neither is idle.
   for (const socket of [inner, outer]) {
-    socket.setTimeout(policy.caps.idle_ms, () => socket.destroy())
+    socket.setTimeout(configuration.caps.idle_ms, () => socket.destroy())
     counted(socket)
   }
   outer.write(bytes)

@@ -9,12 +9,12 @@ import type { Price } from '../core/runs/budget-check.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { AttemptOutcome } from '../core/webhooks/webhook-retries.ts'
 import type { Forges } from '../forge/forges.ts'
-import type { Access } from '../store/access/accounts.ts'
+import type { Access } from '../store/access/token-access.ts'
 import type { Transactional } from '../store/database.ts'
 import type { RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
 import type { GitServer } from './forges/git-server-port.ts'
-import type { Forge } from './pull-requests/git-port.ts'
+import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/log-page-cache.ts'
 
 /** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
@@ -72,7 +72,7 @@ export type Services = {
   models: ModelList
   resolveBase: BaseResolver
   listManifests: ManifestLister
-  forge: Forge
+  git: PullRequestGit
   /** The forges that organizations are connected to. */
   forges: Forges
   /** Whether forges may have private addresses, by the operator's choice. */

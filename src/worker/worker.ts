@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../core/log.ts'
 import { startPolling } from '../core/polling.ts'
-import { LEASE_SECONDS } from '../core/runs/after-lost-worker.ts'
+import { LEASE_SECONDS } from '../core/runs/lease.ts'
 import { workspaceName } from '../sandbox/workspaces/workspaces.ts'
 import { claimRun } from '../store/leases/claims.ts'
 import { forgetWorker, reportWorker } from '../store/leases/workers.ts'

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Scope } from '../../src/contract/endpoint.ts'
 import type { Role } from '../../src/core/access/permissions.ts'
 import { digest, newToken } from '../../src/core/access/token.ts'
-import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
+import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
+import { insertToken } from '../../src/store/access/token-access.ts'
 import type { Database } from '../../src/store/database.ts'
 
 type Limits = { scopes?: Scope[] | null; bound_to?: number | null; expires_in_seconds?: number | null }

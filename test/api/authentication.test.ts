@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digest, newToken } from '../../src/core/access/token.ts'
-import { insertToken } from '../../src/store/access/accounts.ts'
+import { insertToken } from '../../src/store/access/token-access.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { contents } from './contents.ts'

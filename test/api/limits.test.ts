@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digest } from '../../src/core/access/token.ts'
-import { insertToken } from '../../src/store/access/accounts.ts'
+import { insertToken } from '../../src/store/access/token-access.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'

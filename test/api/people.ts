@@ -1,6 +1,7 @@
 import type { Role } from '../../src/core/access/permissions.ts'
 import { digest, newToken } from '../../src/core/access/token.ts'
-import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
+import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
+import { insertToken } from '../../src/store/access/token-access.ts'
 import { type Answer, type App, rows } from '../start-app.ts'
 
 export type Caller = {

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mirror } from '../../src/core/network/package-mirrors.ts'
 import { proxyEnvironment } from '../../src/core/sandbox-environment.ts'
-import { type Caps, default_caps, type Policy, type Refusal } from '../../src/egress/proxy-configuration.ts'
 import { createProxy, type EgressProxy } from '../../src/egress/proxy.ts'
+import { type Caps, default_caps, type ProxyConfiguration, type Refusal } from '../../src/egress/proxy-configuration.ts'
 import type { Rule } from '../../src/egress/rules.ts'
 import { mirrorRules } from '../../src/egress/rules.ts'
 import { listenOnSocket } from '../../src/egress/socket.ts'
@@ -39,7 +39,7 @@ export async function startEgress(options: {
   const refusals: Refusal[] = []
   const said: string[] = []
   const rules = [...mirrorRules(options.mirrors ?? []), ...options.rules]
-  const policy: Policy = {
+  const configuration: ProxyConfiguration = {
     rules: async () => rules,
     async resolve(host) {
       const found = options.names?.[host]
@@ -52,7 +52,7 @@ export async function startEgress(options: {
     onRequestText: text => said.push(text),
     onRefused: refusal => refusals.push(refusal),
   }
-  const proxy = createProxy(policy)
+  const proxy = createProxy(configuration)
   stack.defer(() => proxy.close())
   const socket = await listenOnSocket(proxy.server, folder, sandbox_user?.gid ?? null)
   stack.defer(socket.remove)

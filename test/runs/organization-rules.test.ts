@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { digest } from '../../src/core/access/token.ts'
-import { insertMembership, insertToken, insertUser } from '../../src/store/access/accounts.ts'
+import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
+import { insertToken } from '../../src/store/access/token-access.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { startCodingApp } from './coding-app.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { END_SECONDS } from '../../src/core/runs/after-lost-worker.ts'
+import { END_SECONDS } from '../../src/core/runs/lease.ts'
 import { isTerminal, mayMove } from '../../src/core/runs/run-transitions.ts'
 import {
   beaten,

@@ -1,7 +1,7 @@
 import type { Shape } from './shape.ts'
 
 /** Credentials that the presets of secretlint do not know, or only in forms that ordinary text has too. */
-export const provider_shapes: Shape[] = [
+export const extra_shapes: Shape[] = [
   // Installation tokens of GitHub Apps since 2026: a number, then a JSON web token.
   {
     name: 'github_token',

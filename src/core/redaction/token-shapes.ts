@@ -1,4 +1,4 @@
-import { provider_shapes } from './extra-shapes.ts'
+import { extra_shapes } from './extra-shapes.ts'
 import { secretlint_shapes } from './secretlint-shapes.ts'
 import type { Shape } from './shape.ts'
 
@@ -45,7 +45,7 @@ const shapes: Shape[] = [
     part: 1,
     unless: (found, [all]) => DUMMY.test(found) || all.startsWith(`://${found}:`),
   },
-  ...provider_shapes,
+  ...extra_shapes,
   ...secretlint_shapes,
 ]
 

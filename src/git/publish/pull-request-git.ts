@@ -18,7 +18,7 @@ const FETCH_MS = 30_000
 const PUSH_MS = 60_000
 
 /** The git operations for merging pull requests, for any remote that can be pushed to: plain data in and out, no GitError. */
-export function localForge(host: GitHost, author: { name: string; email: string }) {
+export function pullRequestGit(host: GitHost, author: { name: string; email: string }) {
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>
       tried(() => fetchBranches(host, repo, branches, FETCH_MS)),

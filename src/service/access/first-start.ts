@@ -1,10 +1,11 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
-import { insertMembership, insertToken, insertUser, isKnownToken } from '../../store/access/accounts.ts'
+import { insertMembership, insertUser } from '../../store/access/accounts.ts'
 import { lockFirstStart } from '../../store/access/first-start.ts'
 import { firstOrganization, getOrganization, insertOrganization, setDefaultRepository } from '../../store/access/organizations.ts'
 import { insertRepository, listRepositories } from '../../store/access/repositories.ts'
+import { insertToken, isKnownToken } from '../../store/access/token-access.ts'
 import type { Database, Db } from '../../store/database.ts'
 
 export type FirstStartInput = {

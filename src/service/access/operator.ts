@@ -1,9 +1,9 @@
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { insertToken } from '../../store/access/accounts.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import { type FoundUser, findUsers } from '../../store/access/members.ts'
 import { firstOrganization } from '../../store/access/organizations.ts'
+import { insertToken } from '../../store/access/token-access.ts'
 import { type Db, joined, type Transactional } from '../../store/database.ts'
 import { newSignInLink } from './sessions.ts'
 

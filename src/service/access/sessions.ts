@@ -1,6 +1,6 @@
 import { digest, newSignInCode, newToken, tokenPrefix } from '../../core/access/token.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { getAccount, insertToken } from '../../store/access/accounts.ts'
+import { getAccount } from '../../store/access/accounts.ts'
 import type { Login } from '../../store/access/logins.ts'
 import { lockUser } from '../../store/access/members.ts'
 import { listOrganizations } from '../../store/access/organizations.ts'
@@ -13,6 +13,7 @@ import {
   spendSignInLink,
   userOfSignInLink,
 } from '../../store/access/sessions.ts'
+import { insertToken } from '../../store/access/token-access.ts'
 import type { Db } from '../../store/database.ts'
 import type { Services } from '../context.ts'
 import { join, viewInvitation } from './invitations.ts'

@@ -4,9 +4,9 @@ import { effectiveScopes, type Role } from '../../core/access/permissions.ts'
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
-import { insertToken } from '../../store/access/accounts.ts'
 import { holdMembership } from '../../store/access/members.ts'
 import { ownRepositoryIds } from '../../store/access/repositories.ts'
+import { insertToken } from '../../store/access/token-access.ts'
 import {
   getToken,
   listTokens as listTokenRows,

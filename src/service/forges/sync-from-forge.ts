@@ -40,9 +40,9 @@ export async function saveChecks(
 async function followBranch(ctx: Context, repository: RepositoryRow, branch: string): Promise<string> {
   const pr = await findByBranch(ctx.db, ctx.organization_id, repository.id, branch)
   if (!pr || pr.remote_number === null || (pr.state !== 'open' && pr.state !== 'draft')) return 'no open pull request of ours'
-  const { base_sha, head_sha } = requireValue(await ctx.forge.fetch(repository, { base: pr.base_branch, head: branch }))
+  const { base_sha, head_sha } = requireValue(await ctx.git.fetch(repository, { base: pr.base_branch, head: branch }))
   if (base_sha === null || head_sha === null || head_sha === pr.head_sha) return 'nothing new'
-  const counts = requireValue(await ctx.forge.count(repository, base_sha, head_sha))
+  const counts = requireValue(await ctx.git.count(repository, base_sha, head_sha))
   await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
     recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
   )

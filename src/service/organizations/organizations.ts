@@ -2,7 +2,7 @@ import type { CreateOrganizationInput, UpdateOrganizationInput } from '../../con
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
-import { getTokenUser, insertMembership, isAdminSomewhere } from '../../store/access/accounts.ts'
+import { getTokenUser, insertMembership } from '../../store/access/accounts.ts'
 import { addAcceptance } from '../../store/access/logins.ts'
 import { lockUser } from '../../store/access/members.ts'
 import {
@@ -13,6 +13,7 @@ import {
   updateOrganization as updateOrganizationRow,
 } from '../../store/access/organizations.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
+import { isAdminSomewhere } from '../../store/access/token-access.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyWork } from '../../store/notify.ts'
 import { audit } from '../access/audit.ts'

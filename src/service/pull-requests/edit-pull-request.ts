@@ -78,11 +78,11 @@ async function newBase(ctx: Context, row: WholePullRequestRow, base_branch: stri
   if (base_branch === row.head_branch) return 'A branch cannot be merged into itself.'
   const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
   if (!repository) return 'The repository of this pull request is no longer registered.'
-  const found = await ctx.forge.fetch(repository, { base: base_branch, head: row.head_branch })
+  const found = await ctx.git.fetch(repository, { base: base_branch, head: row.head_branch })
   if (!found.ok) return `${found.message.slice(0, 1).toUpperCase()}${found.message.slice(1)}`
   const { base_sha } = found.value
   if (base_sha === null) return `${repository.full_name} has no branch ${base_branch}.`
-  const counts = await ctx.forge.count(repository, base_sha, row.head_sha)
+  const counts = await ctx.git.count(repository, base_sha, row.head_sha)
   return counts.ok ? { base_branch, ...counts.value } : counts.message
 }
 
@@ -95,7 +95,7 @@ async function current(ctx: Context, pr_id: number): Promise<WholePullRequestRow
 /** Returns why a pull request cannot be reopened; null when no reason is known. */
 async function goneBranch(ctx: Context, row: WholePullRequestRow): Promise<string | null> {
   const repository = await getRepository(ctx.db, ctx.organization_id, row.repository_id)
-  const found = repository && (await ctx.forge.fetch(repository, { base: row.base_branch, head: row.head_branch }))
+  const found = repository && (await ctx.git.fetch(repository, { base: row.base_branch, head: row.head_branch }))
   if (!found?.ok || found.value.head_sha !== null) return null
   return `The repository no longer has the branch ${row.head_branch}: push it again, then open the pull request.`
 }

@@ -14,7 +14,7 @@ export async function followHead(
   head_sha: string,
 ): Promise<void> {
   if (pr.head_sha === head_sha) return
-  const counts = requireValue(await ctx.forge.count(repository, base_sha, head_sha))
+  const counts = requireValue(await ctx.git.count(repository, base_sha, head_sha))
   await changePullRequest(ctx, pr, { state: pr.state, detail: null }, tx =>
     recordHead(tx, ctx.organization_id, pr.id, { from_sha: pr.head_sha, head_sha, ...counts }),
   )

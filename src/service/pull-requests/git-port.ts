@@ -6,7 +6,7 @@ export type Attempted<T> = { ok: true; value: T } | { ok: false; retryable: bool
 type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
 /** The git operations for pull requests. Every commit is named by its whole SHA; no operation uses a work tree. */
-export type Forge = {
+export type PullRequestGit = {
   /** Returns the commits of two branches on the remote now; null: no branch of that name. */
   fetch(
     repo: Repository,

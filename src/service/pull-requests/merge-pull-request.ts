@@ -62,7 +62,7 @@ async function mergeOnce(
   input: MergePullRequestInput,
 ): Promise<boolean> {
   const { base_branch, head_branch } = seen
-  const { base_sha, head_sha } = requireValue(await ctx.forge.fetch(repository, { base: base_branch, head: head_branch }))
+  const { base_sha, head_sha } = requireValue(await ctx.git.fetch(repository, { base: base_branch, head: head_branch }))
   // Read after the fetch: every merge of ours that the base has by now was recorded before.
   const pr = await requirePullRequest(ctx, seen.id)
   if (pr.state === 'merged') return true
@@ -74,12 +74,12 @@ async function mergeOnce(
   requireExpectedHead(seen, input, head_sha)
   await followHead(ctx, pr, repository, base_sha, head_sha)
   const message = messageOf(ctx, pr, input)
-  const merge = requireValue(await ctx.forge.merge(repository, { base_sha, head_sha, method: input.method, message }))
+  const merge = requireValue(await ctx.git.merge(repository, { base_sha, head_sha, method: input.method, message }))
   if (merge.kind === 'conflict') throw conflict(conflictMessage(base_branch, merge.files), merge.files)
   if (merge.kind === 'refused') throw conflict(`${head_branch} cannot be merged into ${base_branch}: ${merge.message}.`)
   if (merge.kind === 'nothing') throw conflict(`${base_branch} already contains all of ${head_branch}: there is nothing to merge.`)
   if (!(await addMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha))) return false
-  const pushed = requireValue(await ctx.forge.push(repository, { sha: merge.sha, branch: base_branch, base_sha }))
+  const pushed = requireValue(await ctx.git.push(repository, { sha: merge.sha, branch: base_branch, base_sha }))
   if (pushed.kind === 'pushed') return record(ctx, pr, merge.sha, head_sha, input.method)
   await dropMergeAttempt(ctx.db, ctx.organization_id, pr.id, merge.sha)
   if (pushed.kind === 'rejected') throw conflict(rejectionMessage(base_branch, pushed.message))
@@ -95,7 +95,7 @@ async function findArrived(
   head_sha: string | null,
 ): Promise<string | null> {
   const attempts = pr.merge_attempts
-  return requireValue(await ctx.forge.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
+  return requireValue(await ctx.git.findMerge(repository, { base_sha, head_shas: headsOfMerge(pr, head_sha), attempts }))
 }
 
 async function record(ctx: Context, pr: WholePullRequestRow, merge_sha: string, head_sha: string, how: 'merge' | 'squash' | 'found') {

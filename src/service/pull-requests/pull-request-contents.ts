@@ -11,7 +11,7 @@ import { currentPullRequest } from './pull-requests.ts'
 export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
   const { pr, repository } = await required(ctx, pr_id)
   const window = pageWindow(query)
-  const { commits, total } = requireValue(await ctx.forge.commits(repository, pr, window))
+  const { commits, total } = requireValue(await ctx.git.commits(repository, pr, window))
   const items: PullRequestCommit[] = commits.map(commit => ({
     ...commit,
     authored_at: timeOf(commit.authored_at),
@@ -23,7 +23,7 @@ export async function listPullRequestCommits(ctx: Context, pr_id: number, query:
 /** Throws as `listPullRequestCommits`. */
 export async function getPullRequestDiff(ctx: Context, pr_id: number): Promise<PullRequestDiff> {
   const { pr, repository } = await required(ctx, pr_id)
-  return { pr_id, ...requireValue(await ctx.forge.changes(repository, pr)) }
+  return { pr_id, ...requireValue(await ctx.git.changes(repository, pr)) }
 }
 
 async function required(ctx: Context, pr_id: number): Promise<{ pr: WholePullRequestRow; repository: RepositoryRow }> {

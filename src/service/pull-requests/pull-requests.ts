@@ -34,7 +34,7 @@ export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullR
   const unreadable = (await unreadableChecks(ctx.db, ctx.organization_id, [row.repository_id]))(row.repository_id)
   const checks = { ...checksVerdict(await listChecks(ctx.db, ctx.organization_id, [row])), unreadable }
   if (row.state === 'merged') return pullRequestObject(row, 'unknown', checks)
-  return pullRequestObject(row, await ctx.forge.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
+  return pullRequestObject(row, await ctx.git.mergeable(row.repository_id, row.base_branch, row.head_sha), checks)
 }
 
 /** Returns one page, newest first. */

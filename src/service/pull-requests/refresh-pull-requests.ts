@@ -6,7 +6,7 @@ import type { WholePullRequestRow } from '../../store/pull-requests/pull-request
 import type { Services } from '../context.ts'
 import { recordPullRequestChange } from './change-pull-request.ts'
 
-type Deps = Pick<Services, 'db' | 'forge'>
+type Deps = Pick<Services, 'db' | 'git'>
 type Check = Deps & { user_id: number | null; tips: Map<string, string> }
 
 /** A page may name more than can be refreshed in time: the others are shown as last seen. */
@@ -32,7 +32,7 @@ export async function refreshPullRequests(
       const of_repository = open.filter(pr => pr.repository_id === id)
       const repository = await getRepository(deps.db, of_repository[0]?.organization_id ?? 0, id)
       if (!repository) return
-      const tips = await deps.forge.tips(repository, [...new Set(of_repository.flatMap(pr => [pr.base_branch, pr.head_branch]))])
+      const tips = await deps.git.tips(repository, [...new Set(of_repository.flatMap(pr => [pr.base_branch, pr.head_branch]))])
       if (!tips.ok) return
       for (const pr of of_repository) if (await refreshOne({ ...deps, user_id, tips: tips.value }, pr, repository)) changed.add(pr.id)
     }),
@@ -40,7 +40,7 @@ export async function refreshPullRequests(
   return changed
 }
 
-async function refreshOne({ db, forge, user_id, tips }: Check, pr: WholePullRequestRow, repository: RepositoryRow): Promise<boolean> {
+async function refreshOne({ db, git, user_id, tips }: Check, pr: WholePullRequestRow, repository: RepositoryRow): Promise<boolean> {
   const base_sha = tips.get(pr.base_branch)
   const head_sha = tips.get(pr.head_branch)
   const { organization_id, id } = pr
@@ -48,7 +48,7 @@ async function refreshOne({ db, forge, user_id, tips }: Check, pr: WholePullRequ
   const found = (state: PullRequestState, update: (tx: Db) => Promise<boolean>, detail: Record<string, unknown> | null = null) =>
     recordPullRequestChange(db, pr, { state, user_id, detail }, update).then(() => true)
   if (base_sha === undefined) return false
-  const merged = pr.remote_number === null ? await forge.findMerge(repository, mergeOf(pr, base_sha, head_sha)) : { ok: true, value: null }
+  const merged = pr.remote_number === null ? await git.findMerge(repository, mergeOf(pr, base_sha, head_sha)) : { ok: true, value: null }
   if (!merged.ok) return false
   if (merged.value !== null) {
     const merge = { merge_sha: merged.value, head_sha: head_sha ?? pr.head_sha }
@@ -56,13 +56,13 @@ async function refreshOne({ db, forge, user_id, tips }: Check, pr: WholePullRequ
   }
   if (head_sha !== undefined) {
     if (head_sha === pr.head_sha) return false
-    const counts = await forge.count(repository, base_sha, head_sha)
+    const counts = await git.count(repository, base_sha, head_sha)
     if (!counts.ok) return false
     return found(pr.state, tx => recordHead(tx, organization_id, id, { from_sha: pr.head_sha, head_sha, ...counts.value }))
   }
   if (pr.remote_number !== null) return false
   // A check that began before the branch was pushed does not count.
-  const recheck = await forge.fetch(repository, { base: pr.base_branch, head: pr.head_branch })
+  const recheck = await git.fetch(repository, { base: pr.base_branch, head: pr.head_branch })
   if (!recheck.ok || recheck.value.base_sha === null || recheck.value.head_sha !== null) return false
   return found('closed', tx => closeGone(tx, organization_id, id, pr.head_sha), { from: pr.state, to: 'closed', how: 'branch_deleted' })
 }

@@ -107,19 +107,3 @@ export async function revokeTokensOf(db: Db, organization_id: number, user_id: n
   })
   return rows.map(row => row.id).sort((a, b) => a - b)
 }
-
-/** Returns what each of these tokens may do in an organization now; undefined for one that is revoked or expired, or whose user left. */
-export async function findLiveTokens(
-  db: Db,
-  requested: { token_id: number; organization_id: number }[],
-): Promise<({ role: Role; scopes: string[] | null } | undefined)[]> {
-  const { rows } = await db.query<{ n: number; role: Role; scopes: string[] | null }>({
-    name: 'find_live_tokens',
-    text: `select requested.n, m.role, t.scopes from unnest($1::bigint[], $2::bigint[]) with ordinality as requested (token_id, organization_id, n)
-      join tokens t on t.id = requested.token_id and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
-      join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
-    values: [requested.map(item => item.token_id), requested.map(item => item.organization_id)],
-  })
-  const found = new Map(rows.map(row => [row.n, row]))
-  return requested.map((_item, n) => found.get(n + 1))
-}

@@ -1,4 +1,4 @@
-import { END_SECONDS } from '../../core/runs/after-lost-worker.ts'
+import { END_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Transactional } from '../database.ts'
 import type { RunRow } from '../runs/runs.ts'

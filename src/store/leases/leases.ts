@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
-import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
+import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'

@@ -1,4 +1,4 @@
-import { END_SECONDS } from '../../core/runs/after-lost-worker.ts'
+import { END_SECONDS } from '../../core/runs/lease.ts'
 import type { Db } from '../database.ts'
 
 /** How long a worker has to release a run that must pause, before the sweep takes it over. */

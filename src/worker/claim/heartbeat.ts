@@ -1,4 +1,4 @@
-import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
+import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText, type Log, logWith } from '../../core/log.ts'
-import { LEASE_SECONDS } from '../../core/runs/after-lost-worker.ts'
+import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { retryWhileUnavailable } from '../../store/retry-while-unavailable.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Control } from '../claim/control.ts'
@@ -12,7 +12,7 @@ import { publishRunStarted } from '../claim/publish-run-started.ts'
 import { RunWriter } from '../claim/run-writer.ts'
 import { StartupTimer } from '../claim/startup-timer.ts'
 import { giveSpaceBack, namedDiskFull } from '../sandbox/disk-full.ts'
-import { closeFiles, FINISH_MS, type Opened } from '../workspace/close-workspace.ts'
+import { closeWorkspace, FINISH_MS, type Opened } from '../workspace/close-workspace.ts'
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
 import { endOf } from './end-of.ts'
@@ -48,7 +48,7 @@ export async function workOnRun(shared: TurnDeps, run: RunRow, control: Control,
   const end = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
   opened.ended = true
   retry_until = performance.now() + FINISH_MS
-  await closeFiles(opened, end)
+  await closeWorkspace(opened, end)
   retry_until = performance.now() + LEASE_SECONDS * 1_000
   await heartbeat.stop()
   await writeEnd(deps, writer, run, end.kind === 'failed' ? { ...end, tool_name: end.tool_name ?? running_tool } : end)

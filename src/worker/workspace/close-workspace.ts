@@ -11,7 +11,7 @@ const PAUSE_MS = 5_000
 export type Opened = { workspace?: Promise<Workspace>; current: Workspace | null; ended: boolean }
 
 /** Stops the sandboxes and stores the last checkpoint before the end can be read: then no process of the run is left. */
-export async function closeFiles(opened: Opened, end: End): Promise<void> {
+export async function closeWorkspace(opened: Opened, end: End): Promise<void> {
   const workspace = await opened.workspace?.catch(() => null)
   if (!workspace) return
   await workspace.sandbox.stop()
