@@ -1,5 +1,6 @@
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
+import { commands } from './commands.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'
@@ -18,6 +19,7 @@ const benches: Record<string, () => Promise<string>> = {
   'step-overhead': stepOverhead,
   'log-page': logPage,
   search,
+  commands,
   sandbox,
   environments,
   claims,

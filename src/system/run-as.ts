@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { runCommand } from './commands/run-command.ts'
 import { childEnv } from './host-child-env.ts'
 import type { SystemUser } from './users.ts'
 
@@ -6,16 +6,8 @@ import type { SystemUser } from './users.ts'
 export type RunResult = { exit_code: number | null; stderr: string }
 
 /** Runs a program to its end as `user` (null: as this process), with an environment made from nothing. Never rejects. */
-export function runAs(user: SystemUser | null, program: string, parameters: string[], input = ''): Promise<RunResult> {
-  const identity = user ? { uid: user.uid, gid: user.gid } : {}
-  return new Promise(resolve => {
-    const child = execFile(
-      program,
-      parameters,
-      { cwd: '/', env: childEnv(), ...identity, maxBuffer: 64 * 1024 },
-      (error, _stdout, stderr) => resolve({ exit_code: child.exitCode, stderr: stderr || (error?.message ?? '') }),
-    )
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(input)
-  })
+export async function runAs(user: SystemUser | null, program: string, args: string[], input = ''): Promise<RunResult> {
+  const identity = { cwd: '/', env: childEnv(), user }
+  const { code, stderr, start_error } = await runCommand({ program, args, ...identity, stdin: input, max_output_bytes: 64 * 1024 }).done
+  return { exit_code: code, stderr: stderr || (start_error ?? '') }
 }

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import type { Socket } from 'node:net'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { runCommand } from '../../system/commands/run-command.ts'
+import { type Command, type CommandStdio, type RunningCommand, startCommand } from '../../system/commands/start-command.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
@@ -67,8 +67,9 @@ export function ownIdentity(host: GitHost): GitIdentity {
  * Runs one git process and returns its result for any exit code. Rejects with GitError `timeout`, `too_large` (its output, or a process
  * limit) or `failed` (git cannot be started), or with the reason of the caller's abort.
  */
-export function runGit(host: GitHost, call: GitCall): Promise<GitResult> {
-  return startGit(host, ownIdentity(host), call).done
+export function runGit(host: GitHost, call: GitCall, identity: GitIdentity = ownIdentity(host)): Promise<GitResult> {
+  const limits = limitsOf(host, call)
+  return finish(host, runCommand(commandOf(host, identity, call, limits)), call, limits)
 }
 
 /** Like `runGit`, but an exit code other than 0 is a GitError that starts with `what`. */
@@ -78,33 +79,34 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
   return result.stdout
 }
 
-/**
- * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes and closes, or reads to its
- * end: then its output is not kept. `fd3` is a further descriptor.
- */
-export type GitStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
-
 /** Starts the process before it returns, so that the ends of two processes can be joined in the same turn of the event loop. */
-export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: GitStdio = {}): StartedGit {
-  const stdin = typeof call.stdin === 'number' ? call.stdin : call.stdin === undefined ? 'ignore' : 'pipe'
-  const limits = { memory_bytes: host.memory_bytes, cpu_seconds: (Math.ceil(timeoutOf(call) / 1_000) + 1) * THREADS }
-  const { program, args } = call.program === undefined ? limitedCommand(call.args, limits) : { program: call.program, args: call.args }
-  const child = spawn(program, args, {
+export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: CommandStdio = {}): StartedGit {
+  const limits = limitsOf(host, call)
+  const started = startCommand(commandOf(host, identity, call, limits), stdio)
+  return { child: started.child, done: finish(host, started, call, limits) }
+}
+
+function commandOf(host: GitHost, identity: GitIdentity, call: GitCall, limits: ProcessLimits): Command {
+  return {
+    ...(call.program === undefined ? limitedCommand(call.args, limits) : { program: call.program, args: call.args }),
     cwd: identity.cwd,
     env: environment(host, identity, call),
-    stdio: [stdio.input ?? stdin, stdio.output ?? 'pipe', 'pipe', ...(stdio.fd3 ? [stdio.fd3] : [])],
-    detached: true,
-    ...(identity.user ? { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid } : {}),
-  })
-  const done = finish(host, child, call, { limits, read_by_others: stdio.output === 'pipe' })
-  host.track(done)
-  return { child, done }
+    user: identity.user && { uid: identity.user.uid, gid: identity.gid ?? identity.user.gid },
+    ...(call.stdin !== undefined && { stdin: call.stdin }),
+    max_output_bytes: maxOutputOf(call),
+    timeout_ms: timeoutOf(call),
+  }
 }
 
 /** As many as git's packing uses (`pack.threads`). */
 const THREADS = 2
 
 const timeoutOf = (call: GitCall): number => call.timeout_ms ?? 60_000
+const maxOutputOf = (call: GitCall): number => call.max_output_bytes ?? 64 * 1024 ** 2
+const limitsOf = (host: GitHost, call: GitCall): ProcessLimits => ({
+  memory_bytes: host.memory_bytes,
+  cpu_seconds: (Math.ceil(timeoutOf(call) / 1_000) + 1) * THREADS,
+})
 
 function environment(host: GitHost, identity: GitIdentity, call: GitCall): Record<string, string> {
   const config = Object.entries(call.config ?? {})
@@ -124,93 +126,32 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
   }
 }
 
-type Finishing = { limits: ProcessLimits; read_by_others: boolean }
-
-async function finish(host: GitHost, child: ChildProcess, call: GitCall, { limits, read_by_others }: Finishing): Promise<GitResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<GitResult>()
-  const limit = call.max_output_bytes ?? 64 * 1024 ** 2
-  const chunks: Buffer[] = []
-  let kept = 0
-  let truncated = false
-  let stderr = ''
-  let failure: unknown = null
-  const stop = (reason: unknown) => {
-    failure ??= reason
-    endGroup(child)
+async function finish(host: GitHost, command: RunningCommand, call: GitCall, limits: ProcessLimits): Promise<GitResult> {
+  let aborted: { reason: unknown } | null = null
+  const stopOn = (signal: AbortSignal | undefined) => {
+    const stop = () => {
+      aborted ??= { reason: signal?.reason }
+      command.stop()
+    }
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop)
+    return () => signal?.removeEventListener('abort', stop)
   }
-
-  const output = read_by_others ? null : child.stdout
-  output?.on('data', (chunk: Buffer) => {
-    if (truncated) return
-    chunks.push(chunk.subarray(0, limit - kept))
-    kept += chunk.length
-    if (kept <= limit) return
-    truncated = true
-    if (call.on_overflow === 'cut') endGroup(child)
-    else stop(new GitError('too_large', `the answer of git is larger than ${limit} bytes`))
+  const releases = [stopOn(call.signal), stopOn(host.closing)]
+  const ended = command.done.finally(() => {
+    for (const release of releases) release()
   })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-16_384)
-  })
-  child.stdin?.on('error', () => {})
-  if (child.stdin && (typeof call.stdin === 'string' || call.stdin instanceof Uint8Array)) child.stdin.end(call.stdin)
-
-  const timeout_ms = timeoutOf(call)
-  const timer = setTimeout(() => stop(new GitError('timeout', `git took longer than ${timeout_ms} ms`)), timeout_ms)
-  const aborted = () => stop(call.signal?.reason)
-  const closed = () => stop(host.closing.reason)
-  call.signal?.addEventListener('abort', aborted)
-  host.closing.addEventListener('abort', closed)
-  if (call.signal?.aborted) aborted()
-  if (host.closing.aborted) closed()
-
-  child.once('exit', () => letGo(child, output))
-  child.once('error', error => reject(new GitError('failed', `git cannot be started: ${error.message}`, { cause: error })))
-  child.once('close', (code, signal) => {
-    if (failure) return reject(failure)
-    const limited = truncated || call.program !== undefined ? null : limitError(stderr, { code, signal }, limits)
-    if (limited) return reject(limited)
-    resolve({ exit_code: truncated ? null : code, stdout: Buffer.concat(chunks), stderr: shown(host, stderr, call), truncated })
-  })
-  try {
-    return await promise
-  } finally {
-    clearTimeout(timer)
-    call.signal?.removeEventListener('abort', aborted)
-    host.closing.removeEventListener('abort', closed)
-  }
-}
-
-/** A process that git left running, such as a persistent ssh connection, may hold the pipes open forever: its output is not waited for. */
-function letGo(child: ChildProcess, output: Readable | null): void {
-  const timer = setTimeout(() => {
-    output?.destroy()
-    child.stderr?.destroy()
-  }, 1_000)
-  child.once('close', () => clearTimeout(timer))
-}
-
-/**
- * Ends git and all that it started: first with SIGTERM, so that git removes its lock files; processes that outlive git are killed when git
- * has ended.
- */
-function endGroup(child: ChildProcess): void {
-  const { pid } = child
-  if (pid === undefined) return
-  signalGroup(pid, 'SIGTERM')
-  const hard = setTimeout(() => signalGroup(pid, 'SIGKILL'), 1_500)
-  child.once('close', () => {
-    clearTimeout(hard)
-    signalGroup(pid, 'SIGKILL')
-  })
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // The process group has ended meanwhile.
-  }
+  host.track(ended)
+  const { stdout, stderr, stopped, start_error, ...exit } = await ended
+  if (aborted) throw (aborted as { reason: unknown }).reason
+  if (start_error !== null) throw new GitError('failed', `git cannot be started: ${start_error}`)
+  if (stopped === 'timeout') throw new GitError('timeout', `git took longer than ${timeoutOf(call)} ms`)
+  const truncated = stopped === 'output'
+  if (truncated && call.on_overflow !== 'cut')
+    throw new GitError('too_large', `the answer of git is larger than ${maxOutputOf(call)} bytes`)
+  const limited = truncated || call.program !== undefined ? null : limitError(stderr, exit, limits)
+  if (limited) throw limited
+  return { exit_code: truncated ? null : exit.code, stdout, stderr: shown(host, stderr, call), truncated }
 }
 
 function shown(host: GitHost, stderr: string, call: GitCall): string {

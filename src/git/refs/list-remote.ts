@@ -1,7 +1,7 @@
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { asPeer } from '../process/local-peer.ts'
-import { startGit } from '../process/run-git.ts'
+import { runGit } from '../process/run-git.ts'
 import { runWithRemote } from './remote.ts'
 import { parseAdvertisement, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts'
 import type { GitRepository } from './repository-url.ts'
@@ -19,7 +19,7 @@ export async function listRemote(host: GitHost, repo: GitRepository, timeout_ms:
 /** One process of the peer is enough here: it starts with the list. */
 async function listLocal(host: GitHost, path: string, timeout_ms: number): Promise<RemoteRefs> {
   const call = { args: ['upload-pack', '--advertise-refs', path], config: { 'safe.directory': '*' }, env: { GIT_PROTOCOL: '' }, timeout_ms }
-  const result = await asPeer(host, path, 'upload-pack', peer => startGit(host, peer, call).done)
+  const result = await asPeer(host, path, 'upload-pack', peer => runGit(host, call, peer))
   const found = result.exit_code === 0 ? parseAdvertisement(result.stdout) : null
   if (!found) throw gitErrorFrom(result.stderr, FAILED)
   return found

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { childEnv } from '../../system/host-child-env.ts'
+import { createPipes } from '../../system/commands/create-pipes.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 
@@ -96,7 +94,7 @@ async function createSlots(folder: string, first: number): Promise<Slot[]> {
     return { name, path: kind => join(folder, `${name}.${kind}`) }
   })
   const pipes = slots.flatMap(slot => pipe_kinds.map(slot.path))
-  const creation = promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
+  const creation = createPipes(pipes)
   for (const file of slots.flatMap(slot => file_kinds.map(slot.path))) {
     writeFileSync(file, '')
     chmodSync(file, 0o640)

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { chmodSync, closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { childEnv } from '../../system/host-child-env.ts'
+import { createPipes } from '../../system/commands/create-pipes.ts'
 import { readPipe } from '../commands/pipe-reader.ts'
 import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'
@@ -29,7 +27,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   const name = (end: string) => join(folder, `control.${end}`)
   const pipes = ['requests', 'answers', 'clock', ...(has_ports ? ['ports'] : [])].map(name)
   const names = [...pipes, name('environment')]
-  await promisify(execFile)('mkfifo', ['-m', '660', '--', ...pipes], { env: childEnv() })
+  await createPipes(pipes)
   writeEnvironment(name('environment'), environment)
   // Opened for reading too: the open does not block, and process 1 sees the end of its requests when this process ends.
   let requests: number | null = openSync(name('requests'), constants.O_RDWR | constants.O_NONBLOCK)

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { childEnv } from '../../system/host-child-env.ts'
+import { niceCommand } from '../../system/commands/nice-command.ts'
+import { runCommand } from '../../system/commands/run-command.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 
@@ -32,17 +32,13 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
   return { bytes: [...files.values()].reduce((sum, bytes) => sum + bytes, 0), files: files.size }
 }
 
-/** In a separate program: there may be a million of them. */
-function namelessIn(folders: string[]): Promise<string | null> {
+/** In a separate program: there may be a million of them. Processes end meanwhile, so it always reports errors. */
+async function namelessIn(folders: string[]): Promise<string | null> {
   const depth = ['-mindepth', '1', '-maxdepth', '1']
-  const args = ['-n', '10', '/usr/bin/find', '-L', ...folders, ...depth, '-type', 'f', '-links', '0', '-printf', '%D %i %b\n']
-  const limits = { timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
-  // Processes end meanwhile, so it always reports errors.
-  return new Promise(resolve => {
-    const child = execFile('/usr/bin/nice', args, { cwd: '/', env: childEnv(), ...limits }, (_error, output) =>
-      resolve(child.signalCode === null ? output : null),
-    )
-  })
+  const find = ['/usr/bin/find', '-L', ...folders, ...depth, '-type', 'f', '-links', '0', '-printf', '%D %i %b\n']
+  const limits = { timeout_ms: LIST_TIMEOUT_MS, max_output_bytes: MAX_OUTPUT_BYTES }
+  const { code, stdout } = await runCommand({ ...niceCommand(find), ...limits }).done
+  return code === null ? null : stdout.toString()
 }
 
 function deviceOf(path: string): string[] {

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { childEnv } from '../../system/host-child-env.ts'
+import { niceCommand } from '../../system/commands/nice-command.ts'
+import { runCommand } from '../../system/commands/run-command.ts'
 import { threadsOf } from './descendants.ts'
 
 const LIST_TIMEOUT_MS = 10_000
@@ -24,13 +24,12 @@ export async function memfdBytes(processes: number[]): Promise<Map<number, numbe
   return found
 }
 
-/** In a separate program: there may be a million descriptors. */
-function listMemfds(folders: string[]): Promise<string> {
+/** In a separate program: there may be a million descriptors. Processes end meanwhile, so it may report errors. */
+async function listMemfds(folders: string[]): Promise<string> {
   const resolve_list = ['-exec', 'stat', '-L', '-c', '%d:%i %b %n', '{}', '+']
-  const args = ['-n', '10', '/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...resolve_list]
-  const options = { cwd: '/', env: childEnv(), timeout: LIST_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }
-  // Processes end meanwhile, so it may report errors.
-  return new Promise(resolve => execFile('/usr/bin/nice', args, options, (_error, output) => resolve(output)))
+  const find = ['/usr/bin/find', ...folders, '-mindepth', '1', '-maxdepth', '1', '-lname', '/memfd:*', ...resolve_list]
+  const { stdout } = await runCommand({ ...niceCommand(find), timeout_ms: LIST_TIMEOUT_MS, max_output_bytes: MAX_OUTPUT_BYTES }).done
+  return stdout.toString()
 }
 
 /** Returns the value for the whole machine. */

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
-import { childEnv } from '../../system/host-child-env.ts'
+import { niceCommand } from '../../system/commands/nice-command.ts'
+import { runCommand } from '../../system/commands/run-command.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 const MEASURE_MS = 20_000
@@ -30,11 +30,8 @@ async function diskUsage(unit: string[], path: string, user: SystemUser | null):
 }
 
 /** Returns its output for any exit code; null when it does not end in time or cannot be started. */
-function run(command: string[], user: SystemUser | null): Promise<string | null> {
-  const as_user = user ? { uid: user.uid, gid: user.gid } : {}
-  return new Promise(resolve => {
-    execFile('/usr/bin/nice', ['-n', '10', ...command], { cwd: '/', env: childEnv(), timeout: MEASURE_MS, ...as_user }, (error, output) =>
-      resolve(error && output === '' ? null : output),
-    )
-  })
+async function run(command: string[], user: SystemUser | null): Promise<string | null> {
+  const limits = { timeout_ms: MEASURE_MS, max_output_bytes: 4_096 }
+  const { code, stdout } = await runCommand({ ...niceCommand(command), user, ...limits }).done
+  return code !== 0 && stdout.length === 0 ? null : stdout.toString()
 }

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+
+/** A program that runs to its end, in a process group of its own. `env` is its whole environment. */
+export type Command = {
+  program: string
+  args: string[]
+  cwd: string
+  env: Record<string, string>
+  /** Default: the user of this process. */
+  user?: { uid: number; gid: number } | null
+  /** Standard input: text, bytes, or an open file descriptor. Empty when absent. */
+  stdin?: string | Uint8Array | number
+  /** Maximum bytes of standard output; a program that writes more is stopped. */
+  max_output_bytes: number
+  /** Absent: no limit. */
+  timeout_ms?: number
+}
+
+/**
+ * How a command ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
+ * stopped before its own end. `start_error`: it never ran.
+ */
+export type CommandEnd = {
+  code: number | null
+  signal: string | null
+  stdout: Buffer
+  stderr: string
+  stopped: 'timeout' | 'output' | 'request' | null
+  start_error: string | null
+}
+
+/** `done` never rejects. `stop` ends the command with all processes that it started. */
+export type RunningCommand = { done: Promise<CommandEnd>; stop(): void }
+
+/**
+ * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes and closes, or reads to its
+ * end: then its output is not kept. `fd3` is a further descriptor.
+ */
+export type CommandStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
+
+/** Starts the command before it returns, so that the ends of two commands can be joined in the same turn of the event loop. */
+export function startCommand(command: Command, stdio: CommandStdio = {}): RunningCommand & { child: ChildProcess } {
+  const stdin = typeof command.stdin === 'number' ? command.stdin : command.stdin === undefined ? 'ignore' : 'pipe'
+  const child = spawn(command.program, command.args, {
+    cwd: command.cwd,
+    env: command.env,
+    stdio: [stdio.input ?? stdin, stdio.output ?? 'pipe', 'pipe', ...(stdio.fd3 ? [stdio.fd3] : [])],
+    detached: true,
+    ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
+  })
+  return { child, ...watchCommand(child, command, stdio.output === 'pipe') }
+}
+
+function watchCommand(child: ChildProcess, command: Command, read_by_others: boolean): RunningCommand {
+  const { promise, resolve } = Promise.withResolvers<CommandEnd>()
+  const chunks: Buffer[] = []
+  let kept = 0
+  let stderr = ''
+  let stopped: CommandEnd['stopped'] = null
+  const stop = (reason: CommandEnd['stopped']) => {
+    stopped ??= reason
+    endGroup(child)
+  }
+  const output = read_by_others ? null : child.stdout
+  output?.on('data', (chunk: Buffer) => {
+    if (kept > command.max_output_bytes) return
+    chunks.push(chunk.subarray(0, command.max_output_bytes - kept))
+    kept += chunk.length
+    if (kept > command.max_output_bytes) stop('output')
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-16_384)
+  })
+  child.stdin?.on('error', () => {})
+  if (child.stdin && (typeof command.stdin === 'string' || command.stdin instanceof Uint8Array)) child.stdin.end(command.stdin)
+
+  const timer = command.timeout_ms === undefined ? undefined : setTimeout(() => stop('timeout'), command.timeout_ms)
+  const end = (how: Pick<CommandEnd, 'code' | 'signal' | 'start_error'>) => {
+    clearTimeout(timer)
+    resolve({ ...how, stdout: Buffer.concat(chunks), stderr, stopped })
+  }
+  child.once('exit', () => letGo(child, output))
+  child.once('error', error => end({ code: null, signal: null, start_error: error.message }))
+  child.once('close', (code, signal) => end({ code, signal, start_error: null }))
+  return { done: promise, stop: () => stop('request') }
+}
+
+/** A process that a command left running, such as a persistent ssh connection, may hold the pipes open forever: its output is not waited for. */
+function letGo(child: ChildProcess, output: Readable | null): void {
+  const timer = setTimeout(() => {
+    output?.destroy()
+    child.stderr?.destroy()
+  }, 1_000)
+  child.once('close', () => clearTimeout(timer))
+}
+
+/**
+ * Ends a command and all that it started: first with SIGTERM, so that git removes its lock files; processes that outlive the command are
+ * killed when it has ended.
+ */
+function endGroup(child: ChildProcess): void {
+  const { pid } = child
+  if (pid === undefined) return
+  signalGroup(pid, 'SIGTERM')
+  const hard = setTimeout(() => signalGroup(pid, 'SIGKILL'), 1_500)
+  child.once('close', () => {
+    clearTimeout(hard)
+    signalGroup(pid, 'SIGKILL')
+  })
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The process group has ended meanwhile.
+  }
+}
