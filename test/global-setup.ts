@@ -14,6 +14,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Superuser's connection string of the one PostgreSQL of this test run; `test/database.ts` makes databases in it. */
     admin_url: string
+    /** A folder that other users may read, removed at the end of this test run; `test/temporary-folder.ts` makes folders in it. */
+    folder: string
   }
 }
 
@@ -30,11 +32,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await removeKilledRuns()
   const folder = mkdtempSync(join(memoryFolder() ?? tmpdir(), `${prefix}${process.pid}-`))
   chmodSync(folder, 0o711)
+  const files = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`))
+  chmodSync(files, 0o755)
   const { database } = ensureServiceUsers()
   const postgres = await startEmbeddedPostgres({ data_dir: join(folder, 'postgres'), user: database, log: () => {}, durable: false })
   const stop = async () => {
     await postgres.stop()
-    rmSync(folder, { recursive: true, force: true })
+    for (const made of [folder, files]) rmSync(made, { recursive: true, force: true })
   }
   try {
     await makeTemplate(postgres.url)
@@ -43,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw error
   }
   project.provide('admin_url', postgres.url)
+  project.provide('folder', files)
   return stop
 }
 

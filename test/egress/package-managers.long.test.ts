@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { servePlain, serveSecure, type TestServer } from './servers.ts'
 import { startEgress } from './start-egress.ts'
 
-const folder = folderOfFile()
+const folder = testFolder()
 let registry: TestServer
 const requested: string[] = []
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startGitServer } from '../git/git-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 
 type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; requests: string[] }; git(...args: string[]): string }
 
@@ -14,7 +14,7 @@ type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; reque
  */
 async function startWithRemote(write: (n: number) => string, away_after = 0, env: Record<string, string> = {}): Promise<Remote> {
   const stack = new AsyncDisposableStack()
-  const root = folderOfFile()
+  const root = testFolder()
   gitIn(root, 'clone', '--quiet', '--bare', makeRepository(), 'app.git')
   const state = { away: false }
   const server = stack.use(

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type GitHost, type GitHostOptions, openGitHost } from '../../src/git/process/git-host.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
+import { runCommand } from '../../src/system/commands/run-command.ts'
 import type { SystemUser } from '../../src/system/users.ts'
 
 export const root = process.getuid?.() === 0
@@ -34,42 +34,31 @@ export async function openGitFixture(options: Partial<GitHostOptions> = {}): Pro
 }
 
 /** Runs a program as a user and gives its standard output; a failure rejects with what it wrote to stderr. */
-export function run(
+export async function run(
   cwd: string,
   program: string,
   args: string[],
   options: { user?: SystemUser | null; input?: string | Buffer; env?: Record<string, string> } = {},
 ): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  const child = execFile(
-    program,
-    args,
-    {
-      cwd,
-      encoding: 'buffer',
-      maxBuffer: 256 * 1024 ** 2,
-      env: {
-        PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
-        HOME: '/nonexistent',
-        GIT_CONFIG_GLOBAL: '/dev/null',
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_COUNT: '1',
-        GIT_CONFIG_KEY_0: 'safe.directory',
-        GIT_CONFIG_VALUE_0: '*',
-        GIT_AUTHOR_NAME: 'Ada',
-        GIT_AUTHOR_EMAIL: 'ada@example.org',
-        GIT_COMMITTER_NAME: 'Ada',
-        GIT_COMMITTER_EMAIL: 'ada@example.org',
-        ...options.env,
-      },
-      ...(options.user ? { uid: options.user.uid, gid: options.user.gid } : {}),
-    },
-    (error, stdout, stderr) =>
-      error ? reject(new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}`, { cause: error })) : resolve(stdout),
-  )
-  child.stdin?.on('error', () => {})
-  child.stdin?.end(options.input ?? '')
-  return promise
+  const env = {
+    PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+    HOME: '/nonexistent',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '*',
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.org',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.org',
+    ...options.env,
+  }
+  const identity = { cwd, env, ...(options.user && { user: options.user }) }
+  const command = { program, args, ...identity, stdin: options.input ?? '', max_output_bytes: 256 * 1024 ** 2 }
+  const { code, stdout, stderr, start_error } = await runCommand(command).done
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${start_error ?? `${stderr}${stdout}`}`)
+  return stdout
 }
 
 export async function runText(cwd: string, program: string, args: string[], options: Parameters<typeof run>[3] = {}): Promise<string> {

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { putRepository } from '../api/put-repository.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
@@ -21,7 +21,7 @@ test('an unreachable git URL: accepted, then failed as git_unavailable with the 
 })
 
 test('an empty repository: failed as setup_failed, and the message names the fix', async () => {
-  const empty = folderOfFile()
+  const empty = testFolder()
   gitIn(empty, 'init', '--quiet', '--bare')
   await using app = await startCodingApp(answers(), {}, empty)
   const { id } = await createRun(app, { prompt: 'x' })

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import type { FakeAnswer, FakeScript, FakeServer } from '../model/fake-server.ts'
 import { type App, startApp } from '../start-app.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 
 export type CodingApp = App & { model: FakeServer; repository: string; git(...args: string[]): string }
 
@@ -38,11 +38,25 @@ export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
   OPENAI_BASE_URL: model.base_url,
 })
 
-/** A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. It goes when the tests of the file are done. */
+const built = new Map<string, string>()
+
+/**
+ * A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. It is removed at the end of
+ * the test run. A copy, because each fork of a test process takes 10 ms.
+ */
 export function makeRepository(
   files: Record<string, string> = { 'README.md': '# Counter\n', 'count.js': 'export const one = 1\n', 'AGENTS.md': 'Be brief.\n' },
 ): string {
-  const folder = folderOfFile()
+  const key = JSON.stringify(files)
+  const original = built.get(key) ?? buildRepository(files)
+  built.set(key, original)
+  const folder = testFolder()
+  cpSync(original, folder, { recursive: true })
+  return folder
+}
+
+function buildRepository(files: Record<string, string>): string {
+  const folder = testFolder()
   gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
 import { TOKEN } from '../start-app.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { calls, gitIn, makeRepository, shell } from './coding-app.ts'
 import { makeManyFiles } from './many-files.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
@@ -14,7 +14,7 @@ let folder: string
 let repository: string
 let large: string
 beforeAll(() => {
-  folder = folderOfFile()
+  folder = testFolder()
   repository = makeRepository()
   large = makeManyFiles()
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../src/system/processes.ts'
 import { type Cluster, startCluster } from '../sandbox/cluster/start-cluster.ts'
 import { withoutEngine } from '../sandbox/start-engine.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
@@ -12,7 +12,7 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
   let cluster: Cluster
   /** `data_dir`: new; of it the namespace of the sandboxes has claims for four parts, as in deploy/kubernetes/volumes.yaml. */
   const env = () => {
-    const data_dir = join(folderOfFile(), 'data')
+    const data_dir = join(testFolder(), 'data')
     const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
     cluster.node.claims = Object.fromEntries(parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]))
     const { access, node, image, seccomp_profile } = cluster.of_tests

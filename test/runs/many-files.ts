@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { gitIn } from './coding-app.ts'
 
 /** A repository of one commit with 20 folders of 30 files: more than are cloned for each run. */
 export function makeManyFiles(): string {
-  const folder = folderOfFile()
+  const folder = testFolder()
   gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (let part = 0; part < 20; part++) {
     mkdirSync(join(folder, 'src', `part-${part}`), { recursive: true })

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vite
 import { ownerMark } from '../../src/sandbox/kubernetes/remove-pods.ts'
 import { type Sandbox, SandboxError, SandboxLostError } from '../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../src/system/own-folder.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { clusterDriver, type DriverOptions } from './cluster/driver.ts'
 import type { KubernetesObject } from './cluster/schemas.ts'
 import { type Cluster, startCluster } from './cluster/start-cluster.ts'
@@ -15,7 +15,7 @@ import { withoutEngine } from './start-engine.ts'
 import { sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const NAMESPACE = 'agentrun-sandboxes'
-const folder = folderOfFile()
+const folder = testFolder()
 let cluster: Cluster
 let next = 0
 

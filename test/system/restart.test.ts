@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
 import { program_env } from '../program-env.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 import { launch, root, smallClone, stampPackages } from './small-clone.ts'
 
 const stack: AsyncDisposableStack[] = []
@@ -51,7 +51,7 @@ const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
 
 test('a killed service is restarted by the launcher, which reports it in one line, and serves again', async () => {
   const database = await createTestDatabase()
-  const data = { AGENTRUN_DATA_DIR: join(folderOfFile(), 'data') }
+  const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
   const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
   started.resources.use(database)
   await started.output(/Start a run/)
@@ -72,7 +72,7 @@ test('a service that was not ready yet ends with its own message and exit code: 
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const database = await createTestDatabase()
-  const data = { AGENTRUN_DATA_DIR: join(folderOfFile(), 'data') }
+  const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
   const port = String((server.address() as { port: number }).port)
   const taken = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: port })
   taken.resources.use(database)

@@ -9,14 +9,14 @@ import { createTestDatabase } from '../database.ts'
 import { program_env } from '../program-env.ts'
 import { startServiceProcess } from '../runs/service-process.ts'
 import { TOKEN } from '../start-app.ts'
-import { folderOfFile } from '../temporary-folder.ts'
+import { testFolder } from '../temporary-folder.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A database and a data folder, and the service on them with a pipe as its standard output. */
 async function freshService(name: string, env: Record<string, string> = {}) {
   const database = await createTestDatabase()
-  const data = join(folderOfFile(), name)
+  const data = join(testFolder(), name)
   const variables = { ...env, DATABASE_URL: database.url, AGENTRUN_DATA_DIR: data, AGENTRUN_WORKER_CONCURRENCY: '0' }
   const service = await startServiceProcess(variables)
   const stop = async () => {
@@ -70,7 +70,7 @@ test("the operator's own token is in no file and no output", async () => {
 
 test('a terminal shows token and link, and no file has them', async () => {
   await using database = await createTestDatabase()
-  const data = join(folderOfFile(), 'terminal')
+  const data = join(testFolder(), 'terminal')
   const env = { ...program_env, DATABASE_URL: database.url, AGENTRUN_DATA_DIR: data, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_PORT: '0' }
   const terminal = spawn('script', ['-qec', `exec '${process.execPath}' '${main}' 2>/dev/null`, '/dev/null'], {
     env,
