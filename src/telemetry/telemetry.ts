@@ -7,6 +7,8 @@ import { turnTelemetry } from './turn-telemetry.ts'
 /** Counts in `instruments` and, with a tracer, makes spans by OpenTelemetry's semantic conventions of HTTP and generative AI. */
 export function createTelemetry(instruments: Instruments, tracer: Tracer | null): Telemetry {
   const seconds = (ms: number) => ms / 1_000
+  // Prometheus sees no increase in a series that begins with 1: the alert on the first such error needs a 0 before it.
+  for (const event of ['uncaughtException', 'unhandledRejection']) instruments.errors_uncaught.inc({ event }, 0)
   return {
     requestBegan(traceparent) {
       const began = performance.now()

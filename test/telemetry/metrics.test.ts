@@ -55,10 +55,12 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     build: value('build_info', { version: 'test', role: 'all' }),
     up: value('database_up'),
     workers: value('workers', { state: 'able' }),
+    uncaught: ['uncaughtException', 'unhandledRejection'].map(event => value('uncaught_errors_total', { event })),
     places: (value('worker_slots', { state: 'busy' }) ?? 0) + (value('worker_slots', { state: 'free' }) ?? 0),
   }).toEqual({
     ...{ claims: 2, calls: 4, failed: 1, retries: 1, tokens: [400, 40, 160], shell: [1, 1], unknown: 1, asked: 1, completed: 1, active: 0 },
     ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1, workers: 1 },
+    uncaught: [0, 0],
     places: 4,
   })
   for (const part of ['queue', 'claim', 'mirror', 'sandbox', 'first_action'])
@@ -76,10 +78,8 @@ test('labels hold words of ours alone, whatever people and models call things', 
   await app.call('GET', `/v1/organizations/${app.org_id}/users/my-own-word?tag=my-own-word`)
   const samples = (await readMetrics(url)).filter(sample => sample.name.startsWith('agentrun_'))
   const words = new Set(samples.flatMap(({ labels }) => Object.entries(labels).flatMap(([key, text]) => (key === 'le' ? [] : [text]))))
-  const operations = [...Object.keys(endpoints), 'none', 'page', 'asset']
-  const strangers = [...words].filter(
-    word => !operations.includes(word) && !Object.hasOwn(toolInputs, word) && !/^[a-z0-9_-]{0,20}$/.test(word),
-  )
+  const fixed = [...Object.keys(endpoints), 'none', 'page', 'asset', 'uncaughtException', 'unhandledRejection']
+  const strangers = [...words].filter(word => !fixed.includes(word) && !Object.hasOwn(toolInputs, word) && !/^[a-z0-9_-]{0,20}$/.test(word))
   expect(strangers).toEqual([])
   expect(JSON.stringify(samples)).not.toMatch(/my-own-word|Acme|made_up|count this|nobody should|fake"/)
 })
