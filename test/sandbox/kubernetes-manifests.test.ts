@@ -114,12 +114,13 @@ it('into the pods of the service come requests of the API from anywhere, and tho
   expect(admits({ app: 'other' }, 80, 'monitoring')).toBe(false)
 })
 
-it('the pods of the service reach everything but the metadata service of a cloud', () => {
+it('the pods of the service reach every pod, and every address but the metadata service of a cloud', () => {
   const policies = all<INetworkPolicy>('NetworkPolicy').filter(({ metadata }) => metadata.namespace === 'agentrun')
-  const blocks = policies.flatMap(({ spec }) => (spec?.egress ?? []).flatMap(({ to }) => to ?? [])).map(({ ipBlock }) => ipBlock)
-  expect(blocks).toEqual([
-    { cidr: '0.0.0.0/0', except: ['169.254.169.254/32'] },
-    { cidr: '::/0', except: ['fd00:ec2::254/128'] },
+  const peers = policies.flatMap(({ spec }) => (spec?.egress ?? []).flatMap(({ to }) => to ?? []))
+  expect(peers).toEqual([
+    { namespaceSelector: {} },
+    { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.169.254/32'] } },
+    { ipBlock: { cidr: '::/0', except: ['fd00:ec2::254/128'] } },
   ])
 })
 
