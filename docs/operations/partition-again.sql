@@ -1,5 +1,5 @@
 -- Closes the last partition of log_entries, after docs/operations/partition-log-entries.sql was run: later entries go into a new last partition.
--- 1000000 is the lower bound of the last partition, 2000000 a run ID that is not reached before the last step. Online, as there.
+-- 1000000 is the lower bound of the last partition, 2000000 a run ID that is not reached before the last step. Run each step separately.
 
 -- Step 1.
 set lock_timeout = '2s';

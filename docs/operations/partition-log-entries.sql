@@ -2,15 +2,15 @@
 -- Run each step separately, as the owner of the tables. 1000000 stands for a run ID that is not reached before the last step:
 -- the highest one, plus as many as are created in an hour.
 
--- Step 1. From now on no entry of a later run comes into this table. A lock for a moment.
+-- Step 1. From now on this table accepts no entry of a later run. It is locked for a moment.
 set lock_timeout = '2s';
 alter table log_entries add constraint log_entries_part check (run_id < 1000000) not valid;
 
--- Step 2. Nor has one come before. This reads the table once; everybody reads and writes on.
+-- Step 2. Verifies this for the existing entries. It reads the table once; others can read and write meanwhile.
 alter table log_entries validate constraint log_entries_part;
 
--- Step 3. The table becomes the first part of a new one of its name. Nobody reads or writes for some milliseconds. If somebody is in the
--- way for two seconds it gives up, and nothing is changed: try again.
+-- Step 3. The table becomes the first partition of a new table with its name, which is locked for some milliseconds. If the lock is not
+-- available within two seconds, the transaction fails and changes nothing: run the step again.
 begin;
 set local lock_timeout = '2s';
 lock table runs in share row exclusive mode;
