@@ -112,7 +112,7 @@ export const errorReference = {
     retry: 'later',
   },
   not_available: {
-    cause: 'The operation belongs to the public API, but this version of the service does not provide it.',
+    cause: 'The operation belongs to the Codegen API, but this version of the service does not provide it.',
     fix: 'Read `detail` for the alternative.',
     retry: 'never',
   },

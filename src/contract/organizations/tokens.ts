@@ -25,7 +25,7 @@ const fields = {
     .nullable()
     .describe('What it may do, as far as the role of its user still allows it; null: whatever that role allows'),
   repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is good for; null: all'),
-  wire_profile: WireProfile.describe('How answers are written: `codegen` for clients made for the public API'),
+  wire_profile: WireProfile.describe('The format of responses: `codegen` for clients of the Codegen API'),
   organization_id: z.int().nullable().describe('The only organization that it is good for; null: all of its user'),
   user_id: z.int().describe('The user that it acts for'),
   created_by: z.int().nullable().describe('The user who created it; null: the first start of the service, or the operator'),

@@ -29,7 +29,7 @@ const options = {
     value: 'PROFILE',
     choices: ['standard', 'codegen'],
     actions: ['create'],
-    about: 'codegen for clients of the public API',
+    about: 'codegen for clients of the Codegen API',
   },
   limit: { type: 'string', value: 'N', actions: ['list'], about: 'how many, 100 by default and at most' },
   skip: { type: 'string', value: 'N', actions: ['list'], about: 'leave out this many' },
