@@ -55,6 +55,24 @@ test('every path of the source that a page names exists', () => {
   expect(missing).toEqual([])
 })
 
+test('every request that a page names is an operation of the contract', () => {
+  const withoutNames = (path: string) => path.replace(/\{\w+\}/g, '{}')
+  const known = Object.values(endpoints as Record<string, Endpoint>).flatMap(endpoint =>
+    pathsOf(endpoint).map(path => `${endpoint.method} ${withoutNames(path)}`),
+  )
+  const requests = pages.flatMap(page =>
+    [...prose(page).matchAll(/`(GET|POST|PUT|PATCH|DELETE) (?:…|(?=\/v1))(\/[^`\s?]*)/g)].map(([, method = '', path = '']) => ({
+      page,
+      method,
+      path,
+    })),
+  )
+  const isKnown = (method: string, path: string) =>
+    known.some(operation => operation.startsWith(`${method} `) && operation.endsWith(withoutNames(path)))
+  expect(requests.filter(({ method, path }) => !isKnown(method, path))).toEqual([])
+  expect(requests.length).toBeGreaterThan(50)
+})
+
 test('every curl of the documentation calls an operation of the contract with a body that its schema accepts', () => {
   const table = Object.values(endpoints as Record<string, Endpoint>)
   const operationOf = (method: string, path: string) =>
