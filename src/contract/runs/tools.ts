@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
 
+const path = z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute')
+const textEdit = {
+  old: z.string().min(1).describe('Text to replace; must occur exactly once unless replace_all is true'),
+  new: z.string().describe('Text to replace it by'),
+  replace_all: z.boolean().optional().describe('Replace every occurrence, default false'),
+}
+
 /**
  * The descriptions and inputs of the agent's tools: sent to the model, validated before a tool runs, published in the OpenAPI document as
  * `Tool_<name>` (specification.md#logs).
@@ -20,35 +27,58 @@ export const toolInputs = {
     ),
   read: z
     .object({
-      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
+      path,
       offset: z.int().min(1).optional().describe('First line to read, from 1'),
       limit: z.int().min(1).max(5_000).optional().describe('Number of lines, default 2000'),
     })
-    .describe('Read a text file. Answers the lines from `offset`, at most `limit` of them; very long lines are cut.'),
+    .describe(
+      'Read a text file: the lines from `offset`, at most `limit` of them and about 29,000 characters. The end of the result says how to continue. Very long lines are cut.',
+    ),
   write: z
     .object({
-      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
+      path,
       content: z.string().max(4_000_000).describe('The whole new content of the file'),
     })
     .describe('Write a whole text file, making it and its folders when they are missing.'),
   edit: z
     .object({
-      path: z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute'),
-      old: z.string().min(1).describe('Text to replace; must occur exactly once unless replace_all is true'),
-      new: z.string().describe('Text to put in its place'),
-      replace_all: z.boolean().optional().describe('Replace every occurrence, default false'),
+      path,
+      old: textEdit.old.optional(),
+      new: textEdit.new.optional(),
+      replace_all: textEdit.replace_all,
+      edits: z
+        .array(z.object(textEdit))
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('Instead of old and new: several edits, made one after the other; all of them or none'),
+    })
+    .refine(edit => (edit.edits === undefined ? edit.old !== undefined && edit.new !== undefined : edit.old === undefined), {
+      error: 'give either `old` and `new`, or `edits`',
     })
     .describe(
-      'Replace a piece of text in a file. `old` must stand there exactly once, with its white space; give more of its surroundings when it does not.',
+      'Replace text in a file. `old` must occur exactly once, with its white space; add lines around it when it does not. Line endings stay as they are. Returns the changed lines with their numbers.',
     ),
   search: z
     .object({
-      pattern: z.string().min(1).max(2_000).describe('Extended regular expression'),
+      pattern: z
+        .string()
+        .min(1)
+        .max(2_000)
+        .describe('Regular expression as in ripgrep: \\d, \\w, \\b; lookaround and back-references work, \\n matches line breaks'),
       path: z.string().min(1).max(4_096).optional().describe('Folder or file to search in, default the workspace'),
-      glob: z.string().min(1).max(500).optional().describe('Only files whose name matches, for example *.ts'),
+      glob: z
+        .string()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe('Only these files: *.ts at any depth, src/*.ts, **/*.{ts,tsx}; with a leading ! all others'),
+      ignore_case: z.boolean().optional().describe('Default false'),
+      context: z.int().min(0).max(20).optional().describe('Lines before and after each match, default 0'),
+      files_only: z.boolean().optional().describe('Only the paths of files with a match, default false'),
     })
     .describe(
-      'Search the files of the workspace by an extended regular expression. Answers file:line:text; files that git ignores are left out.',
+      'Search the contents of files. Answers file:line:text in the order of paths, at most 400 lines. Hidden files are searched; binary files and files that git ignores are left out.',
     ),
   plan: z
     .object({

@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { isAlive } from '../../system/processes.ts'
 import { SandboxError } from '../port.ts'
 import { seccompProgram } from '../seccomp/seccomp.ts'
@@ -10,7 +11,7 @@ export type RuntimeFolder = {
   seccomp: string
   /** The same filter for container engines. */
   seccomp_profile: string
-  /** Becomes /run/init: a bash that cannot be read, the script of process 1, the port listener, and the script that Node preloads. */
+  /** Becomes /run/init: a bash that cannot be read, the script of process 1, the port listener, the script that Node preloads, and ripgrep. */
   init: string
   /** File name → host path of the sandbox's files in /etc. */
   etc: Record<string, string>
@@ -62,6 +63,8 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
     installFile(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
   // A process whose program file cannot be read is protected from others of its user: /proc shows no memory, descriptors or environment.
   installFile(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
+  const ripgrep = findRipgrep()
+  if (ripgrep !== null) installFile(join(init, 'rg'), 0o555, path => copyFileSync(ripgrep, path))
   removeKilledPipes(pipes)
   return {
     seccomp,
@@ -70,6 +73,15 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
     empty,
     pipes,
     etc: Object.fromEntries(Object.keys(etc_files).map(name => [name, join(etc, name)])),
+  }
+}
+
+/** The program that npm brought for this machine; linked statically, it runs in every image. Null: npm installed no optional packages. */
+function findRipgrep(): string | null {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`@vscode/ripgrep-linux-${process.arch}/package.json`)), 'bin/rg')
+  } catch {
+    return null
   }
 }
 

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openToolBox, type ToolBox } from './tool-box.ts'
+
+let box: ToolBox
+
+const FILES: Record<string, string> = {
+  '.gitignore': 'node_modules/\n*.log\nbuilt/\n',
+  '.github/ci.yml': 'on: push # 12\n',
+  'README.md': '# Title 12\n\nCall foo(bar) or `foo(baz)`.\n',
+  'src/a.ts': 'export const one = 1\nexport const two = 12\nfunction foo(bar: string) {}\n',
+  'src/b.tsx': 'const b = <a href="x">12</a>\n',
+  'src/deep/c.ts': 'before\nMatch 12\nafter\nend\n',
+  'src/deep/d.js': 'var d = 12\n',
+  'src/windows.txt': 'first\r\nlast word\r\n',
+  'test/a.test.ts': 'expect(12)\n',
+  'we ird/x:y 1.txt': 'twelve 12\n',
+  'debug.log': 'ignored 12\n',
+  'built/out.ts': 'ignored 12\n',
+  'node_modules/x/index.ts': 'ignored 12\n',
+}
+
+beforeAll(async () => {
+  box = await openToolBox([{ name: 'KEY', value: 'kQ7wXz2mN9pLr4Ts' }])
+  for (const [path, content] of Object.entries(FILES)) await box.write(path, content)
+  await box.write('latin1.txt', Buffer.from('gr\xfcn 12\n', 'latin1'))
+  await box.sh(
+    `printf '\\0binary 12\\n' > data.bin; git init -q .; git add README.md src; git -c user.name=a -c user.email=a@b commit -qm a`,
+  )
+})
+afterAll(() => box[Symbol.asyncDispose]())
+
+const files = async (input: Record<string, unknown>) => String((await box.call('search', { files_only: true, ...input })).text).split('\n')
+
+describe('which files are searched', () => {
+  const ALL = [
+    '.github/ci.yml',
+    'README.md',
+    'latin1.txt',
+    'src/a.ts',
+    'src/b.tsx',
+    'src/deep/c.ts',
+    'src/deep/d.js',
+    'test/a.test.ts',
+    'we ird/x:y 1.txt',
+  ]
+  test.each([
+    ['all, without ignored and binary ones', {}, ALL],
+    ['*.ts', { glob: '*.ts' }, ['src/a.ts', 'src/deep/c.ts', 'test/a.test.ts']],
+    ['**/*.ts', { glob: '**/*.ts' }, ['src/a.ts', 'src/deep/c.ts', 'test/a.test.ts']],
+    ['src/*.ts', { glob: 'src/*.ts' }, ['src/a.ts']],
+    ['/src/*.ts', { glob: '/src/*.ts' }, ['src/a.ts']],
+    ['/workspace/src/*.ts', { glob: '/workspace/src/*.ts' }, ['src/a.ts']],
+    ['src/**', { glob: 'src/**' }, ['src/a.ts', 'src/b.tsx', 'src/deep/c.ts', 'src/deep/d.js']],
+    ['*.{ts,tsx}', { glob: '*.{ts,tsx}' }, ['src/a.ts', 'src/b.tsx', 'src/deep/c.ts', 'test/a.test.ts']],
+    ['src/**/*.{js,tsx}', { glob: 'src/**/*.{js,tsx}' }, ['src/b.tsx', 'src/deep/d.js']],
+    ['!*.ts', { glob: '!*.ts' }, ALL.filter(path => !path.endsWith('.ts'))],
+    ['!test/**', { glob: '!test/**' }, ALL.filter(path => !path.startsWith('test/'))],
+    ['a glob of hidden files', { glob: '.github/*.yml' }, ['.github/ci.yml']],
+    ['a glob that ignored files match', { glob: '*.log' }, ['No matches.']],
+    ['**', { glob: '**' }, ALL],
+    ['a name with spaces and a colon', { glob: '*y 1.txt' }, ['we ird/x:y 1.txt']],
+    ['a folder', { path: 'src/deep' }, ['src/deep/c.ts', 'src/deep/d.js']],
+    ['a folder with a glob below it', { path: 'src', glob: '*.ts' }, ['src/a.ts', 'src/deep/c.ts']],
+    ['a folder with a glob from the workspace', { path: 'src', glob: 'src/*.ts' }, ['src/a.ts']],
+    ['a folder with a glob from the folder', { path: 'src', glob: 'deep/*' }, ['src/deep/c.ts', 'src/deep/d.js']],
+    ['an absolute folder', { path: '/workspace/src', glob: '*.tsx' }, ['/workspace/src/b.tsx']],
+    ['one file', { path: 'src/a.ts' }, ['src/a.ts']],
+    ['an ignored folder that is named', { path: 'node_modules' }, ['node_modules/x/index.ts']],
+    ['a folder with a slash at its end', { path: 'test/' }, ['test/a.test.ts']],
+  ])('%s', async (_name, input, expected) => {
+    expect(await files({ pattern: '12', ...input })).toEqual(expected)
+  })
+})
+
+describe('what is found', () => {
+  test.each([
+    ['digits', { pattern: '\\d\\d', path: 'src/a.ts' }, 'src/a.ts:2:export const two = 12'],
+    ['word boundaries', { pattern: '\\btwo\\b' }, 'src/a.ts:2:export const two = 12'],
+    ['a word class', { pattern: 'foo\\(\\w+\\)' }, 'README.md:3:Call foo(bar) or `foo(baz)`.'],
+    ['alternatives', { pattern: 'first|(Mat)ch' }, 'src/deep/c.ts:2:Match 12\nsrc/windows.txt:1:first'],
+    ['lookbehind', { pattern: '(?<=const )two' }, 'src/a.ts:2:export const two = 12'],
+    ['lookahead', { pattern: 'foo(?!\\(baz)\\(bar:' }, 'src/a.ts:3:function foo(bar: string) {}'],
+    ['a back-reference', { pattern: '(o)\\1\\(bar:' }, 'src/a.ts:3:function foo(bar: string) {}'],
+    ['several lines', { pattern: 'Match 12\\nafter' }, 'src/deep/c.ts:2:Match 12\nsrc/deep/c.ts:3:after'],
+    ['the end of a line of Windows', { pattern: 'first$' }, 'src/windows.txt:1:first'],
+    ['a start with a dash', { pattern: '-12' }, 'No matches.'],
+    ['quotes and shell syntax', { pattern: `'; touch pwned; echo "$(x)` }, 'No matches.'],
+    ['exact case', { pattern: 'match' }, 'No matches.'],
+    ['any case', { pattern: 'MATCH', ignore_case: true }, 'src/deep/c.ts:2:Match 12'],
+    ['any case of other scripts', { pattern: 'TITLE 12', ignore_case: true }, 'README.md:1:# Title 12'],
+    ['lines around', { pattern: 'Match', context: 1 }, 'src/deep/c.ts-1-before\nsrc/deep/c.ts:2:Match 12\nsrc/deep/c.ts-3-after'],
+    [
+      'several groups',
+      { pattern: 'Title|one = 1', context: 1, glob: '*.{md,ts}' },
+      'README.md:1:# Title 12\nREADME.md-2-\n--\nsrc/a.ts:1:export const one = 1\nsrc/a.ts-2-export const two = 12',
+    ],
+    ['text that is not UTF-8', { pattern: 'gr.n 12', path: 'latin1.txt' }, 'No matches.'],
+    ['nothing', { pattern: 'nowhere at all' }, 'No matches.'],
+  ])('%s', async (_name, input, expected) => {
+    const { status, text } = await box.call('search', input)
+    expect({ status, text }).toEqual({ status: 'ok', text: expected })
+  })
+
+  test('counts matches, not lines of context', async () => {
+    const { output } = await box.call('search', { pattern: '12', path: 'src', context: 2 })
+    expect(output).toMatchObject({ count: 4, total: 4, truncated: false })
+  })
+
+  test('no file is created or changed by a pattern, a path or a glob', async () => {
+    await box.call('search', { pattern: '$(touch pwned)', glob: '`touch pwned`', path: '.' })
+    expect(await box.sh('ls -A pwned 2>&1 || true')).toContain('No such file')
+  })
+})
+
+describe('an error says what is wrong', () => {
+  test.each([
+    ['an open group', { pattern: 'foo(bar' }, 'Error: Invalid pattern: missing closing parenthesis at position 8, after "foo(bar".'],
+    ['an open class', { pattern: 'a[z' }, /^Error: Invalid pattern: .* at position 4, after "a\[z"\.$/],
+    ['a range out of order', { pattern: 'a[z-a]' }, /^Error: Invalid pattern: .* at position 5, after "a\[z-"\.$/],
+    ['nothing to repeat', { pattern: '*a' }, /^Error: Invalid pattern: .* at position 1, after ""\.$/],
+    ['other characters before it', { pattern: 'grün(' }, /^Error: Invalid pattern: .* at position 6, after "grün\("\.$/],
+    ['a closing parenthesis', { pattern: 'a)b' }, /^Error: Invalid pattern: .* at position 2, after "a"\.$/],
+    ['NUL', { pattern: 'a\0b' }, 'Error: The pattern contains a NUL character.'],
+    ['a missing path', { pattern: 'a', path: 'nowhere' }, 'Error: nowhere does not exist.'],
+    ['an open brace in a glob', { pattern: 'a', glob: '*.{ts' }, 'Error: Invalid glob *.{ts: a { has no }.'],
+    ['a wrong type', { pattern: 'a', context: 'two' }, /^Error: The arguments of search do not fit: context: /],
+  ])('%s', async (_name, input, expected) => {
+    const { status, text } = await box.call('search', input)
+    expect(status).toBe('error')
+    expect(text).toMatch(expected)
+  })
+})
+
+test('catastrophic backtracking ends: at once without lookaround, at a limit with it', async () => {
+  await box.write('evil.txt', `x${'a'.repeat(5_000)}b\nplain\n`)
+  expect((await box.call('search', { pattern: 'x(a+)+$', path: 'evil.txt' })).text).toBe('No matches.')
+  const { status, text } = await box.call('search', { pattern: '(?=x)x(a+)+$', path: 'evil.txt' })
+  expect({ status, text }).toEqual({ status: 'error', text: expect.stringContaining('match limit exceeded') })
+})
+
+test('many matches are cut at the stated limit, and the result says how many there are', async () => {
+  await box.sh('mkdir many && seq 1 3000 | sed s/^/match/ > many/list')
+  const { output, text, result } = await box.call('search', { pattern: 'match', path: 'many' })
+  expect(output).toMatchObject({ count: 400, total: 3_000, truncated: true })
+  expect(text.split('\n').slice(398)).toEqual([
+    'many/list:399:match399',
+    'many/list:400:match400',
+    '[Showing the first 400 of 3000 matches. Narrow the pattern, path or glob.]',
+  ])
+  expect(
+    Buffer.from(result.whole?.bytes ?? [])
+      .toString()
+      .split('\n'),
+  ).toHaveLength(3_000)
+  await box.sh('seq 1 200000 > many/list')
+  expect((await box.call('search', { pattern: '\\d', path: 'many' })).text).toMatch(/\[Showing the first 400 matches\. /)
+})
+
+test('long lines are cut, and what the model reads stays below its limit', async () => {
+  await box.sh(`mkdir wide; for i in $(seq 1 100); do head -c 100000 /dev/zero | tr '\\0' w; echo; done > wide/min.js`)
+  const { text, output } = await box.call('search', { pattern: 'w', path: 'wide' })
+  expect(text.length).toBeLessThan(30_000)
+  expect(output).toMatchObject({ total: 100, truncated: true })
+})
+
+test('a secret is hidden in matches and in errors', async () => {
+  await box.write('.env', 'KEY=kQ7wXz2mN9pLr4Ts\n')
+  expect((await box.call('search', { pattern: 'KEY=', path: '.env' })).text).toBe('.env:1:KEY=[redacted:KEY]')
+  expect((await box.call('search', { pattern: 'kQ7wXz2mN9pLr4Ts(' })).text).not.toContain('kQ7wXz2mN9pLr4Ts')
+})
+
+test('the same search gives the same bytes', async () => {
+  const [first, second] = [await box.call('search', { pattern: 'e' }), await box.call('search', { pattern: 'e' })]
+  expect(second.text).toBe(first.text)
+})
