@@ -1,14 +1,15 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { textAsBytes } from '../edits/excerpt.ts'
 import type { Tool } from '../tool.ts'
-import { placeholderWritten, writeText } from './files.ts'
+import { placeholderWritten, writeBytes } from './files.ts'
 
 export const write: Tool<'write'> = {
   name: actionTool.write,
-  async run(context, input) {
-    const refused = placeholderWritten(context, input.path, input.content)
+  async run(context, { path, content }) {
+    const refused = placeholderWritten(context, path, content)
     if (refused !== null) return refused
-    const written = await writeText(await context.sandbox(), context, input.path, input.content)
-    if ('outcome' in written) return written.outcome
-    return { status: 'ok', output: { status: 'ok', path: input.path, bytes: written.value } }
+    const bytes = textAsBytes(content)
+    const failed = await writeBytes(context, path, bytes)
+    return failed ?? { status: 'ok', output: { status: 'ok', path, bytes: bytes.length } }
   },
 }

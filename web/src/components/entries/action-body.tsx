@@ -1,4 +1,4 @@
-import { isObject, numberAt, textAt } from '../../trace/fields.ts'
+import { isObject, numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { PlainText } from '../plain-text.tsx'
 import { EditDiff } from './edit-diff.tsx'
@@ -32,10 +32,19 @@ export function ActionBody({ tool_name, input, output, open, on_toggle }: Props)
     )
   }
   if (kind === 'edit' || kind === 'write') {
-    const after = textAt(input, 'new', 'content') ?? ''
+    const several = objectsAt(input, 'edits')
     return (
       <>
-        <EditDiff before={textAt(input, 'old') ?? ''} after={after} open={open} on_toggle={on_toggle} />
+        {(several.length > 0 ? several : [input]).map((edit, index) => (
+          <EditDiff
+            // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call are never reordered
+            key={index}
+            before={textAt(edit, 'old') ?? ''}
+            after={textAt(edit, 'new', 'content') ?? ''}
+            open={open}
+            on_toggle={on_toggle}
+          />
+        ))}
         {failure}
       </>
     )
