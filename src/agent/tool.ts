@@ -49,9 +49,9 @@ export type ToolResult = Omit<ToolOutcome, 'whole'> & { duration_ms: number; tru
 
 /** Bytes of one output that are kept besides when the trace has only part of it. */
 export const WHOLE_BYTES = 1024 ** 2
-/** Characters of an outcome that the trace keeps, and that the model is given. */
+/** Characters of an outcome that the trace keeps, and that the model is given. A tool that counts its lines returns no more. */
 const TRACE_CHARS = 128 * 1024
-const MODEL_CHARS = 30_000
+export const MODEL_CHARS = 30_000
 
 export function toolSpecs(tools: ToolTable): ToolSpec[] {
   return Object.values(tools).map(({ name }) => ({ name, ...toolSchema(name) }))

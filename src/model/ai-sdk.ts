@@ -12,6 +12,7 @@ import { costUsd, mostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import { toModelError } from './failure.ts'
 import type { Model, ModelAnswer, ModelRequest, ModelUsage } from './port.ts'
+import { withToolResultTexts } from './tool-results.ts'
 
 type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
@@ -24,6 +25,8 @@ export type AiSdkModel = {
   options: ProviderOptions
   /** Marks the end of the stable part of a conversation, where the provider needs that for its prompt cache. */
   cache_mark: ProviderOptions | null
+  /** Whether a failed tool result has a field of its own; otherwise the SDK would wrap its text in JSON. */
+  marks_failures: boolean
   /** Texts that must not be in an error message. */
   secrets: string[]
 }
@@ -63,10 +66,11 @@ export function createAiSdkModel(model: AiSdkModel): Model {
 }
 
 async function readAnswer(model: AiSdkModel, sdk_model: LanguageModel, request: ModelRequest, guard: CallGuard): Promise<ReadAnswer> {
+  const messages = withToolResultTexts(request.messages, model.marks_failures)
   const { stream } = await streamCall({
     model: sdk_model,
     instructions: { role: 'system', content: request.instructions, ...(model.cache_mark ? { providerOptions: model.cache_mark } : {}) },
-    messages: model.cache_mark ? markLast(request.messages, model.cache_mark) : request.messages,
+    messages: model.cache_mark ? markLast(messages, model.cache_mark) : messages,
     tools: Object.fromEntries(
       request.tools.map(({ name, description, input_schema }) => [name, tool({ description, inputSchema: jsonSchema(input_schema) })]),
     ),

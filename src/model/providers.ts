@@ -32,7 +32,7 @@ const THINKS_UNSEEN = /^claude-[a-z]+-5\b/
  */
 export function connectModel(options: ProviderOptions, id: string, provider: string, name: string): Model | null {
   const context_tokens = knownModel(id)?.context_tokens ?? null
-  const common = { id, context_tokens, options: {}, cache_mark: null }
+  const common = { id, context_tokens, options: {}, cache_mark: null, marks_failures: true }
   const { anthropic, openai, google, openai_compatible: compatible } = options
   if (provider !== 'openai-compatible' && !PLAIN_NAME.test(name)) return null
   if (provider === 'anthropic' && anthropic) {
@@ -52,6 +52,7 @@ export function connectModel(options: ProviderOptions, id: string, provider: str
       connect: fetch => createOpenAI({ apiKey, baseURL, fetch })(name),
       // The journal is the only store: nothing is kept at the provider, and every call carries the whole conversation.
       options: { openai: { store: false } },
+      marks_failures: false,
       secrets: [apiKey],
     })
   }

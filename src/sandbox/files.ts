@@ -41,16 +41,29 @@ const refusals: Record<number, { code: FileErrorCode; shown_message: string }> =
  */
 export async function readFile(sandbox: Sandbox, path: string, options: Options & { max_bytes: number }): Promise<Buffer> {
   const chunks: Uint8Array[] = []
+  await streamFile(sandbox, path, options, chunk => {
+    chunks.push(chunk)
+  })
+  return Buffer.concat(chunks)
+}
+
+/** Like `readFile`, piece by piece: what `sink` received does not count when it throws. */
+export async function streamFile(
+  sandbox: Sandbox,
+  path: string,
+  options: Options & { max_bytes: number },
+  sink: (chunk: Uint8Array) => void,
+): Promise<void> {
+  let bytes = 0
   const script = `f=${shellQuote(path)}
 [[ -e $f ]] || exit 240; [[ -d $f ]] && exit 241; [[ -f $f ]] || exit 242; [[ -r $f ]] || exit 243
 exec head -c ${options.max_bytes + 1} <"$f"`
   const result = await sandbox.stream(request(script, options), chunk => {
-    chunks.push(chunk)
+    bytes += chunk.length
+    sink(chunk)
   })
   check(result, path)
-  const bytes = Buffer.concat(chunks)
-  if (bytes.length > options.max_bytes) throw new SandboxFileError('too_large', `${path} is larger than ${options.max_bytes} bytes`)
-  return bytes
+  if (bytes > options.max_bytes) throw new SandboxFileError('too_large', `${path} is larger than ${options.max_bytes} bytes`)
 }
 
 /**

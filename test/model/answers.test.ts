@@ -40,7 +40,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     const second = await fake.model.call(request({ messages: goOn(messages, first) }))
     expect(second).toMatchObject({ text: 'Done.', tool_calls: [], finish_reason: 'stop', reasoning: null })
     const sent = JSON.stringify(fake.server.requests[1]?.body)
-    for (const part of [TWO_CALLS.text, 'src/ä.ts', ...first.tool_calls.map(call => `"of":"${call.id}"`)]) {
+    for (const part of [TWO_CALLS.text, 'src/ä.ts', ...first.tool_calls.map(call => `of: ${call.id}`)]) {
       expect(sent.replaceAll('\\"', '"')).toContain(part)
     }
   })
@@ -76,7 +76,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(new Set(ids).size).toBe(4)
     await fake.model.call(request({ messages }))
     const sent = JSON.stringify(fake.server.requests[2]?.body).replaceAll('\\"', '"')
-    for (const id of ids) expect(sent).toContain(`"of":"${id}"`)
+    for (const id of ids) expect(sent).toContain(`of: ${id}`)
   })
 
   test('images of a prompt are sent along', async () => {

@@ -40,7 +40,7 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
       first.tool_calls.map(call => [call.id, call.name]),
     )
     expect((await fake.model.call(request({ messages: goOn(messages, first) }))).text).toBe('done')
-    for (const id of ids) expect(JSON.stringify(fake.server.requests[1]?.body).replaceAll('\\"', '"')).toContain(`"of":"${id}"`)
+    for (const id of ids) expect(JSON.stringify(fake.server.requests[1]?.body).replaceAll('\\"', '"')).toContain(`of: ${id}`)
   })
 
   test('long names and ids are cut, and the ids are still unique', async () => {

@@ -1,33 +1,37 @@
-import { readFile, SandboxFileError, writeFile } from '../../sandbox/files.ts'
-import type { Sandbox } from '../../sandbox/port.ts'
+import { readFile, SandboxFileError, streamFile, writeFile } from '../../sandbox/files.ts'
 import { failed, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { type LineWindow, lineWindow } from './line-window.ts'
 
 const FILE_BYTES = 4 * 1024 ** 2
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Bytes of a file of which a part can be read, and of the part. */
+const STREAMED_BYTES = 256 * 1024 ** 2
+const WINDOW_BYTES = 4 * 1024 ** 2
 
-/** A text file of the workspace, read inside the sandbox; an outcome for the model when it is none or cannot be read. */
-export async function readText(context: ToolContext, path: string): Promise<{ text: string; bytes: number } | { outcome: ToolOutcome }> {
-  const sandbox = await context.sandbox()
-  const bytes = await attempt(() => readFile(sandbox, path, { max_bytes: FILE_BYTES, signal: context.signal }))
-  if ('outcome' in bytes) return bytes
-  try {
-    return { text: decoder.decode(bytes.value), bytes: bytes.value.length }
-  } catch {
-    return {
-      outcome: { status: 'error', output: { status: 'error', path, error: `${path} is not UTF-8 text (${bytes.value.length} bytes)` } },
-    }
-  }
-}
-
-export async function writeText(
-  sandbox: Sandbox,
+/** Some lines of a file of the workspace, whose size does not matter; an outcome for the model when it cannot be read. */
+export async function readLines(
   context: ToolContext,
   path: string,
-  text: string,
-): Promise<{ value: number } | { outcome: ToolOutcome }> {
-  const bytes = Buffer.from(text.toWellFormed(), 'utf8')
+  { first, count }: { first: number; count: number },
+): Promise<{ value: LineWindow } | { outcome: ToolOutcome }> {
+  const sandbox = await context.sandbox()
+  const window = lineWindow(first, count, WINDOW_BYTES)
+  const read = await attempt(() => streamFile(sandbox, path, { max_bytes: STREAMED_BYTES, signal: context.signal }, window.add))
+  return 'outcome' in read ? read : { value: window.finish() }
+}
+
+/** A file of the workspace that can be edited; an outcome for the model when it is binary, too large or cannot be read. */
+export async function readBytes(context: ToolContext, path: string): Promise<{ value: Buffer } | { outcome: ToolOutcome }> {
+  const sandbox = await context.sandbox()
+  const read = await attempt(() => readFile(sandbox, path, { max_bytes: FILE_BYTES, signal: context.signal }))
+  if ('outcome' in read || !read.value.includes(0)) return read
+  return { outcome: { status: 'error', output: { status: 'error', path, error: `${path} is a binary file and cannot be edited as text` } } }
+}
+
+/** Null when the file was written. */
+export async function writeBytes(context: ToolContext, path: string, bytes: Uint8Array): Promise<ToolOutcome | null> {
+  const sandbox = await context.sandbox()
   const written = await attempt(() => writeFile(sandbox, path, bytes, { signal: context.signal }))
-  return 'outcome' in written ? written : { value: bytes.length }
+  return 'outcome' in written ? written.outcome : null
 }
 
 /** Rejects text with placeholders: a model that writes back what it read would replace values by them. Null: there is none, or `known` has it too. */
@@ -40,7 +44,7 @@ export function placeholderWritten(context: ToolContext, path: string, text: str
 }
 
 /** A file that cannot be had is an answer to the model, not an error of ours. */
-async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
+export async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
   try {
     return { value: await work() }
   } catch (error) {

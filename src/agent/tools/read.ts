@@ -1,36 +1,79 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { allOf, type Tool } from '../tool.ts'
-import { readText } from './files.ts'
+import { outputText } from '../../core/text/output-text.ts'
+import { allOf, MODEL_CHARS, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { readLines } from './files.ts'
 
 const LINES = 2_000
 const LINE_CHARS = 2_000
+/** Characters of an outcome beside path and content. */
+const RESERVED_CHARS = 1_000
 
 export const read: Tool<'read'> = {
   name: actionTool.read,
-  async run(context, input) {
-    const file = await readText(context, input.path)
+  async run(context, { path, offset = 1, limit = LINES }) {
+    const file = await readLines(context, path, { first: offset, count: limit })
     if ('outcome' in file) return file.outcome
-    const lines = file.text.split('\n')
-    const first = input.offset ?? 1
-    const chosen = lines.slice(first - 1, first - 1 + (input.limit ?? LINES))
-    const shown = (await context.redactor.text(chosen.join('\n'))).split('\n')
-    const content = shown.map(line => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS).toWellFormed()}…` : line)).join('\n')
-    const long = shown.some(line => line.length > LINE_CHARS)
-    const last = first + chosen.length - 1
+    const { bytes, cut, total_lines, total_bytes } = file.value
+    if (offset > Math.max(total_lines, 1)) {
+      const error = `${path} has ${total_lines} lines, so line ${offset} does not exist.`
+      return { status: 'error', output: { status: 'error', path, error } }
+    }
+    const text = decoded(bytes)
+    if (text === null) return binary(path, total_bytes)
+    const shown = await shownOf(text.output, MODEL_CHARS - RESERVED_CHARS - path.length, context)
+    const last_line = shown.all && !cut ? Math.min(offset + limit - 1, total_lines) : offset + shown.lines - 1
     return {
       status: 'ok',
       output: {
         status: 'ok',
-        path: input.path,
-        content,
-        first_line: first,
-        last_line: last,
-        total_lines: lines.length,
-        bytes: file.bytes,
-        truncated: last < lines.length,
+        path,
+        content: shown.content,
+        first_line: offset,
+        last_line,
+        total_lines,
+        bytes: total_bytes,
+        truncated: last_line < total_lines || shown.cut_lines,
+        ...(text.escaped_bytes !== undefined && { escaped_bytes: text.escaped_bytes }),
       },
-      truncated: long,
-      whole: () => allOf(Buffer.from(chosen.join('\n'))),
+      truncated: !shown.all || cut || shown.cut_lines,
+      whole: () => allOf(Buffer.from(text.output)),
     }
   },
+}
+
+/** Null: not text. A character that the end of the window divides is left out. */
+function decoded(bytes: Buffer): { output: string; escaped_bytes?: number } | null {
+  try {
+    const output = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
+    if (!output.includes('\0')) return { output }
+  } catch {
+    // Shown with its invalid bytes escaped, unless it is no text at all.
+  }
+  const { binary, ...text } = outputText(bytes)
+  return binary === true ? null : text
+}
+
+function binary(path: string, bytes: number): ToolOutcome {
+  const error = `${path} is a binary file (${bytes} bytes), not UTF-8 text. Inspect it with a command, for example file or xxd.`
+  return { status: 'error', output: { status: 'error', path, error } }
+}
+
+/** As many whole lines as fit, redacted before they are cut. */
+async function shownOf(text: string, max_chars: number, { redactor }: ToolContext) {
+  const lines = (await redactor.text(text)).split(/(?<=\n)/)
+  let content = ''
+  let cut_lines = false
+  for (const [i, line] of lines.entries()) {
+    const shown = cutLine(line)
+    if (i > 0 && content.length + shown.length > max_chars) return { content, lines: i, all: false, cut_lines }
+    content += shown
+    cut_lines ||= shown !== line
+  }
+  return { content, lines: lines.length, all: true, cut_lines }
+}
+
+function cutLine(line: string): string {
+  const text = line.replace(/\r?\n$/, '')
+  if (text.length <= LINE_CHARS) return line
+  return `${text.slice(0, LINE_CHARS).toWellFormed()}… [line cut at ${LINE_CHARS} characters]${line.slice(text.length)}`
 }

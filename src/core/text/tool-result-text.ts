@@ -1,0 +1,82 @@
+import { stringify } from 'yaml'
+import { actionTool } from '../../contract/runs/action-tools.ts'
+
+type Output = Record<string, unknown>
+
+/** Returns whether a tool reported a failure. */
+export const isFailedResult = ({ status }: Output) => status === 'error' || status === 'timeout' || status === 'interrupted'
+
+/** Returns the result of one tool call as the model reads it. `output`: what the tool returned, as the journal has it. */
+export function toolResultText(tool_name: string, output: Output): string {
+  const { note, ...result } = output
+  if (typeof note !== 'string') return textOf(tool_name, result)
+  return Object.keys(result).join() === 'status' ? note : joined([textOf(tool_name, result), `[${note}]`])
+}
+
+function textOf(tool_name: string, output: Output): string {
+  if (tool_name === actionTool.shell && typeof output.output === 'string') return shellText(output, output.output)
+  if (isFailedResult(output)) return failureText(output)
+  if (tool_name === actionTool.read && typeof output.content === 'string') return readText(output, output.content)
+  if (tool_name === actionTool.search && Array.isArray(output.matches)) return searchText(output, output.matches)
+  if (tool_name === actionTool.write && typeof output.path === 'string') return `Wrote ${output.bytes} bytes to ${output.path}.`
+  if (tool_name === actionTool.edit && typeof output.path === 'string') return editText(output)
+  return fieldsText(output)
+}
+
+function shellText(output: Output, text: string): string {
+  const { exit_code, error, escaped_bytes } = output
+  const notes = [
+    output.truncated === true && output.binary !== true && 'The output is longer: its middle is left out.',
+    typeof escaped_bytes === 'number' && `${escaped_bytes} bytes are not UTF-8 text and are shown as \\xNN.`,
+    output.shell_restarted === true && 'The shell was restarted: its directory and variables are lost.',
+    typeof exit_code === 'number' && exit_code !== 0 && `Exit code ${exit_code}.`,
+    typeof error === 'string' && error,
+    output.status === 'interrupted' && error === undefined && 'Interrupted before it ended.',
+  ]
+  const shown = notes.filter(note => typeof note === 'string').map(note => `[${note}]`)
+  return text === '' && shown.length === 0 ? '[No output.]' : joined([text, ...shown])
+}
+
+function failureText(output: Output): string {
+  const { status, error, path: _path, ...rest } = output
+  const message = typeof error === 'string' ? `Error: ${error}` : `Error: ${status}`
+  return Object.keys(rest).length === 0 ? message : joined([message, fieldsText(rest)])
+}
+
+/** Line endings of Windows are shown as plain ones, and named: `edit` and `apply_patch` keep them. */
+function readText(output: Output, content: string): string {
+  const { path, first_line, last_line, total_lines, escaped_bytes } = output
+  if (content === '') return `[${path} is empty.]`
+  const [all, windows] = [content.split('\n').length - 1, content.split('\r\n').length - 1]
+  const whole = first_line === 1 && last_line === total_lines
+  const more = Number(last_line) < Number(total_lines) ? ` Use offset ${Number(last_line) + 1} to continue.` : ''
+  const notes = [
+    typeof escaped_bytes === 'number' && `[${escaped_bytes} bytes are not UTF-8 text and are shown as \\xNN.]`,
+    windows > 0 && `[${windows === all ? 'Lines' : `${windows} of ${all} lines`} end with CRLF; edits keep it.]`,
+    !whole && `Showing lines ${first_line}–${last_line} of ${total_lines}.${more}`,
+  ]
+  const text = windows > 0 ? content.replaceAll('\r\n', '\n') : content
+  return joined([text, ...notes.filter(note => typeof note === 'string')])
+}
+
+function searchText(output: Output, matches: unknown[]): string {
+  if (matches.length === 0) return 'No matches.'
+  const { count, total } = output
+  const all = typeof total === 'number' ? ` of ${total}` : ''
+  const more = output.truncated === true ? [`[Showing the first ${count}${all} matches. Narrow the pattern, path or glob.]`] : []
+  return joined([...matches.map(String), ...more])
+}
+
+function editText({ path, replaced, changed }: Output): string {
+  const what = `Edited ${path}: ${replaced} ${replaced === 1 ? 'replacement' : 'replacements'}.`
+  return typeof changed === 'string' && changed !== '' ? `${what}\n${changed}` : what
+}
+
+/** Every other result: its fields as YAML, which quotes nothing that needs no quotes. */
+function fieldsText({ status, ...fields }: Output): string {
+  if (Object.keys(fields).length === 0) return status === undefined || status === 'ok' ? 'Done.' : String(status)
+  return stringify(fields, { lineWidth: 0 }).trimEnd()
+}
+
+/** Joins texts with one line break each; a text that ends with one gets no second. */
+const joined = (texts: string[]) => texts.reduce((all, text) => (all === '' || all.endsWith('\n') ? all + text : `${all}\n${text}`), '')

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import type { ModelMessage } from '../../src/model/port.ts'
+import { ANTHROPIC, COMPATIBLE, GOOGLE, OPENAI, PROTOCOLS, prompt, request } from './protocols.ts'
+
+const CODE = 'const pattern = /"\\d+\\n"/ // "quoted"\n'
+const results: [string, Record<string, unknown>][] = [
+  ['read', { status: 'ok', path: 'a.ts', content: CODE, first_line: 1, last_line: 1, total_lines: 9, bytes: 99, truncated: true }],
+  ['shell', { status: 'error', exit_code: 1, output: 'AssertionError: "a" !== "b"\n', truncated: false }],
+  ['get_run', { status: 'ok', runs: [{ agent_run_id: 7, title: 'Fix "x"', result: 'done:\n- all\n' }] }],
+]
+const TEXTS = [
+  `${CODE}Showing lines 1–1 of 9. Use offset 2 to continue.`,
+  'AssertionError: "a" !== "b"\n[Exit code 1.]',
+  'runs:\n  - agent_run_id: 7\n    title: Fix "x"\n    result: |\n      done:\n      - all',
+]
+
+/** A step with three parallel calls and their results, as the journal has it. */
+const conversation: ModelMessage[] = [
+  prompt('go'),
+  {
+    role: 'assistant',
+    content: results.map(([toolName], i) => ({ type: 'tool-call', toolCallId: `call_${i}`, toolName, input: { path: 'a.ts' } })),
+  },
+  ...results.map(
+    ([toolName, value], i): ModelMessage => ({
+      role: 'tool',
+      content: [
+        { type: 'tool-result', toolCallId: `call_${i}`, toolName, output: { type: 'json', value: JSON.parse(JSON.stringify(value)) } },
+      ],
+    }),
+  ),
+]
+
+async function sent(protocol: (typeof PROTOCOLS)[number]) {
+  await using fake = await protocol.connect(() => ({ text: 'ok' }))
+  await fake.model.call(request({ messages: conversation }))
+  await fake.model.call(request({ messages: JSON.parse(JSON.stringify(conversation)) }))
+  const [first, second] = fake.server.requests.map(({ body }) => body)
+  expect(JSON.stringify(second)).toBe(JSON.stringify(first))
+  // biome-ignore lint/suspicious/noExplicitAny: the wire format of each provider is asserted below
+  return first as any
+}
+
+describe('a tool result on the wire is plain text, the same bytes each time', () => {
+  test('openai-compatible: the content of a tool message', async () => {
+    const { messages } = await sent(COMPATIBLE)
+    expect(messages.slice(-3)).toEqual(TEXTS.map((content, i) => ({ role: 'tool', tool_call_id: `call_${i}`, content })))
+  })
+
+  test('OpenAI: the output of a function call, without JSON around a failure', async () => {
+    const { input } = await sent(OPENAI)
+    expect(input.slice(-3)).toEqual(TEXTS.map((output, i) => ({ type: 'function_call_output', call_id: `call_${i}`, output })))
+  })
+
+  test('Anthropic: the content of a tool_result, with is_error for a failure only', async () => {
+    const { messages } = await sent(ANTHROPIC)
+    const blocks = messages.at(-1).content.map(({ cache_control: _mark, ...block }: Record<string, unknown>) => block)
+    const tool_result = (i: number) => ({ type: 'tool_result', tool_use_id: `call_${i}`, content: TEXTS[i] })
+    expect(blocks).toEqual([tool_result(0), { ...tool_result(1), is_error: true }, tool_result(2)])
+  })
+
+  test('Google: the content of a functionResponse, or its error', async () => {
+    const { contents } = await sent(GOOGLE)
+    const responses = contents.at(-1).parts.map((part: { functionResponse: { response: unknown } }) => part.functionResponse.response)
+    expect(responses).toEqual([
+      { name: 'read', content: TEXTS[0] },
+      { name: 'shell', error: TEXTS[1] },
+      { name: 'get_run', content: TEXTS[2] },
+    ])
+  })
+
+  test.each(PROTOCOLS)('$name sends fewer bytes than the same results as JSON', async protocol => {
+    const body = JSON.stringify(await sent(protocol))
+    const as_json = results.reduce((sum, [, value]) => sum + JSON.stringify(JSON.stringify(value)).length, 0)
+    const as_text = TEXTS.reduce((sum, text) => sum + JSON.stringify(text).length, 0)
+    expect(as_text).toBeLessThan(0.85 * as_json)
+    expect(body).not.toContain('\\\\\\"')
+  })
+})
