@@ -55,8 +55,8 @@ function wellEnded(command: Command): Finding[] {
 
 function limits(command: Command): Finding[] {
   const found: Finding[] = []
-  const add = (code: string, message: string, cause: string, mend: string) =>
-    found.push(finding({ ...base(command), code, severity: 'error', message, cause, mend, excerpt: command.error }))
+  const add = (code: string, message: string, cause: string, remedy: string) =>
+    found.push(finding({ ...base(command), code, severity: 'error', message, cause, mend: remedy, excerpt: command.error }))
   if (command.memory_kills > 0 || /memory was used up/.test(command.error ?? ''))
     add(
       'out_of_memory',
@@ -92,7 +92,7 @@ function failing(command: Command, severity: Severity): Finding[] {
   const at = first?.location ? ` (${first.location})` : ''
   const message = `${found.tests.length === 1 ? 'A test' : `${found.tests.length} tests`} failed: ${first?.name}${at}${more}`
   const cause = `${found.runner} ran, and these do not pass.`
-  const mend = 'Start with the first one: its expected and actual values are in the output. The location is as the runner printed it.'
+  const remedy = 'Start with the first one: its expected and actual values are in the output. The location is as the runner printed it.'
   const named = command.lines.findIndex(line => first !== undefined && line.includes(first.name.split(/ > | › /).at(-1) ?? first.name))
   return [
     finding({
@@ -101,7 +101,7 @@ function failing(command: Command, severity: Severity): Finding[] {
       severity,
       message,
       cause,
-      mend,
+      mend: remedy,
       tests,
       count: found.tests.length,
       excerpt: around(command.lines, Math.max(0, named)),
@@ -116,7 +116,7 @@ function of(command: Command, severity: Severity, { signature, caught, line, tex
     ...base(command),
     ...{ code: signature.code, severity, message },
     cause: worded(signature.cause, caught),
-    mend: worded(signature.mend, caught),
+    mend: worded(signature.remedy, caught),
     excerpt: around(command.lines, line) || text,
   })
 }

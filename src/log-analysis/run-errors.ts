@@ -2,7 +2,7 @@ import { textOf } from './commands.ts'
 import { type Entry, type Finding, finding } from './finding.ts'
 import { type Match, matchLine, worded } from './match-signatures.ts'
 
-type Explanation = [title: string, mend: string]
+type Explanation = [title: string, remedy: string]
 
 const KEY_REFUSED: Explanation = ['The provider of the model refuses its key', 'Give the service a key that is good.']
 
@@ -64,7 +64,7 @@ export function runError(entry: Entry): Finding | null {
     severity: again ? 'warning' : 'error',
     message: known?.[0] ?? `The run reports ${code}`,
     cause: match ? worded(match.signature.cause, match.caught) : excerpt,
-    mend: known?.[1] ?? (match && worded(match.signature.mend, match.caught)),
+    mend: known?.[1] ?? (match && worded(match.signature.remedy, match.caught)),
     excerpt,
     agent_run_id: entry.agent_run_id,
     seq: entry.seq,

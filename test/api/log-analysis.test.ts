@@ -158,7 +158,7 @@ describe('the command line', () => {
     const of_run = await cli(['analyze', String(run.id)])
     expect(of_run).toMatchObject({ code: 0, err: '' })
     expect(of_run.out).toMatch(
-      /^A module is not found: left-pad-zz\.(?:.|\n)*\nerror {2}A module is not found: left-pad-zz\n {2}cause {2}(?:.|\n)*\n {2}mend {3}/,
+      /^A module is not found: left-pad-zz\.(?:.|\n)*\nerror {2}A module is not found: left-pad-zz\n {2}cause {2}(?:.|\n)*\n {2}fix {4}/,
     )
     expect(of_run.out).toContain(`${run.web_url}#e${seqOf(MISSING)}`)
     const of_all = await cli(['analyze', '--since', '2h', '--repo', String(app.repo_id), '--json'])

@@ -4,7 +4,7 @@ import { type Answer, startAltered } from './altered-service.ts'
 import { startAnswering } from './answering-server.ts'
 import { runCli } from './run-cli.ts'
 
-type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: string; mend: string | null }
+type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: string; fix: string | null }
 
 let app: App
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function doctor(env: Record<string, string>, ...args: string[]) {
     env: { AGENTRUN_URL: app.base_url, AGENTRUN_TOKEN: app.token, ...env },
   })
   const { broken, checks }: { broken: number; checks: Finding[] } = JSON.parse(out)
-  expect(checks.filter(check => (check.mend === null) !== (check.state === 'ok'))).toEqual([])
+  expect(checks.filter(check => (check.fix === null) !== (check.state === 'ok'))).toEqual([])
   expect({ code, broken }).toEqual({ code: broken === 0 ? 0 : 1, broken: checks.filter(check => check.state === 'broken').length })
   return checks
 }
@@ -48,7 +48,7 @@ describe('problems with their fix:', () => {
     await gone[Symbol.asyncDispose]()
     expect((await doctor({ AGENTRUN_URL: gone.base_url })).at(-1)).toMatchObject({
       ...{ check: 'connection', state: 'broken', detail: expect.stringContaining('nothing listens at 127.0.0.1 port ') },
-      mend: expect.stringContaining('npm start'),
+      fix: expect.stringContaining('npm start'),
     })
     expect((await doctor({ AGENTRUN_URL: 'http://no-such-name.invalid' })).at(-1)).toMatchObject({ check: 'name', state: 'broken' })
   })
@@ -66,7 +66,7 @@ describe('problems with their fix:', () => {
     const checks = await doctor({ AGENTRUN_URL: app.base_url.replace('127.0.0.1', '127.0.0.2') })
     const last = checks.at(-1)
     // Where it listens on one loopback address only, it is not reached at all.
-    if (last?.check === 'service') expect(last.mend).toContain('AGENTRUN_ALLOWED_HOSTS')
+    if (last?.check === 'service') expect(last.fix).toContain('AGENTRUN_ALLOWED_HOSTS')
     else expect(last).toMatchObject({ check: 'connection', state: 'broken' })
   })
 
@@ -74,9 +74,9 @@ describe('problems with their fix:', () => {
     expect((await doctor({ AGENTRUN_TOKEN: 'wrong' })).at(-1)).toMatchObject({
       check: 'token',
       state: 'broken',
-      mend: expect.stringContaining('AGENTRUN_TOKEN'),
+      fix: expect.stringContaining('AGENTRUN_TOKEN'),
     })
-    expect((await doctor({ AGENTRUN_TOKEN: '' })).at(-1)).toMatchObject({ check: 'token', mend: expect.stringContaining('agentrun login') })
+    expect((await doctor({ AGENTRUN_TOKEN: '' })).at(-1)).toMatchObject({ check: 'token', fix: expect.stringContaining('agentrun login') })
     expect((await doctor({ AGENTRUN_TOKEN: 'zwei Wörter' })).at(-1)).toMatchObject({ check: 'token', state: 'broken' })
   })
 
@@ -84,7 +84,7 @@ describe('problems with their fix:', () => {
     expect((await doctor({ AGENTRUN_ORG: '424242' })).at(-1)).toMatchObject({
       check: 'organization',
       state: 'broken',
-      mend: expect.stringContaining('--org'),
+      fix: expect.stringContaining('--org'),
     })
   })
 
@@ -95,7 +95,7 @@ describe('problems with their fix:', () => {
         : answer,
     )
     const checks = await doctor({ AGENTRUN_URL: blocked.base_url })
-    expect(named(checks, 'workers')).toMatchObject({ state: 'broken', mend: 'install bubblewrap' })
+    expect(named(checks, 'workers')).toMatchObject({ state: 'broken', fix: 'install bubblewrap' })
     expect(named(checks, 'version')).toMatchObject({ state: 'warning', detail: expect.stringContaining('9.9.9') })
     await using without = await altered((path, answer) =>
       path === '/readyz'
@@ -117,7 +117,7 @@ describe('problems with their fix:', () => {
       expect(clock).toMatchObject({
         state: 'broken',
         detail: expect.stringContaining(hours > 0 ? 'ahead of' : 'behind'),
-        mend: expect.stringContaining('NTP'),
+        fix: expect.stringContaining('NTP'),
       })
     }
   })
@@ -126,7 +126,7 @@ describe('problems with their fix:', () => {
     await using proxy = await altered((_path, answer) => answer)
     const checks = await doctor({ AGENTRUN_URL: proxy.base_url })
     expect(found(checks, 'broken')).toEqual(['events'])
-    expect(named(checks, 'events')?.mend).toContain('buffering')
+    expect(named(checks, 'events')?.fix).toContain('buffering')
   })
 
   test('an organization without a repository', async () => {
@@ -134,7 +134,7 @@ describe('problems with their fix:', () => {
       path.includes('/repos') ? withBody(answer, body => ({ ...body, items: [], total: 0 })) : answer,
     )
     expect(named(await doctor({ AGENTRUN_URL: empty.base_url }), 'repositories')).toMatchObject({
-      ...{ state: 'broken', mend: 'agentrun repos add URL' },
+      ...{ state: 'broken', fix: 'agentrun repos add URL' },
     })
   })
 })

@@ -96,7 +96,7 @@ test('one pull request even if the response to the create is lost; the run waits
 }, 90_000)
 
 test('a user with write access requests a run in a comment, once: the run starts, and its answer is posted', async () => {
-  const asked = commentBy('ada', '@agent-bot please mend it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
+  const asked = commentBy('ada', '@agent-bot please fix it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
   for (const delivery of ['ask', 'again']) await deliver(hook, 'issue_comment', asked, { as: 'gitea', delivery })
   await expect.poll(async () => (await outcomeOf('ask'))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()
   const id = (await outcomeOf('ask'))?.run_id ?? 0
@@ -105,7 +105,7 @@ test('a user with write access requests a run in a comment, once: the run starts
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', title: 'It is broken', repo_id })
   const [first, second] = await allLogs(app, id)
-  expect(first.observation.text).toMatch(/issue acme\/app#500 on Gitea: [\s\S]*> @agent-bot please mend it\n> ```playbook/)
+  expect(first.observation.text).toMatch(/issue acme\/app#500 on Gitea: [\s\S]*> @agent-bot please fix it\n> ```playbook/)
   expect(second.observation).toMatchObject({ author: 'ada', issue_number: 500, repo: 'acme/app', comment_id: 50, trusted: false })
   await endOf('ask')
   expect(await outcomeOf('again')).toBeUndefined()

@@ -13,7 +13,7 @@ const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
 let app: CodingApp
 let github: FakeGitHub
 let repo_id: number
-let mend = async () => {}
+let fix = async () => {}
 beforeAll(async () => {
   app = await startCodingApp(
     // Every round writes a new file, except for a run that is not to fix anything.
@@ -21,8 +21,8 @@ beforeAll(async () => {
       const said = body.messages as { role: string }[]
       if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
       const reported = JSON.stringify(said)
-      if (!reported.includes('do not mend') || !reported.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
-      await mend()
+      if (!reported.includes('do not fix') || !reported.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
+      await fix()
       return { text: 'Not mine.' }
     },
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_POLL_SECONDS: '1' },
@@ -110,7 +110,7 @@ test('a run does not wait for checks of a closed pull request', async () => {
 }, 60_000)
 
 test('a turn that pushes nothing waits no longer for checks than one that does, however often it is woken', async () => {
-  const { id } = await createRun(app, { prompt: 'write, and do not mend', repo_id })
+  const { id } = await createRun(app, { prompt: 'write, and do not fix', repo_id })
   const head = await waitsFor(id)
   say(head, 'success')
   await awaitEnd(app, id)
@@ -118,7 +118,7 @@ test('a turn that pushes nothing waits no longer for checks than one that does, 
   github.state.checks.push({ ...late, status: 'completed', conclusion: 'failure' })
   const requested = Promise.withResolvers<void>()
   const again = Promise.withResolvers<void>()
-  mend = async () => {
+  fix = async () => {
     requested.resolve()
     await again.promise
   }

@@ -60,7 +60,7 @@ const notify = async (event: string, payload: unknown) => (await deliver(hook, e
 
 test('a request without a webhook is found by polling: an opening, a label, a review, a comment; a late webhook changes nothing', async () => {
   const [opened, labeled, reviewed] = [number, number + 1, number + 2]
-  issue('ada', '@agent-bot please mend it', { of: opened })
+  issue('ada', '@agent-bot please fix it', { of: opened })
   issue('ben', 'It breaks.', { of: labeled, at: ago(200_000) })
   label('ada', true, { of: labeled })
   pull(reviewed)
@@ -84,7 +84,7 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   expect(by_label.observation).toMatchObject({ author: 'ada', body: 'It breaks.', comment_id: null, trusted: false })
 
   const late = [
-    await notify('issues', openedBy('ada', '@agent-bot please mend it', { number: opened, id: 900 + opened })),
+    await notify('issues', openedBy('ada', '@agent-bot please fix it', { number: opened, id: 900 + opened })),
     await notify('pull_request_review', reviewBy('ada', '@agent-bot: not yet', { number: reviewed, id: 71 })),
     await notify('pull_request_review_comment', remarkBy('ada', '@agent-bot why?', { number: reviewed, id: 72 })),
   ]

@@ -55,7 +55,7 @@ const postedOn = (of: number) =>
   github.state.comments.filter(comment => comment.number === of).map(({ user, body }) => [user, body.split('\n')[0]])
 
 test('F119 a user with write access requests a run in a comment: it starts, its trace shows the comment as theirs, and its answer is posted with a link', async () => {
-  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent please mend it\n```playbook\n- run: exit 7\n```'), {
+  await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent please fix it\n```playbook\n- run: exit 7\n```'), {
     delivery: 'ask',
   })
   const id = await runOf('ask')
@@ -63,7 +63,7 @@ test('F119 a user with write access requests a run in a comment: it starts, its 
   expect(run).toMatchObject({ status: 'completed', source_type: 'GITHUB', title: 'It is broken', repo_id, user_id: app.user_id })
   const [first, second] = await allLogs(app, id)
   expect([first.message_type, first.observation.source_type]).toEqual(['USER_MESSAGE', 'GITHUB'])
-  expect(first.observation.text).toContain('> @careful-agent please mend it\n> ```playbook')
+  expect(first.observation.text).toContain('> @careful-agent please fix it\n> ```playbook')
   expect(second).toMatchObject({
     message_type: 'USER_GITHUB_ISSUE_COMMENT',
     observation: {

@@ -67,7 +67,7 @@ test('one whose commits should not have been pushed stays a draft, and a later h
   const { id } = await createRun(app, { prompt: 'Merge it' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'draft' }] })
   expect((await evaluations(app, id)).map(({ verdict, findings }) => [verdict, findings[0].code])).toEqual([['fail', 'commits_failed']])
-  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Do mend it.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Do fix it.' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1, state: 'open' }] })
   expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['fail', 'pass'])
 })

@@ -96,11 +96,11 @@ test('a failed setup command ends the run before the first model call, with comm
   const error = { message_type: 'ERROR', tool_name: 'setup_command', observation: { code: 'setup_command_failed', phase: 'setup' } }
   expect(logs.at(-1)).toMatchObject(error)
 
-  await setUpBy(['echo mended >~/mended'])
-  script = [calls(shell('cat ~/mended'))]
+  await setUpBy(['echo fixed >~/fixed'])
+  script = [calls(shell('cat ~/fixed'))]
   await app.call('POST', at(`/agent/run/${id}/resume`), { prompt: 'again' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
-  expect(ofTool(await allLogs(app, id), 'shell').at(-1).tool_output.output).toBe('mended\n')
+  expect(ofTool(await allLogs(app, id), 'shell').at(-1).tool_output.output).toBe('fixed\n')
 })
 
 test('where the repository allows failures the run continues, and the agent is notified', async () => {

@@ -4,7 +4,7 @@ import { type CheckRound, type Found, nextRound } from './check-rounds.ts'
 
 const found = (tree: string, names: string[], more: Partial<Found> & { attempt?: number } = {}): Found => ({
   ...{ head_sha: `sha-${tree}`, tree, findings: 0 },
-  failing: names.map(name => ({ name, attempt: more.attempt ?? 1, mendable: true })),
+  failing: names.map(name => ({ name, attempt: more.attempt ?? 1, fixable: true })),
   ...more,
 })
 /** Plays what was found, one after the other, until it stops; answers the reasons and what was worked on. */
@@ -56,7 +56,7 @@ describe('it stops', () => {
   })
 
   test('where nothing can be fixed', () => {
-    const cancelled = found('1', [], { failing: [{ name: 'a', attempt: 1, mendable: false }] })
+    const cancelled = found('1', [], { failing: [{ name: 'a', attempt: 1, fixable: false }] })
     expect(play([cancelled], thrice).stopped).toMatchObject({ because: 'needs_person' })
   })
 })
@@ -84,23 +84,16 @@ describe('whatever is found', () => {
       head: fc.nat(6),
       tree: fc.nat(4),
       failing: fc.subarray(names, { minLength: 1 }),
-      mendable: fc.boolean(),
+      fixable: fc.boolean(),
       attempt: fc.nat(5),
       findings: fc.nat(3),
     }),
     { minLength: 60, maxLength: 60 },
   )
   const counts = fc.record({ a: fc.nat(4), b: fc.nat(4), c: fc.nat(4), d: fc.nat(4) })
-  const asFound = (one: {
-    head: number
-    tree: number
-    failing: string[]
-    mendable: boolean
-    attempt: number
-    findings: number
-  }): Found => ({
+  const asFound = (one: { head: number; tree: number; failing: string[]; fixable: boolean; attempt: number; findings: number }): Found => ({
     ...{ head_sha: `h${one.head}`, tree: `t${one.tree}`, findings: one.findings },
-    failing: one.failing.map(name => ({ name, attempt: one.attempt, mendable: one.mendable })),
+    failing: one.failing.map(name => ({ name, attempt: one.attempt, fixable: one.fixable })),
   })
 
   test('it ends, within as many attempts for each failing check as are allowed', () => {

@@ -23,7 +23,7 @@ export const stopReasons = {
 /** Why failing checks are no longer worked on. */
 export type StopReason = keyof typeof stopReasons
 
-export type Failing = { name: string; attempt: number; mendable: boolean }
+export type Failing = { name: string; attempt: number; fixable: boolean }
 export type Found = { head_sha: string; tree: string; failing: readonly Failing[]; findings: number }
 
 /** `attempt` of `max_attempts` counts from the moment at which the number of failing checks last reached a new minimum in the turn. */
@@ -35,7 +35,7 @@ export type NextRound = { attempt: number; max_attempts: number } & ({ kind: 'wo
  * same files again, and never more problems than before. `rounds`: the attempts of this turn, oldest first.
  */
 export function nextRound(rounds: readonly CheckRound[], found: Found, allowed: (name: string) => number): NextRound {
-  const names = found.failing.filter(check => check.mendable).map(check => check.name)
+  const names = found.failing.filter(check => check.fixable).map(check => check.name)
   const since = sinceProgress(rounds, found.failing.length)
   const max_attempts = Math.max(0, ...names.map(allowed))
   const stop = (because: StopReason): NextRound => ({ kind: 'stop', because, attempt: since.length, max_attempts })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CheckConclusion } from '../../contract/pull-requests/checks.ts'
 import { checkConclusions } from '../../contract/pull-requests/checks.ts'
-import { checksVerdict, hasFailed, hasPassed, isMendable, type SeenCheck } from './checks-verdict.ts'
+import { checksVerdict, hasFailed, hasPassed, isFixable, type SeenCheck } from './checks-verdict.ts'
 
 const check = (name: string, conclusion: CheckConclusion | null, app: string | null = null): SeenCheck => ({
   ...{ name, source: app === null ? 'local' : 'github', app, conclusion },
@@ -32,7 +32,7 @@ test('a failure of an app of high priority does not wait for the others', () => 
 test('every conclusion is a success or a failure, and everything fixable is a failure', () => {
   for (const conclusion of checkConclusions) {
     expect({ conclusion, one: hasPassed({ conclusion }) !== hasFailed({ conclusion }) }).toEqual({ conclusion, one: true })
-    if (isMendable({ conclusion })) expect(hasFailed({ conclusion })).toBe(true)
+    if (isFixable({ conclusion })) expect(hasFailed({ conclusion })).toBe(true)
   }
   expect([hasPassed({ conclusion: null }), hasFailed({ conclusion: null })]).toEqual([false, false])
 })

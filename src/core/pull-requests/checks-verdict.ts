@@ -12,10 +12,10 @@ export type SeenCheck = {
 
 const PASSED: readonly CheckConclusion[] = ['success', 'neutral', 'skipped']
 /** A code change may fix these; any other conclusion except success needs a person. */
-const MENDABLE: readonly CheckConclusion[] = ['failure', 'timed_out', 'startup_failure']
+const FIXABLE: readonly CheckConclusion[] = ['failure', 'timed_out', 'startup_failure']
 
 export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && PASSED.includes(conclusion)
-export const isMendable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && MENDABLE.includes(conclusion)
+export const isFixable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && FIXABLE.includes(conclusion)
 export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclusion !== null && !hasPassed(check)
 
 export type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {

@@ -9,7 +9,7 @@ export type Signature = {
   /** Must match one of the lines directly before; absent: the line is sufficient. */
   near?: RegExp
   cause: string
-  mend: string
+  remedy: string
   /** Follows a more specific error, which is the cause if present. */
   general?: true
   /** A test may provoke it: listed after the failed tests, if there are any. */

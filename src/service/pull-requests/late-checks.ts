@@ -1,5 +1,5 @@
 import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
-import { checksVerdict, isMendable } from '../../core/pull-requests/checks-verdict.ts'
+import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
@@ -28,7 +28,7 @@ export async function resumeForChecks(ctx: Pick<Context, 'db' | 'organization_id
     await listChecks(db, organization_id, [{ repository_id: repo_id, head_sha: sha }]),
     settings.high_priority_apps,
   )
-  const names = failing.filter(check => isMendable(check) && retriesOf(settings, check.name) > 0).map(check => check.name)
+  const names = failing.filter(check => isFixable(check) && retriesOf(settings, check.name) > 0).map(check => check.name)
   if (!settled || names.length === 0) return
   for (const id of await findRunsAt(db, organization_id, repo_id, sha)) {
     const evaluation = await findLatestEvaluation(db, organization_id, id)

@@ -2,7 +2,7 @@ import type { JournalRecord, TurnEnding } from '../../agent/conversation.ts'
 import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-permissions.ts'
 import { type Failing, nextRound } from '../../core/pull-requests/check-rounds.ts'
 import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
-import { checksVerdict, isMendable } from '../../core/pull-requests/checks-verdict.ts'
+import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
 import { failingExcerpt } from '../../core/pull-requests/failing-excerpt.ts'
 import { treeOf } from '../../git/read/revisions.ts'
 import { SandboxError } from '../../sandbox/port.ts'
@@ -107,7 +107,7 @@ async function decide(
 
 async function fixOrStop(to: Following, head: PushedHead, failed: readonly KnownCheck[]): Promise<Followed> {
   const { deps, base, rounds } = to
-  const failing: Failing[] = failed.map(check => ({ name: check.name, attempt: check.attempt, mendable: isMendable(check) }))
+  const failing: Failing[] = failed.map(check => ({ name: check.name, attempt: check.attempt, fixable: isFixable(check) }))
   const tree = await treeOf(deps.git, base.repository.id, head.sha)
   const found = { head_sha: head.sha, tree, failing, findings: await findingsOf(to, head.sha) }
   const next = nextRound(rounds, found, name => retriesOf(head.settings, name))

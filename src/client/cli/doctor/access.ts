@@ -29,11 +29,11 @@ export async function checkOrganization(client: Client, { signal }: Patient): Pr
     return [ok('organization', `${organization_id}, ${page.total} runs`)]
   } catch (error) {
     if (!(error instanceof AgentRunError)) throw error
-    const mend =
+    const fix =
       error.code === 'organization_needed'
         ? 'give --org ID, set AGENTRUN_ORG, or store it: agentrun login --org ID'
         : 'give the id of an organization that the token belongs to (--org, AGENTRUN_ORG)'
-    return [broken('organization', error.detail, mend)]
+    return [broken('organization', error.detail, fix)]
   }
 }
 
@@ -134,8 +134,8 @@ export async function checkEvents(client: Client, { signal }: Patient): Promise<
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof AgentRunError && error.status === 403) return []
-    const mend = 'let the proxy in between pass text/event-stream on without buffering; until then waiting asks every 2 s'
-    return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', mend)]
+    const fix = 'let the proxy in between pass text/event-stream on without buffering; until then waiting asks every 2 s'
+    return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', fix)]
   } finally {
     clearTimeout(late)
     closed.abort()

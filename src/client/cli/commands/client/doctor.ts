@@ -20,7 +20,7 @@ export const doctor = command({
   options: {},
   notes: [
     'The exit code is 1 when something is broken. A warning is not an error, but may be unintended.',
-    'With --json: {"broken": n, "checks": [{check, state, detail, mend}]}.',
+    'With --json: {"broken": n, "checks": [{check, state, detail, fix}]}.',
   ],
   async run({ settings, signal, print, json }) {
     const findings: Finding[] = []
@@ -30,7 +30,7 @@ export const doctor = command({
       if (json) continue
       const { word, style } = marks[finding.state]
       print.line(`${print.style(style, word)} ${finding.check}: ${firstLine(finding.detail)}`)
-      if (finding.mend !== null) print.line(`        ${print.style('bold', `→ ${firstLine(finding.mend, 2_000)}`)}`)
+      if (finding.fix !== null) print.line(`        ${print.style('bold', `→ ${firstLine(finding.fix, 2_000)}`)}`)
       print.progress('checking …')
     }
     print.progress(null)

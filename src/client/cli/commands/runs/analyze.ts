@@ -61,7 +61,7 @@ function linesOf({ message, findings, url }: Analysis, { style }: Pick<Printer, 
       '',
       `${style(styles[one.severity] ?? 'dim', one.severity)}  ${plainText(one.message)}`,
       ...(one.cause === null ? [] : [`  cause  ${plainText(one.cause)}`]),
-      ...(one.mend === null ? [] : [`  mend   ${plainText(one.mend)}`]),
+      ...(one.mend === null ? [] : [`  fix    ${plainText(one.mend)}`]),
       ...one.tests.slice(1, 10).map(({ name, location }) => plainText(`  test   ${name}${location === null ? '' : ` (${location})`}`)),
       style('dim', `  ${one.url}`),
     ])
