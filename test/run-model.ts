@@ -23,21 +23,21 @@ export type Row = {
   recovering: boolean
   losses: number
   /** There are messages that this turn has not read. */
-  unheard: boolean
+  has_unread_messages: boolean
   /** Resumed since the request to stop: it gets a new turn when it is cancelled. */
   resume_requested: boolean
 }
 
-/** Seconds. `fence` and `let_go`: what a worker has after a stop and after a pause. */
-export type Times = { lease: number; queue: number; turn: number; answer: number; checks: number; fence: number; let_go: number }
+/** Seconds. `fence` and `pause`: what a worker has after a stop and after a pause. */
+export type Times = { lease: number; queue: number; turn: number; answer: number; checks: number; fence: number; pause: number }
 
 const at_rest = { owner: null, lease_until: null, claimable: false, recovering: false, of_checks: false } as const
-const at_work = ({ status }: Row) => status === 'starting' || status === 'running'
+const isActive = ({ status }: Row) => status === 'starting' || status === 'running'
 
 export const created = (now: number, times: Times): Row => ({
   ...at_rest,
   ...{ status: 'queued', status_reason: null, turn: 1, epoch: 0, deadline_at: now + times.queue, claimable: true },
-  ...{ pausing: false, losses: 0, unheard: true, resume_requested: false },
+  ...{ pausing: false, losses: 0, has_unread_messages: true, resume_requested: false },
 })
 
 export function claimed(row: Row, owner: string, now: number, times: Times): Row | null {
@@ -55,36 +55,38 @@ const leaseOf = (deadline_at: number | null, now: number, seconds: number) =>
 /** Every write of a worker names the epoch that it claimed. */
 const owns = (row: Row, epoch: number) => row.epoch === epoch && row.lease_until !== null
 
-export function beaten(row: Row, epoch: number, now: number, times: Times): Row | null {
+export function heartbeatSent(row: Row, epoch: number, now: number, times: Times): Row | null {
   if (!owns(row, epoch)) return null
   if (row.status === 'cancelling' || row.pausing) return row
   return { ...row, lease_until: leaseOf(row.deadline_at, now, times.lease) }
 }
 
-export function begun(row: Row, epoch: number): Row | null {
+export function turnBegun(row: Row, epoch: number): Row | null {
   return owns(row, epoch) && row.status === 'starting' ? { ...row, status: 'running', recovering: false } : null
 }
 
 /** The agent gets the messages of people. */
-export function heard(row: Row, epoch: number): Row | null {
-  return owns(row, epoch) ? { ...row, unheard: false } : null
+export function messagesRead(row: Row, epoch: number): Row | null {
+  return owns(row, epoch) ? { ...row, has_unread_messages: false } : null
 }
 
 /** How a worker ends a turn. A stop, and for what rests a pause, wins over every other end. */
-export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'let_go' | 'handed_over'
+export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'released' | 'handed_over'
 
 export function ended(row: Row, epoch: number, end: End, now: number, times: Times): Row | null {
   if (!owns(row, epoch)) return null
   if (row.status === 'cancelling') return settled(row, now, times)
-  if (!at_work(row)) return null
+  if (!isActive(row)) return null
   // A message that the agent has not read continues the run, perhaps with more.
-  const goes_on = end === 'budget' && row.unheard
+  const goes_on = end === 'budget' && row.has_unread_messages
   const of_checks = end === 'checks'
-  if (goes_on || end === 'let_go' || end === 'handed_over' || end === 'waiting' || of_checks) {
+  if (goes_on || end === 'released' || end === 'handed_over' || end === 'waiting' || of_checks) {
     if (row.pausing) return paused(row)
     if (end === 'waiting' || of_checks) {
       const deadline_at = now + (of_checks ? times.checks : times.answer)
-      return row.status === 'running' ? { ...row, ...at_rest, status: 'waiting', of_checks, claimable: row.unheard, deadline_at } : null
+      return row.status === 'running'
+        ? { ...row, ...at_rest, status: 'waiting', of_checks, claimable: row.has_unread_messages, deadline_at }
+        : null
     }
     return { ...row, ...at_rest, status: 'queued', epoch: row.epoch + 1, claimable: true, recovering: true }
   }
@@ -92,13 +94,13 @@ export function ended(row: Row, epoch: number, end: End, now: number, times: Tim
   if (end === 'failed') return { ...row, ...at_rest, status: 'failed', status_reason: 'agent_error', deadline_at: null }
   if (row.status !== 'running') return null
   const done: Row = { ...row, ...at_rest, status: 'completed', deadline_at: null }
-  return row.unheard ? again(done, now, times, true) : done
+  return row.has_unread_messages ? again(done, now, times, true) : done
 }
 
 const stopped = (row: Row): Row => ({ ...row, ...at_rest, status: 'cancelled', status_reason: null, deadline_at: null })
 /** The worker has released a run that was to stop. */
 const settled = (row: Row, now: number, times: Times): Row =>
-  row.resume_requested ? { ...again(stopped(row), now, times, true), unheard: true, resume_requested: false } : stopped(row)
+  row.resume_requested ? { ...again(stopped(row), now, times, true), has_unread_messages: true, resume_requested: false } : stopped(row)
 const paused = (row: Row): Row => ({ ...row, ...at_rest, status: 'paused', status_reason: 'user_request', deadline_at: null })
 
 /** Back to the queue by a person, with a new turn or in the middle of the one that was held. */
@@ -120,25 +122,25 @@ export function stopRequested(row: Row, now: number, { fence }: Times): Row {
   if (isTerminal(row.status)) return row
   if (row.status === 'cancelling') return { ...row, resume_requested: false }
   // What a lost worker has left open is closed by the sweep first.
-  if (!at_work(row) && !row.recovering) return stopped(row)
+  if (!isActive(row) && !row.recovering) return stopped(row)
   const owner = row.owner ?? 'nobody'
   return { ...row, status: 'cancelling', owner, claimable: false, recovering: false, lease_until: now + fence, deadline_at: now + fence }
 }
 
-export function pauseRequested(row: Row, now: number, { let_go }: Times): Row | null {
+export function pauseRequested(row: Row, now: number, { pause }: Times): Row | null {
   if (row.status === 'cancelling' || isTerminal(row.status)) return null
-  if (row.status === 'paused' || (at_work(row) && row.pausing)) return row
-  if (!at_work(row)) return { ...paused(row), pausing: true }
-  return { ...row, pausing: true, lease_until: leaseOf(row.deadline_at, now, let_go) }
+  if (row.status === 'paused' || (isActive(row) && row.pausing)) return row
+  if (!isActive(row)) return { ...paused(row), pausing: true }
+  return { ...row, pausing: true, lease_until: leaseOf(row.deadline_at, now, pause) }
 }
 
 export function resumed(row: Row, now: number, times: Times): Row | null {
   if (row.status === 'cancelling') return { ...row, resume_requested: true }
-  const told = { ...row, unheard: true }
-  if (isTerminal(row.status)) return again(told, now, times, true)
-  if (row.status === 'paused') return again(told, now, times, false)
-  if (row.status === 'waiting') return { ...told, pausing: false, claimable: true, deadline_at: now + times.queue }
-  return { ...told, pausing: false }
+  const with_message = { ...row, has_unread_messages: true }
+  if (isTerminal(row.status)) return again(with_message, now, times, true)
+  if (row.status === 'paused') return again(with_message, now, times, false)
+  if (row.status === 'waiting') return { ...with_message, pausing: false, claimable: true, deadline_at: now + times.queue }
+  return { ...with_message, pausing: false }
 }
 
 /** Gives a run whose owner is gone to the next one, and ends runs without a successor or past their time; one that waits for checks continues then. */

@@ -36,7 +36,7 @@ describe('analyzeAgentRunLogs', () => {
   test('200: names the cause immediately, with its entry, its sandbox and the fix; a run has a model explain it, and names entries that do not exist', async () => {
     const seq = seqOf(MISSING)
     app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
-    const calls_before = app.told().length
+    const calls_before = app.lastMessages().length
     const { status, body } = await analyzeRun(run.id, { prompt: 'Why <b>?' })
     expect({ status, body }).toMatchObject({ status: 200, body: { status: 'queued', looked_at: { runs: 1, left_out: [] } } })
     expect(body.findings[0]).toMatchObject({ code: 'node_module_not_found', severity: 'error', agent_run_id: run.id, seq, exit_code: 1 })
@@ -56,8 +56,8 @@ describe('analyzeAgentRunLogs', () => {
     expect(ended.result).toContain(`The module is missing ([#${seq}](${run.web_url}#e${seq})), see #998 (there is no such entry).`)
     expect(ended.result).toContain('Left out, because there are no such entries: #999')
     expect(ended.result).toContain(body.message)
-    expect(app.told()).toHaveLength(calls_before + 1)
-    expect(app.told().at(-1)).toContain('left-pad-zz')
+    expect(app.lastMessages()).toHaveLength(calls_before + 1)
+    expect(app.lastMessages().at(-1)).toContain('left-pad-zz')
     const trace = await allLogs(app, body.agent_run_id)
     expect(trace.map(entry => entry.tool_name ?? entry.message_type)).toEqual([
       'USER_MESSAGE',
@@ -78,12 +78,12 @@ describe('analyzeAgentRunLogs', () => {
     const silent = (await analyzeRun(run.id)).body
     expect((await awaitEnd(app, silent.agent_run_id)).result).toMatch(/^A module is not found: left-pad-zz\./)
     await app.call('PATCH', app.at(''), { default_model: 'scripted/playbook' })
-    const requested = app.told().length
+    const requested = app.lastMessages().length
     const without = (await analyzeRun(run.id)).body
     const ended = await awaitEnd(app, without.agent_run_id)
     expect(ended).toMatchObject({ status: 'completed', model: 'scripted/playbook' })
     expect(ended.result.startsWith(without.message)).toBe(true)
-    expect(app.told()).toHaveLength(requested)
+    expect(app.lastMessages()).toHaveLength(requested)
   })
 
   test('400: names the field', async () => {

@@ -13,7 +13,7 @@ export type ModelRun = {
   archived: boolean
   banned: boolean
   pull_requests: number
-  /** Asked to pause, and not resumed since. */
+  /** A pause was requested, and no resume since. */
   held: boolean
   /** Why it is paused. */
   reason: 'budget' | 'user_request'
@@ -61,15 +61,15 @@ export function paused(run: ModelRun): ModelRun | null {
 }
 
 /** Null: 409. */
-export function resumed(run: ModelRun, text: string, asked: Mode | undefined): ModelRun | null {
+export function resumed(run: ModelRun, text: string, mode: Mode | undefined): ModelRun | null {
   if (run.banned) return null
   const shown = { ...run, archived: false }
-  const said = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
-  if (hasEnded(run)) return { ...shown, held: false, status: 'queued', turn: run.turn + 1, entries: said('prompt', run.turn + 1) }
-  if (run.status === 'cancelling') return { ...shown, follow_up: true, entries: said('enqueue', run.turn) }
-  if (run.status === 'paused') return { ...shown, held: false, status: 'queued', entries: said('steer', run.turn) }
-  if (run.status === 'waiting') return { ...shown, answered: true, entries: said('answer', run.turn) }
-  return { ...shown, held: false, entries: said(asked ?? 'steer', run.turn) }
+  const withMessage = (mode: string, turn: number) => [...run.entries, { message_type: 'USER_MESSAGE' as const, turn, mode, text }]
+  if (hasEnded(run)) return { ...shown, held: false, status: 'queued', turn: run.turn + 1, entries: withMessage('prompt', run.turn + 1) }
+  if (run.status === 'cancelling') return { ...shown, follow_up: true, entries: withMessage('enqueue', run.turn) }
+  if (run.status === 'paused') return { ...shown, held: false, status: 'queued', entries: withMessage('steer', run.turn) }
+  if (run.status === 'waiting') return { ...shown, answered: true, entries: withMessage('answer', run.turn) }
+  return { ...shown, held: false, entries: withMessage(mode ?? 'steer', run.turn) }
 }
 
 export function moved(run: ModelRun, to: RunStatus): ModelRun {

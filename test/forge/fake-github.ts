@@ -39,7 +39,7 @@ export type FakeGitHub = AsyncDisposable & {
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: Fault[]): void
   /** Resolves when an operation is requested the next time, before the response. */
-  asked(name: string): Promise<void>
+  requestOf(name: string): Promise<void>
   /** Takes back all tokens of installations. */
   revokeTokens(): void
   count(name: string): number
@@ -216,7 +216,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
   return {
     ...{ url: server.url, folder: bare, state, token, app, requests, mistakes },
     play: (name, ...list) => void faults.set(name, [...(faults.get(name) ?? []), ...list]),
-    asked: name => new Promise(resolve => waiting.set(name, [...(waiting.get(name) ?? []), resolve])),
+    requestOf: name => new Promise(resolve => waiting.set(name, [...(waiting.get(name) ?? []), resolve])),
     revokeTokens: () => installed.clear(),
     count: name => requests.filter(request => request.name === name).length,
     charged: () => requests.filter(({ status }) => status !== 304).map(({ name }) => name),

@@ -15,8 +15,8 @@ const TWO_CALLS = {
 describe.each(PROTOCOLS)('$name', protocol => {
   test('gives text, reasoning, parallel tool calls in order and usage', async () => {
     await using fake = await protocol.connect(() => TWO_CALLS)
-    const said: string[] = []
-    const answer = await fake.model.call(request({ on_delta: delta => said.push(`${delta.kind}:${delta.text}`) }))
+    const deltas: string[] = []
+    const answer = await fake.model.call(request({ on_delta: delta => deltas.push(`${delta.kind}:${delta.text}`) }))
     expect(answer).toMatchObject({
       text: TWO_CALLS.text,
       reasoning: TWO_CALLS.reasoning,
@@ -27,13 +27,13 @@ describe.each(PROTOCOLS)('$name', protocol => {
       TWO_CALLS.tool_calls.map(({ id: _id, ...call }) => call),
     )
     expect(answer.usage.raw).toBeTypeOf('object')
-    const live = (kind: string) => said.flatMap(one => (one.startsWith(kind) ? [one.slice(kind.length + 1)] : [])).join('')
+    const live = (kind: string) => deltas.flatMap(one => (one.startsWith(kind) ? [one.slice(kind.length + 1)] : [])).join('')
     expect({ text: live('text'), reasoning: live('reasoning') }).toEqual({ text: answer.text, reasoning: answer.reasoning })
-    expect(said.length).toBeGreaterThan(5)
+    expect(deltas.length).toBeGreaterThan(5)
     expect(fake.server.requests).toHaveLength(1)
   })
 
-  test('replays its own answer, results matched to calls, after a way through JSON', async () => {
+  test('replays its own answer from JSON, with each result matched to its call', async () => {
     await using fake = await protocol.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'Done.' }))
     const messages = [prompt('go')]
     const first = await fake.model.call(request({ messages }))
@@ -55,14 +55,14 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(sent).not.toContain('agentrun')
   })
 
-  test('gives a call of an unknown tool to the agent, arguments parsed', async () => {
+  test('returns a call of an unknown tool with parsed arguments', async () => {
     await using fake = await protocol.connect(() => ({ tool_calls: [{ name: 'deploy_to_mars', arguments: { path: 'x' } }] }))
     const answer = await fake.model.call(request())
     expect(answer.tool_calls).toEqual([{ id: expect.any(String), name: 'deploy_to_mars', input: { path: 'x' } }])
     expect(JSON.stringify(answer.messages)).toContain('deploy_to_mars')
   })
 
-  test('gives every call an id of its own, in the answer and over the whole conversation', async () => {
+  test('gives every call a unique id, in the answer and in the whole conversation', async () => {
     const twice = { tool_calls: [1, 2].map(n => ({ id: 'same', name: 'shell', arguments: { command: `echo ${n}` } })) }
     await using fake = await protocol.connect((_seen, n) => (n < 2 ? twice : { text: 'done' }))
     let messages = [prompt('go')]
@@ -79,7 +79,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     for (const id of ids) expect(sent).toContain(`of: ${id}`)
   })
 
-  test('images of a prompt are sent along', async () => {
+  test('images of a prompt are sent', async () => {
     const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const file = { type: 'file' as const, data: `data:image/png;base64,${pixel}`, mediaType: 'image/png' }
     await using fake = await protocol.connect(() => ({ text: 'a dot' }))
@@ -89,7 +89,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(sent).toContain('image/png')
   })
 
-  test('an answer cut by the token limit has the reason length', async () => {
+  test('an answer truncated by the token limit has the reason length', async () => {
     await using fake = await protocol.connect(() => ({ text: 'half a sen', finish: 'length' }))
     expect(await fake.model.call(request())).toMatchObject({ text: 'half a sen', finish_reason: 'length' })
   })
@@ -140,14 +140,14 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('bad arguments over $name', proto
   })
 })
 
-test('a refusal in words of its own is text with the reason refusal', async () => {
+test('a refusal that the model words itself is text with the reason refusal', async () => {
   for (const protocol of [COMPATIBLE, OPENAI]) {
     await using fake = await protocol.connect(() => ({ refusal: 'I will not.' }))
     expect(await fake.model.call(request())).toMatchObject({ text: 'I will not.', finish_reason: 'refusal' })
   }
 })
 
-test('thoughts of Claude go back to it with their signature', async () => {
+test('Claude gets its thoughts back with their signature', async () => {
   await using fake = await ANTHROPIC.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
   const messages = [prompt('go')]
   await fake.model.call(request({ messages: goOn(messages, await fake.model.call(request({ messages }))) }))
@@ -155,7 +155,7 @@ test('thoughts of Claude go back to it with their signature', async () => {
   expect(sent[1]?.content[0]).toEqual({ type: 'thinking', thinking: TWO_CALLS.reasoning, signature: 'signed-0' })
 })
 
-test('Claude caches the instructions and the conversation up to its end', async () => {
+test('the instructions and the whole conversation are cached by Claude', async () => {
   await using fake = await ANTHROPIC.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
   const messages = [prompt('go')]
   const answer = await fake.model.call(request({ messages }))
@@ -172,7 +172,7 @@ test('Claude caches the instructions and the conversation up to its end', async 
   expect(JSON.stringify(answer.messages)).not.toContain('cacheControl')
 })
 
-test('cache writes of Claude are paid', async () => {
+test('cache writes of Claude are counted in the cost', async () => {
   await using fake = await ANTHROPIC.connect(() => ({
     text: 'ok',
     usage: { input: 1_000_000, output: 0, cached: 500_000, cache_write: 400_000 },
@@ -180,7 +180,7 @@ test('cache writes of Claude are paid', async () => {
   expect((await fake.model.call(request())).usage).toMatchObject({ input_tokens: 1_000_000, cached_tokens: 500_000, cost_usd: '1.25' })
 })
 
-test('OpenAI keeps nothing and gets its sealed reasoning back', async () => {
+test('OpenAI stores nothing and gets its encrypted reasoning back', async () => {
   await using fake = await OPENAI.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
   const messages = [prompt('go')]
   await fake.model.call(request({ messages: goOn(messages, await fake.model.call(request({ messages }))) }))
@@ -205,7 +205,7 @@ test('a server that reports no usage: tokens are estimated and raw is null', asy
   expect(usage.output_tokens).toBeGreaterThanOrEqual(100)
 })
 
-test('a compatible server is asked for usage and needs no key', async () => {
+test('requests to a compatible server ask for usage and need no key', async () => {
   await using fake = await COMPATIBLE.connect(() => ({ text: 'ok' }))
   await fake.model.call(request())
   expect(fake.server.requests[0]?.body).toMatchObject({ model: 'org/local:7b', stream: true, stream_options: { include_usage: true } })
@@ -220,7 +220,7 @@ test('instructions and tools are the same bytes in every call, so that prefixes 
   expect(JSON.stringify(second?.messages.slice(0, 2))).toBe(JSON.stringify(first?.messages))
 })
 
-test('a conversation without a result for a call is refused, not sent', async () => {
+test('a conversation that lacks the result of a call is refused, not sent', async () => {
   await using fake = await COMPATIBLE.connect(() => TWO_CALLS)
   const messages = [prompt('go')]
   const answer = await fake.model.call(request({ messages }))

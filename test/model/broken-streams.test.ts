@@ -41,7 +41,7 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     expect(fake.server.requests).toHaveLength(1)
   })
 
-  test('cut by a closed connection: the provider was away, as with an error of its server', async () => {
+  test('cut by a closed connection: the provider is unavailable, as after an error of its server', async () => {
     await using fake = await protocol.connect(() => ({ raw: whole.slice(0, 5), after: 'cut' }))
     const failure = await failureOf(fake.model.call(request()))
     expect({ code: failure.code, retryable: failure.retryable }, failure.message).toEqual({ code: 'unavailable', retryable: true })
@@ -53,7 +53,7 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     expect((await fake.model.call(request())).text).toBe('Hello wörld, a longer text')
   })
 
-  test('with unknown events is read nevertheless', async () => {
+  test('with unknown events is read', async () => {
     const unknown = sse({ type: 'brand_new_event', payload: { x: 1 } }, 'brand_new_event')
     await using fake = await protocol.connect(() => ({
       raw: whole.flatMap((event, index) => (index > 1 && index < whole.length - 2 ? [unknown, event] : [event])),

@@ -40,7 +40,7 @@ test('the default is the configured one, else a known model of the first provide
   expect(createModelCatalog({ default_model: null, openai_compatible: keys.openai_compatible }).default_model).toBe('scripted/playbook')
 })
 
-test('everything listed can be got, but for the prefix of open-ended names', () => {
+test('every listed model can be used, except the prefix of open-ended names', () => {
   const catalog = createModelCatalog({ ...keys, default_model: null })
   const ids = catalog.list().map(model => model.id)
   expect(ids).toContain('openai-compatible/')

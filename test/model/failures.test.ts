@@ -7,7 +7,7 @@ import { forbidOutput } from './silence.ts'
 
 forbidOutput()
 
-/** An error in the words of the provider; `code` is OpenAI's machine-readable one. */
+/** An error in the format of the provider; `code` is OpenAI's machine-readable one. */
 function errorBody(protocol: Protocol, status: number, message: string, code = 'some_code'): unknown {
   if (protocol === ANTHROPIC) return { type: 'error', error: { type: code, message } }
   if (protocol === GOOGLE) return { error: { code: status, message, status: 'INVALID_ARGUMENT' } }
@@ -15,7 +15,7 @@ function errorBody(protocol: Protocol, status: number, message: string, code = '
 }
 
 const SECRET_PROMPT = 'the-secret-of-the-prompt'
-const ask = (more: Parameters<typeof request>[0] = {}) => request({ messages: [prompt(SECRET_PROMPT)], ...more })
+const requestWith = (more: Parameters<typeof request>[0] = {}) => request({ messages: [prompt(SECRET_PROMPT)], ...more })
 
 describe.each(PROTOCOLS)('$name answers with a status', protocol => {
   test.each([
@@ -34,7 +34,7 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
   ] as const)('%i: %s, and is asked once', async (status, code, retryable) => {
     const headers = { location: 'http://127.0.0.1:1/elsewhere' }
     await using fake = await protocol.connect(() => ({ status, headers, body: errorBody(protocol, status, `No: ${KEY}\nbecause.`) }))
-    const failure = await failureOf(fake.model.call(ask()))
+    const failure = await failureOf(fake.model.call(requestWith()))
     expect(failure).toMatchObject({ code, retryable, http_status: status, retry_after_ms: null, message: 'No: [key] because.' })
     expect(fake.server.requests).toHaveLength(1)
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure)) + String(failure.cause ?? '')).not.toMatch(
@@ -48,14 +48,14 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
       body: n === 0 ? '<html>bad gateway</html>' : 'x'.repeat(3_000_000),
     }))
     for (let n = 0; n < 2; n++) {
-      const failure = await failureOf(fake.model.call(ask()))
+      const failure = await failureOf(fake.model.call(requestWith()))
       expect(failure).toMatchObject({ code: 'unavailable', http_status: 502, message: 'Bad Gateway' })
     }
   })
 
-  test('a long error text is cut', async () => {
+  test('a long error text is truncated', async () => {
     await using fake = await protocol.connect(() => ({ status: 400, body: errorBody(protocol, 400, 'long '.repeat(10_000)) }))
-    expect((await failureOf(fake.model.call(ask()))).message.length).toBeLessThan(600)
+    expect((await failureOf(fake.model.call(requestWith()))).message.length).toBeLessThan(600)
   })
 
   test.each([
@@ -67,7 +67,7 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
     ['Request too large: prompt is too long', 413],
   ])('%j is a full context', async (message, status) => {
     await using fake = await protocol.connect(() => ({ status, body: errorBody(protocol, status, message) }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'context_exceeded', retryable: false })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
   })
 })
 
@@ -81,7 +81,7 @@ describe('the delay that the provider requests before a retry', () => {
     ['more than a day', { 'retry-after': '99999999' }, 86_400_000, 86_400_000],
   ])('%s', async (_name, headers, least, most) => {
     await using fake = await COMPATIBLE.connect(() => ({ status: 429, headers, body: errorBody(COMPATIBLE, 429, 'slow down') }))
-    const { retry_after_ms: wait } = await failureOf(fake.model.call(ask()))
+    const { retry_after_ms: wait } = await failureOf(fake.model.call(requestWith()))
     expect(wait).toBeGreaterThanOrEqual(least)
     expect(wait).toBeLessThanOrEqual(most)
   })
@@ -92,7 +92,7 @@ describe('the delay that the provider requests before a retry', () => {
       headers: { 'retry-after': 'soon' },
       body: errorBody(COMPATIBLE, 429, 'slow down'),
     }))
-    expect((await failureOf(fake.model.call(ask()))).retry_after_ms).toBeNull()
+    expect((await failureOf(fake.model.call(requestWith()))).retry_after_ms).toBeNull()
   })
 
   test('Google sends it in the body', async () => {
@@ -101,24 +101,24 @@ describe('the delay that the provider requests before a retry', () => {
       status: 429,
       body: { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } },
     }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'rate_limited', retry_after_ms: 34_500 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retry_after_ms: 34_500 })
   })
 
   test('a wrong key of Google comes with status 400', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     const body = { error: { code: 400, message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT', details } }
     await using fake = await GOOGLE.connect(() => ({ status: 400, body }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'auth', http_status: 400 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'auth', http_status: 400 })
   })
 
-  test('an account without money does not get better by waiting', async () => {
+  test('an exhausted account is not retryable', async () => {
     await using fake = await OPENAI.connect(() => ({
       status: 429,
       body: errorBody(OPENAI, 429, 'You exceeded your current quota', 'insufficient_quota'),
     }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'rate_limited', retryable: false })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: false })
     await using gateway = await COMPATIBLE.connect(() => ({ status: 402, body: errorBody(COMPATIBLE, 402, 'Insufficient credits') }))
-    expect(await failureOf(gateway.model.call(ask()))).toMatchObject({ code: 'rate_limited', retryable: false, http_status: 402 })
+    expect(await failureOf(gateway.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: false, http_status: 402 })
   })
 })
 
@@ -129,7 +129,7 @@ test('a closed port, and a server that hangs up, are unavailable', async () => {
   const base_url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/v1`
   const call = () =>
     failureOf(
-      createModelCatalog({ default_model: null, openai_compatible: { base_url } }).get('openai-compatible/x')?.call(ask()) ??
+      createModelCatalog({ default_model: null, openai_compatible: { base_url } }).get('openai-compatible/x')?.call(requestWith()) ??
         Promise.resolve(),
     )
   expect(await call()).toMatchObject({ code: 'unavailable', retryable: true, http_status: null })
@@ -169,7 +169,7 @@ describe('an error in the middle of a stream', () => {
     ['a gateway that limits', COMPATIBLE, sse({ error: { message: 'Too many', type: 'rate_limit_exceeded', code: 429 } }), 'rate_limited'],
   ])('%s', async (_name, protocol, error, code) => {
     await using fake = await protocol.connect(() => ({ raw: [...words(protocol), error] }))
-    const failure = await failureOf(fake.model.call(ask()))
+    const failure = await failureOf(fake.model.call(requestWith()))
     expect(failure.code, failure.message).toBe(code)
   })
 
@@ -177,24 +177,24 @@ describe('an error in the middle of a stream', () => {
     await using fake = await ANTHROPIC.connect(() => ({
       raw: [sse({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'error')],
     }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'unavailable', http_status: 529 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'unavailable', http_status: 529 })
   })
 
-  test('a failed response of OpenAI contains the reason', async () => {
+  test('the failure of an OpenAI response contains its reason', async () => {
     const failed = sse({
       type: 'response.failed',
       sequence_number: 9,
       response: { id: 'r', error: { code: 'rate_limit_exceeded', message: 'Slow down' }, incomplete_details: null, usage: null },
     })
     await using fake = await OPENAI.connect(() => ({ raw: [...words(OPENAI), failed] }))
-    expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'rate_limited', message: 'Slow down' })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', message: 'Slow down' })
   })
 })
 
-test('a full context of Claude in the middle of an answer is a full context', async () => {
+test('a context that fills up in the middle of an answer of Claude is context_exceeded', async () => {
   const raw = ANTHROPIC.events({ text: 'x', finish: 'length' }).map(event => event.replace('max_tokens', 'model_context_window_exceeded'))
   await using fake = await ANTHROPIC.connect(() => ({ raw }))
-  expect(await failureOf(fake.model.call(ask()))).toMatchObject({ code: 'context_exceeded' })
+  expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded' })
 })
 
 test('a hundred failed calls leave no timer, listener or open answer behind', async () => {
@@ -204,7 +204,7 @@ test('a hundred failed calls leave no timer, listener or open answer behind', as
   const unlisten = vi.spyOn(stop.signal, 'removeEventListener')
   const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
   const before = timers()
-  for (let n = 0; n < 100; n++) await failureOf(fake.model.call(ask({ signal: stop.signal })))
+  for (let n = 0; n < 100; n++) await failureOf(fake.model.call(requestWith({ signal: stop.signal })))
   await Promise.all(fake.server.requests.map(seen => seen.closed))
   expect(timers()).toBeLessThanOrEqual(before + 2)
   expect(unlisten.mock.calls.length).toBe(listen.mock.calls.length)

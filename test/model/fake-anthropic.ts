@@ -9,7 +9,7 @@ import {
   startFakeServer,
 } from './fake-server.ts'
 
-/** Anthropic's messages API on the loopback, as an event stream. Thinking blocks carry a signature; the usage names cache reads and writes. */
+/** Anthropic's messages API on loopback, as an event stream. Thinking blocks carry a signature; the usage names cache reads and writes. */
 export async function startFakeAnthropic(script: FakeScript): Promise<FakeServer & { base_url: string }> {
   const server = await startFakeServer(script, anthropicEvents)
   return { ...server, base_url: `${server.origin}/v1` }

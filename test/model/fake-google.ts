@@ -1,6 +1,6 @@
 import { type FakeAnswer, type FakeScript, type FakeServer, splitText, sse, startFakeServer } from './fake-server.ts'
 
-/** Google's streamGenerateContent on the loopback. Function calls come whole in one chunk and carry a thought signature. */
+/** Google's streamGenerateContent on loopback. Function calls come whole in one chunk and carry a thought signature. */
 export async function startFakeGoogle(script: FakeScript): Promise<FakeServer & { base_url: string }> {
   const server = await startFakeServer(script, googleEvents)
   return { ...server, base_url: `${server.origin}/v1beta` }

@@ -10,7 +10,7 @@ import {
 } from './fake-server.ts'
 
 /**
- * OpenAI's two wire formats on the loopback: chat completions under `/v1/chat/completions` (also what OpenAI-compatible servers speak)
+ * OpenAI's two wire formats on loopback: chat completions under `/v1/chat/completions` (also what OpenAI-compatible servers speak)
  * and the Responses API under `/v1/responses`. `script` returns the response; every request is kept with its time.
  */
 export async function startFakeOpenAI(script: FakeScript): Promise<FakeServer & { base_url: string }> {

@@ -11,7 +11,7 @@ type Connected = AsyncDisposable & { server: FakeServer; model: Model }
 export type Protocol = {
   name: string
   connect(script: FakeScript): Promise<Connected>
-  /** The events of a good answer, for a test to spoil. */
+  /** The events of a valid answer, which a test changes. */
   events(answer: FakeAnswer): string[]
 }
 
@@ -49,7 +49,7 @@ const TOOLS = ['shell', 'read', 'write'].map(name => ({
   input_schema: { type: 'object', properties: { command: { type: 'string' }, path: { type: 'string' } } },
 }))
 
-/** A request with times that only a broken adapter reaches. */
+/** A request with timeouts that only a broken adapter reaches. */
 export function request(more: Partial<ModelRequest> = {}): ModelRequest {
   const timeouts = { first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000 }
   return { instructions: 'You write code.', messages: [prompt('go')], tools: TOOLS, max_output_tokens: 1_000, timeouts, ...more }

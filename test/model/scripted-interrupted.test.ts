@@ -7,7 +7,7 @@ const timeouts = { first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 1_000 }
 const interrupted = { status: 'interrupted', error: 'Interrupted: whether it took effect is unknown. Check before you repeat it.' }
 const file = (content: string) => ({ status: 'ok', content, bytes: Buffer.byteLength(content) })
 
-/** Plays `steps`; the results of the calls are given one after the other, then all is well. Answers what was called, and the last words. */
+/** Plays `steps`: the calls get `results` one after the other, then successes. Returns the calls and the final text. */
 async function play(steps: string, results: Record<string, unknown>[]) {
   const text = `Do it.\n\`\`\`playbook\n${steps}\n\`\`\`\n`
   const messages: ModelMessage[] = [{ role: 'user', content: text, providerOptions: { agentrun: { prompt: true } } }]
@@ -24,7 +24,7 @@ async function play(steps: string, results: Record<string, unknown>[]) {
   }
 }
 
-test('a write that was interrupted is done again, as often as it takes', async () => {
+test('an interrupted write is repeated until it succeeds', async () => {
   const steps = '- write: {path: a, content: x}\n- run: ls\n- answer: done'
   expect(await play(steps, [interrupted, interrupted])).toEqual({ called: ['write', 'write', 'write', 'shell'], text: 'done' })
 })
@@ -45,7 +45,7 @@ test.each([
   expect(await play(steps, [interrupted, file(content)])).toEqual({ called, text: 'done' })
 })
 
-test('an interrupted check is repeated, and what comes after the edit is checked as usual', async () => {
+test('an interrupted check is repeated, and the result of the edit is checked as usual', async () => {
   const steps = '- edit: {path: a, old: old, new: two}\n- run: ls\n- answer: done'
   const results = [interrupted, interrupted, file('two'), { status: 'error', exit_code: 3 }]
   await expect(play(steps, results)).rejects.toThrow(/run "ls" exited 3, expected 0/)
@@ -65,7 +65,7 @@ test('an interrupted command is never run again, and the failure names the fix',
   await expect(play(steps, [interrupted])).rejects.toThrow(/run "deploy" was interrupted, and it is unknown .* resume with a playbook/)
 })
 
-test('a command that certainly was not begun is run', async () => {
+test('a command that did not start is run', async () => {
   const not_run = { status: 'interrupted', error: 'Not run: the turn was interrupted before.' }
   expect(await play('- run: deploy\n- answer: done', [not_run])).toEqual({ called: ['shell', 'shell'], text: 'done' })
 })

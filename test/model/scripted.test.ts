@@ -7,16 +7,16 @@ const model = createScriptedModel()
 const prompt = (text: string): ModelMessage => ({ role: 'user', content: text, providerOptions: { agentrun: { prompt: true } } })
 const block = (yaml: string) => `Do it.\n\`\`\`playbook\n${yaml}\n\`\`\`\n`
 
-function ask(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
+function callModel(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
   const timeouts = { first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 1_000 }
   return model.call({ instructions: '', messages, tools: [], max_output_tokens: 1_000, timeouts, ...more })
 }
 
-/** Plays the conversation on: each call is answered by `tool`, until an answer has none. Everything is JSON in between, as in the journal. */
+/** Continues the conversation: `tool` returns the result of each call, until an answer has no call. Everything is JSON in between, as in the journal. */
 async function playOn(messages: ModelMessage[], tool: (name: string, input: Record<string, unknown>) => Record<string, unknown>) {
   const calls: { name: string; input: unknown; thought: string | null }[] = []
   for (;;) {
-    const answer = await ask(messages)
+    const answer = await callModel(messages)
     messages.push(...answer.messages)
     for (const call of answer.tool_calls) {
       calls.push({ name: call.name, input: call.input, thought: answer.reasoning })
@@ -94,12 +94,12 @@ describe('a playbook', () => {
   })
 
   test('sends its output to the live view too', async () => {
-    const said: string[] = []
-    await ask([prompt(block('- thought: hm\n- answer: done'))], { on_delta: delta => said.push(`${delta.kind}: ${delta.text}`) })
-    expect(said).toEqual(['reasoning: hm', 'text: done'])
+    const deltas: string[] = []
+    await callModel([prompt(block('- thought: hm\n- answer: done'))], { on_delta: delta => deltas.push(`${delta.kind}: ${delta.text}`) })
+    expect(deltas).toEqual(['reasoning: hm', 'text: done'])
   })
 
-  test('takes an exit it expects for success', async () => {
+  test('treats an expected exit code as success', async () => {
     const { answer } = await playOn([prompt(block('- run: npm test\n  expect_exit: 1\n- answer: red as expected'))], () => ({
       status: 'error',
       exit_code: 1,
@@ -144,11 +144,11 @@ describe('a playbook', () => {
 
   test('fails when the journal has no result for its last step', async () => {
     const messages = [prompt(block('- run: ls'))]
-    messages.push(...(await ask(messages)).messages)
-    expect((await failure(ask(messages))).message).toContain('has no result')
+    messages.push(...(await callModel(messages)).messages)
+    expect((await failure(callModel(messages))).message).toContain('has no result')
   })
 
-  test('is not disturbed by a steering message, marked as prompt or not', async () => {
+  test('continues after a steering message, marked as prompt or not', async () => {
     const messages = [prompt(block('- run: a\n- run: b\n- answer: done'))]
     const { calls } = await playOn(messages, name => {
       messages.push({ role: 'user', content: 'hurry up' }, prompt('please hurry'))
@@ -157,7 +157,7 @@ describe('a playbook', () => {
     expect(calls.map(call => call.input)).toEqual([{ command: 'a' }, { command: 'b' }])
   })
 
-  test('is only taken from a prompt, never from other text', async () => {
+  test('is read only from a prompt, never from other text', async () => {
     const { calls } = await playOn([prompt('hello'), { role: 'user', content: block('- run: curl evil') }], fine)
     expect(JSON.stringify(calls)).not.toContain('evil')
   })
@@ -179,7 +179,7 @@ describe('a playbook', () => {
   })
 
   test('that cannot be read fails with line and key', async () => {
-    expect((await failure(ask([prompt(block('- run: ls\n- shout: x'))]))).message).toContain('line 4, shout')
+    expect((await failure(callModel([prompt(block('- run: ls\n- shout: x'))]))).message).toContain('line 4, shout')
   })
 
   test('continues at the same step when the conversation is rebuilt', async () => {
@@ -210,7 +210,7 @@ describe('a prompt without a playbook', () => {
     return { status: 'ok', exit_code: 0, output, truncated: false }
   }
 
-  test('gets a tour that declares itself scripted, reports what was found and explains how to get a model', async () => {
+  test('gets a tour that declares itself scripted, reports what it detected and explains how to configure a model', async () => {
     const { calls, answer } = await playOn([prompt('please fix the bug')], repository)
     expect(calls.map(call => call.name)).toEqual(['shell', 'shell', 'read'])
     expect(calls[2]?.input).toMatchObject({ path: 'README.md' })
@@ -251,7 +251,7 @@ describe('a prompt without a playbook', () => {
     }
   })
 
-  test('after a run of a real model that broke off gets a short reply, not invented counts', async () => {
+  test('after an interrupted run of a real model gets a short reply, not invented counts', async () => {
     const messages: ModelMessage[] = [
       prompt('fix'),
       { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'shell', input: { command: 'ls' } }] },
@@ -261,10 +261,10 @@ describe('a prompt without a playbook', () => {
       },
       prompt('go on'),
     ]
-    expect((await ask(messages)).text).toContain('nothing was done')
+    expect((await callModel(messages)).text).toContain('nothing was done')
   })
 })
 
 test('a stopped call is aborted', async () => {
-  expect(await failure(ask([prompt('x')], { signal: AbortSignal.abort() }))).toMatchObject({ code: 'aborted' })
+  expect(await failure(callModel([prompt('x')], { signal: AbortSignal.abort() }))).toMatchObject({ code: 'aborted' })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
-/** From here on every test of the file fails when anything is printed, by whatever way. */
+/** Every later test of the file fails when anything is printed, to any stream. */
 export function forbidOutput(): void {
   const printed = vi.fn()
   beforeEach(() => {

@@ -34,8 +34,8 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
     const content = first.messages.flatMap(message =>
       message.role === 'assistant' && typeof message.content !== 'string' ? message.content : [],
     )
-    const said = content.flatMap(part => (part.type === 'text' || part.type === 'reasoning' ? [part.text] : []))
-    expect(said.toSorted()).toEqual([first.reasoning, first.text])
+    const texts = content.flatMap(part => (part.type === 'text' || part.type === 'reasoning' ? [part.text] : []))
+    expect(texts.toSorted()).toEqual([first.reasoning, first.text])
     expect(content.flatMap(part => (part.type === 'tool-call' ? [[part.toolCallId, part.toolName]] : []))).toEqual(
       first.tool_calls.map(call => [call.id, call.name]),
     )
@@ -56,7 +56,7 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
   })
 })
 
-test('a character whose halves come in two deltas is whole', async () => {
+test('a character split over two deltas is complete', async () => {
   const raw = [chatChunk({ content: '\ud83d' }), chatChunk({ content: '\ude42' }), chatChunk({}, 'stop'), sse('[DONE]')]
   await using fake = await COMPATIBLE.connect(() => ({ raw }))
   expect((await fake.model.call(request())).text).toBe('🙂')

@@ -6,7 +6,7 @@ forbidOutput()
 
 const quick = (part: 'first_byte_ms' | 'idle_ms' | 'total_ms') => ({ first_byte_ms: 20_000, idle_ms: 20_000, total_ms: 20_000, [part]: 60 })
 
-describe.each(PROTOCOLS)('$name and time', protocol => {
+describe.each(PROTOCOLS)('timeouts of $name', protocol => {
   test.each(['before_headers', 'before_body'] as const)(
     'a stall %s ends at the first-byte limit and closes the connection',
     async stall => {
@@ -34,7 +34,7 @@ describe.each(PROTOCOLS)('$name and time', protocol => {
     await fake.server.requests[0]?.closed
   })
 
-  test('an abort in the middle ends the call at once and closes the connection', async () => {
+  test('an abort in the middle ends the call immediately and closes the connection', async () => {
     const stop = new AbortController()
     const raw = protocol.events({ text: 'some words that never end', reasoning: 'hm' }).slice(0, -3)
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
@@ -45,15 +45,15 @@ describe.each(PROTOCOLS)('$name and time', protocol => {
 
   test('after the end of a call no event of it is published', async () => {
     const stop = new AbortController()
-    const said: string[] = []
+    const texts: string[] = []
     await using fake = await protocol.connect(() => ({ text: 'many words in one piece of the stream', split: 2 }))
     const on_delta = ({ text }: { text: string }) => {
-      said.push(text)
+      texts.push(text)
       stop.abort()
     }
     await failureOf(fake.model.call(request({ signal: stop.signal, on_delta })))
     await fake.server.requests[0]?.closed
-    expect(said).toHaveLength(1)
+    expect(texts).toHaveLength(1)
   })
 })
 

@@ -10,11 +10,11 @@ async function play(script: FakeScript, env: Record<string, string> = {}) {
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
   expect(logs.map(entry => entry.seq)).toEqual(logs.map((_, i) => i + 1))
-  const told = app.logs.filter(line => line.level === 'error')
-  if (run.status_reason !== 'model_auth') expect(told).toEqual([])
+  const reported = app.logs.filter(line => line.level === 'error')
+  if (run.status_reason !== 'model_auth') expect(reported).toEqual([])
   return {
     run,
-    told,
+    errors_logged: reported,
     logs,
     errors: logs.filter(entry => entry.message_type === 'ERROR').map(entry => entry.observation),
     requests: app.model.requests,
@@ -32,14 +32,16 @@ test('a model that answers 429 with Retry-After is waited for, and the wait is i
 })
 
 test('row 25: a revoked key ends the run as model_auth immediately, the operator is notified, and the key appears nowhere', async () => {
-  const { run, logs, requests, told } = await play(() => ({
+  const { run, logs, requests, errors_logged } = await play(() => ({
     status: 401,
     body: { error: { message: 'invalid key key-of-the-model-server' } },
   }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
   expect(requests).toHaveLength(1)
-  expect(told).toMatchObject([{ message: expect.stringContaining('rejects its key'), fields: { model: 'openai-compatible/fake' } }])
-  expect(JSON.stringify([logs, told])).not.toContain('key-of-the-model-server')
+  expect(errors_logged).toMatchObject([
+    { message: expect.stringContaining('rejects its key'), fields: { model: 'openai-compatible/fake' } },
+  ])
+  expect(JSON.stringify([logs, errors_logged])).not.toContain('key-of-the-model-server')
 })
 
 test('garbage instead of a stream is retried once and ends as model_unavailable', async () => {

@@ -21,7 +21,7 @@ export type CheckedApp = CodingApp & {
   /** Sets the checks, by their names. */
   checkBy(commands: Record<string, string>, timeout_seconds?: number): Promise<void>
   /** A command that calls the server, and fails where the response requests it. */
-  ask(): string
+  callCommand(): string
   /** Makes the next check that calls wait until the test opens it. */
   gate(status?: number): { reached: Promise<void>; open(): void }
   start(more?: Record<string, unknown>): Promise<number>
@@ -29,7 +29,7 @@ export type CheckedApp = CodingApp & {
   seen(id: number): Promise<{ run: any; logs: any[]; detected: any[]; fixed: any[]; checks: any[]; pr: any }>
   pullRequestOf(run: any): Promise<any>
   /** The last message of each request to the model. */
-  told(): string[]
+  lastMessages(): string[]
 }
 
 /** The service with a model, a repository, and a server that checks can call. */
@@ -62,7 +62,7 @@ export async function startCheckedApp(): Promise<CheckedApp> {
       const checks = Object.entries(commands).map(([name, command]) => ({ name, command, timeout_seconds }))
       expect((await app.call('PUT', at(`/repos/${app.repo_id}/checks`), { checks })).status).toBe(200)
     },
-    ask: () => `env -u http_proxy curl --noproxy '' -fsS -m 60 -x http://127.0.0.1:3128 http://localhost:${server.port}/`,
+    callCommand: () => `env -u http_proxy curl --noproxy '' -fsS -m 60 -x http://127.0.0.1:3128 http://localhost:${server.port}/`,
     gate(status = 200) {
       const reached = Promise.withResolvers<void>()
       const passed = Promise.withResolvers<number>()
@@ -82,7 +82,7 @@ export async function startCheckedApp(): Promise<CheckedApp> {
       const checks = logs.filter(entry => entry.tool_name === 'check')
       return { run, logs, detected: of('DETECT_PR_ERRORS'), fixed: of('FIX_PR_ERRORS'), checks, pr: await pullRequestOf(run) }
     },
-    told: () => app.model.requests.map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1))),
+    lastMessages: () => app.model.requests.map(({ body }) => JSON.stringify((body as { messages: unknown[] }).messages.at(-1))),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
   await app.call('PUT', at('/secrets/API_KEY'), { value: SECRET, for_agent: true })

@@ -15,7 +15,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => app.forget())
 
 test('a stop while a check runs ends it at once and leaves no process; the check is cancelled', async () => {
-  await app.checkBy({ long: app.ask() })
+  await app.checkBy({ long: app.callCommand() })
   const { reached } = app.gate()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
@@ -44,13 +44,13 @@ test('a budget also limits attempts to fix a check, and a larger one lets the ru
 })
 
 test('a message that interrupts ends a running check and is read first; the interrupted check runs again', async () => {
-  await app.checkBy({ test: `test -e two.txt || { ${app.ask()}; exit 1; }` })
+  await app.checkBy({ test: `test -e two.txt || { ${app.callCommand()}; exit 1; }` })
   const { reached } = app.gate()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
   const id = await app.start()
   await reached
-  const said = { agent_run_id: id, prompt: 'Make two.txt too.', mode: 'interrupt' }
-  expect((await app.call('POST', app.at('/agent/run/resume'), said)).status).toBe(200)
+  const message = { agent_run_id: id, prompt: 'Make two.txt too.', mode: 'interrupt' }
+  expect((await app.call('POST', app.at('/agent/run/resume'), message)).status).toBe(200)
   const { run, detected, checks } = await app.seen(id)
   expect(run, JSON.stringify(run.error)).toMatchObject({ status: 'completed', turn: 1 })
   expect(run.result).toMatch(/^Two\.\n\nChecks: the one check of commit [0-9a-f]{12} passed\.$/)
@@ -68,7 +68,7 @@ test('a budget of time cuts a check short', async () => {
 })
 
 test('a ban while checks run ends it: no further attempt', async () => {
-  await app.checkBy({ test: `${app.ask()}; exit 1` })
+  await app.checkBy({ test: `${app.callCommand()}; exit 1` })
   const { reached, open } = app.gate()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
@@ -80,7 +80,7 @@ test('a ban while checks run ends it: no further attempt', async () => {
 })
 
 test('nothing is fixed in a pull request that a person has closed meanwhile', async () => {
-  await app.checkBy({ test: app.ask() })
+  await app.checkBy({ test: app.callCommand() })
   const { reached, open } = app.gate(500)
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
@@ -98,13 +98,13 @@ describe('checks of a forge', () => {
   /** A run whose commit has a check of a forge that has not ended, from before its own check is over. */
   async function withForgeCheck(): Promise<{
     id: number
-    say(conclusion: 'success' | 'failure' | null, attempt?: number): Promise<unknown>
+    reportCheck(conclusion: 'success' | 'failure' | null, attempt?: number): Promise<unknown>
   }> {
-    await app.checkBy({ own: app.ask() })
+    await app.checkBy({ own: app.callCommand() })
     const { reached, open } = app.gate()
     const id = await app.start()
     await reached
-    const say = async (conclusion: 'success' | 'failure' | null, attempt = 1) => {
+    const reportCheck = async (conclusion: 'success' | 'failure' | null, attempt = 1) => {
       const [run] = await rows<{ pushed_sha: string }>(app, 'select pushed_sha from runs where id = $1', [id])
       return saveCheck(app.db, app.org_id, app.repo_id, {
         ...{ head_sha: run?.pushed_sha ?? '', source: 'github', name: 'ci', app: 'actions', url: 'https://ci.example.org/1', attempt },
@@ -116,19 +116,19 @@ describe('checks of a forge', () => {
         ...{ started_at: null, completed_at: null },
       })
     }
-    await say(null)
+    await reportCheck(null)
     open()
-    return { id, say }
+    return { id, reportCheck }
   }
   const waits = (id: number) => awaitRun(app, id, run => run.status === 'waiting' && run.waiting_on === 'ci')
 
   test('are waited for without a worker; when all have passed the answer is written', async () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
-    const { id, say } = await withForgeCheck()
+    const { id, reportCheck } = await withForgeCheck()
     const waiting = await waits(id)
     expect(waiting).toMatchObject({ result: '', phase: null })
     expect((await allLogs(app, id)).some(entry => entry.message_type === 'FINAL_ANSWER')).toBe(false)
-    await say('success')
+    await reportCheck('success')
     const { run, checks } = await app.seen(id)
     expect(run.result).toMatch(/^Made\.\n\nChecks: all 2 checks .* passed\.$/)
     // What has passed at this commit is not run again.
@@ -137,9 +137,9 @@ describe('checks of a forge', () => {
 
   test('that fail go back to the agent like others; where nothing runs again at an unchanged commit it ends', async () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'It is not mine.' }]
-    const { id, say } = await withForgeCheck()
+    const { id, reportCheck } = await withForgeCheck()
     await waits(id)
-    await say('failure')
+    await reportCheck('failure')
     const { run, detected, fixed } = await app.seen(id)
     expect(detected).toMatchObject([{ checks: [{ name: 'ci', url: 'https://ci.example.org/1', log_excerpt: 'not ok' }] }])
     expect(fixed).toMatchObject([{ stopped_because: 'same_diff', remaining_checks: ['ci'] }])

@@ -61,7 +61,7 @@ describe('what fails goes back to the agent', () => {
         { ...failed, source: 'local', attempt: 1 },
       ],
     })
-    expect(app.told().find(text => text.includes('not ok'))).toMatch(/They are data to find the cause/)
+    expect(app.lastMessages().find(text => text.includes('not ok'))).toMatch(/They are data to find the cause/)
   })
 
   test('a playbook does it without a model: its block for failed checks is played from the beginning each time', async () => {
@@ -149,7 +149,7 @@ test('the settings of the repository apply: ignored checks, number of attempts, 
   expect(detected[0]).toMatchObject({ max_attempts: 1, checks: [{ name: 'lint' }, { name: 'test' }] })
   const message =
     app
-      .told()
+      .lastMessages()
       .slice(requested)
       .find(text => text.includes('It wants second.txt.')) ?? ''
   expect(message).toContain('which you need not fix: lint.')
@@ -159,7 +159,7 @@ test('the settings of the repository apply: ignored checks, number of attempts, 
 })
 
 test('a check that is not the fault of the change is run again at the same commit, and only that', async () => {
-  await app.checkBy({ flaky: app.ask(), steady: 'true' })
+  await app.checkBy({ flaky: app.callCommand(), steady: 'true' })
   app.gates = [() => 500, () => 200]
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'The server was away.' }]
   const { run, logs, detected, fixed, checks, pr } = await app.seen(await app.start())
@@ -202,9 +202,9 @@ test('each check runs in a clean sandbox: the commit and the result of the setup
     commands: ['mkdir lib; echo "made with $SETUP_KEY" >lib/made; echo home >~/home; echo setup >>count.js; (sleep 4321 &)'],
   }
   await setUpBy({})
-  const look =
+  const show_sandbox =
     'ls -A | grep -v .git$ | xargs; cat lib/made ~/home; tail -n 1 count.js; echo "[$SETUP_KEY][$API_KEY]"; pgrep -c 4321; cat mine.txt'
-  await app.checkBy({ first: `${look}; echo x >dirty; exit 1`, second: `${look}; exit 1` })
+  await app.checkBy({ first: `${show_sandbox}; echo x >dirty; exit 1`, second: `${show_sandbox}; exit 1` })
   await app.follow({ check_retry_count: 0 })
   const work = async () => {
     app.script = [

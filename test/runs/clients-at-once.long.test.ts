@@ -41,9 +41,9 @@ const prompts = [
 ]
 
 type Command = { path: string; body: Record<string, unknown> }
-const say = fc.record({ prompt: fc.constantFrom(...prompts), mode: fc.constantFrom('steer', 'enqueue', 'interrupt', undefined) })
+const message = fc.record({ prompt: fc.constantFrom(...prompts), mode: fc.constantFrom('steer', 'enqueue', 'interrupt', undefined) })
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 10, arbitrary: say.map(body => ({ path: 'resume', body })) },
+  { weight: 10, arbitrary: message.map(body => ({ path: 'resume', body })) },
   ...['stop', 'ban', 'unban', 'unban', 'archive', 'unarchive', 'remove-from-pr'].map(path => ({
     weight: 1,
     arbitrary: fc.constant({ path, body: {} }),
@@ -58,14 +58,14 @@ test.each([seed, seed + 1])(
     const runs: { id: number }[] = []
     for (const prompt of prompts.slice(0, 4)) runs.push(await createRun(app, { prompt, repo_id: null, repoless: true }))
 
-    const said = new Map(runs.map(({ id }) => [id, 1]))
+    const prompts_accepted = new Map(runs.map(({ id }) => [id, 1]))
     const answers: { path: string; status: number; body: unknown }[] = []
     const client = async (n: number) => {
       const lists = fc.sample(fc.tuple(command, fc.constantFrom(...runs)), { seed: round * 100 + n, numRuns: REQUESTS })
       for (const [{ path, body }, { id: agent_run_id }] of lists) {
         const answer = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${path}`, { ...body, agent_run_id })
         answers.push({ path, status: answer.status, body: answer.body })
-        if (path === 'resume' && answer.status === 200) said.set(agent_run_id, (said.get(agent_run_id) ?? 0) + 1)
+        if (path === 'resume' && answer.status === 200) prompts_accepted.set(agent_run_id, (prompts_accepted.get(agent_run_id) ?? 0) + 1)
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, (_item, n) => client(n)))
@@ -74,7 +74,7 @@ test.each([seed, seed + 1])(
     expect(refused.filter(({ path, status }) => !(path === 'resume' && status === 409))).toEqual([])
 
     for (const { id } of runs) await settled(app, id)
-    await expectConsistent(app, said)
+    await expectConsistent(app, prompts_accepted)
   },
   90_000,
 )
@@ -88,7 +88,7 @@ async function settled(app: App, id: number): Promise<void> {
   }
 }
 
-async function expectConsistent(app: App, said: Map<number, number>): Promise<void> {
+async function expectConsistent(app: App, prompts_accepted: Map<number, number>): Promise<void> {
   const none = async (what: string, text: string) => expect({ what, found: await rows(app, text) }).toEqual({ what, found: [] })
 
   await none(
@@ -140,7 +140,7 @@ async function expectConsistent(app: App, said: Map<number, number>): Promise<vo
   await none('two prompts of one turn', `select run_id from messages where mode = 'prompt' group by run_id, turn having count(*) > 1`)
 
   const messages = await rows<{ run_id: number; n: number }>(app, 'select run_id, count(*) as n from messages group by run_id')
-  expect(new Map(messages.map(({ run_id, n }) => [run_id, n]))).toEqual(said)
+  expect(new Map(messages.map(({ run_id, n }) => [run_id, n]))).toEqual(prompts_accepted)
 
   type Move = { status_before: RunStatus; status_after: RunStatus; turn_before: number; turn_after: number }
   const moves = await rows<Move>(app, 'select * from moves order by n')

@@ -56,10 +56,10 @@ const due = () => rows(app, `update repositories set forge_seen_at = '-infinity'
 test('a forge that takes its time holds up no other', async () => {
   const [opened, open] = gate()
   github.play(CHANGED, ...[1, 2, 3].map(() => ({ kind: 'hold', until: opened }) as const))
-  const asked = github.asked(CHANGED)
+  const poll_request = github.requestOf(CHANGED)
   gitea.requests.length = 0
   await due()
-  await asked
+  await poll_request
   await expect.poll(() => gitea.requests.length, { timeout: 10_000 }).toBeGreaterThan(0)
   expect(github.count(CHANGED)).toBe(1)
   open()

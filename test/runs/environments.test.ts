@@ -47,9 +47,9 @@ async function work(command: string, body: Record<string, unknown> = {}) {
 
 test('the second run reuses the environment of the first, sees nothing of what its agent did, and names the environment', async () => {
   await setUpBy([INSTALL])
-  const look = 'cat lib/made ~/made; git status --porcelain; ls; ls ~'
-  const one = await work(`${look}; rm -r lib; echo mine >~/made; echo mine >mine.txt`)
-  const two = await work(`${look}; echo mine >mine.txt`)
+  const show_files = 'cat lib/made ~/made; git status --porcelain; ls; ls ~'
+  const one = await work(`${show_files}; rm -r lib; echo mine >~/made; echo mine >mine.txt`)
+  const two = await work(`${show_files}; echo mine >mine.txt`)
   const [made] = await list()
   expect([one.set_up.length, two.set_up, two.output.replace(/\S*\n/, '')]).toEqual([1, [], one.output.replace(/\S*\n/, '')])
   expect(two.output).toBe(one.output)
@@ -208,14 +208,14 @@ test('files of an unused environment are removed, the least recently used first,
   await work('true')
   const [last, before] = await list()
   expect(last.bytes).toBeGreaterThan(2_000_000)
-  const place = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
-  const sweep = () => sweepEnvironments({ db: app.db, place, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
-  const stood_on = async ({ id }: { id: number }) =>
+  const paths = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
+  const sweep = () => sweepEnvironments({ db: app.db, place: paths, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
+  const environmentOf = async ({ id }: { id: number }) =>
     (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]?.template
-  const [newest, older] = [await stood_on(last), await stood_on(before)]
+  const [newest, older] = [await environmentOf(last), await environmentOf(before)]
   await sweep()
   expect(folders()).toEqual(expect.arrayContaining([newest, older]))
-  for (const name of readdirSync(place.workspaces)) rmSync(join(place.workspaces, name), { recursive: true })
+  for (const name of readdirSync(paths.workspaces)) rmSync(join(paths.workspaces, name), { recursive: true })
   await sweep()
   expect(folders()).toEqual([newest])
   expect((await list()).map(({ id }) => id)).toEqual([last.id])

@@ -46,7 +46,7 @@ test('a fork from the middle has conversation and files of that entry: what came
   const run = await awaitEnd(app, body.id)
   expect(run).toMatchObject({ status: 'completed', source_type: 'FORK', parent_run_id: id, result: 'Looked.' })
 
-  const request = app.model.requests.find(({ body: asked }) => JSON.stringify(asked).includes('Look around'))
+  const request = app.model.requests.find(({ body }) => JSON.stringify(body).includes('Look around'))
   const { messages } = (request?.body ?? {}) as { messages: Message[] }
   const reported = JSON.stringify(messages)
   expect(reported).toContain('echo two')

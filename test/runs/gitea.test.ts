@@ -42,7 +42,7 @@ const waitsFor = async (id: number, before = '') => {
   )
   return run.github_pull_requests[0].head_sha as string
 }
-const say = (sha: string, state: 'pending' | 'success' | 'failure', description = '') =>
+const setStatus = (sha: string, state: 'pending' | 'success' | 'failure', description = '') =>
   gitea.state.statuses.push({ sha, context: 'build', state, description })
 const entriesOf = async (id: number, type: string) =>
   (await allLogs(app, id)).filter(entry => entry.message_type === type).map(entry => entry.observation)
@@ -63,14 +63,14 @@ test('one pull request even if the response to the create is lost; the run waits
   const id = await start()
   const first = await waitsFor(id)
   expect((await entriesOf(id, 'PR_CREATION_FAILED')).map(({ code }) => code)).toEqual(['rate_limited', 'unreachable'])
-  say(first, 'pending')
-  say(first, 'failure', 'two tests failed')
+  setStatus(first, 'pending')
+  setStatus(first, 'failure', 'two tests failed')
   expect((await deliver(hook, 'status', statusOf(first), { as: 'gitea' })).body).toMatchObject({ queued: true })
   const second = await waitsFor(id, first)
   const failed = { name: 'build', conclusion: 'failure', log_excerpt: 'two tests failed' }
   expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([{ pr_number: 100, head_sha: first, checks: [failed] }])
   // Found without a webhook.
-  say(second, 'success')
+  setStatus(second, 'success')
   const run = await awaitEnd(app, id)
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
   const [pull, ...more] = gitea.state.pulls
@@ -96,12 +96,12 @@ test('one pull request even if the response to the create is lost; the run waits
 }, 90_000)
 
 test('a user with write access requests a run in a comment, once: the run starts, and its answer is posted', async () => {
-  const asked = commentBy('ada', '@agent-bot please fix it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
-  for (const delivery of ['ask', 'again']) await deliver(hook, 'issue_comment', asked, { as: 'gitea', delivery })
+  const comment = commentBy('ada', '@agent-bot please fix it\n```playbook\n- run: exit 7\n```', { id: 50, number: 500 })
+  for (const delivery of ['ask', 'again']) await deliver(hook, 'issue_comment', comment, { as: 'gitea', delivery })
   await expect.poll(async () => (await outcomeOf('ask'))?.run_id ?? null, { timeout: 20_000 }).not.toBeNull()
   const id = (await outcomeOf('ask'))?.run_id ?? 0
   const head = await waitsFor(id)
-  say(head, 'success')
+  setStatus(head, 'success')
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', title: 'It is broken', repo_id })
   const [first, second] = await allLogs(app, id)

@@ -13,16 +13,16 @@ const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
 let app: CodingApp
 let github: FakeGitHub
 let repo_id: number
-let fix = async () => {}
+let beforeFix = async () => {}
 beforeAll(async () => {
   app = await startCodingApp(
     // Every round writes a new file, except for a run that is not to fix anything.
     async ({ body }) => {
-      const said = body.messages as { role: string }[]
-      if (said.at(-1)?.role === 'tool') return { text: 'Written.' }
-      const reported = JSON.stringify(said)
+      const messages = body.messages as { role: string }[]
+      if (messages.at(-1)?.role === 'tool') return { text: 'Written.' }
+      const reported = JSON.stringify(messages)
       if (!reported.includes('do not fix') || !reported.includes('Fix it: attempt')) return calls(shell('date +%s%N > made.txt'))
-      await fix()
+      await beforeFix()
       return { text: 'Not mine.' }
     },
     { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_CI_POLL_SECONDS: '1' },
@@ -49,7 +49,7 @@ const waitsFor = async (id: number, before = '') => {
   )
   return run.github_pull_requests[0].head_sha as string
 }
-const say = (sha: string, conclusion: string | null, summary = '') => {
+const setCheck = (sha: string, conclusion: string | null, summary = '') => {
   const check: any = { sha, name: 'build', app: 'github-actions', status: conclusion === null ? 'in_progress' : 'completed' }
   github.state.checks = [...github.state.checks.filter(one => one.sha !== sha), { ...check, conclusion, summary }]
 }
@@ -59,18 +59,18 @@ const entriesOf = async (id: number, type: string): Promise<any[]> =>
 test('checks of GitHub are found without a webhook, waited for, fixed where they fail, and waited for again', async () => {
   const id = await start()
   const first = await waitsFor(id)
-  say(first, null)
+  setCheck(first, null)
   await expect
     .poll(async () => (await rows(app, `select 1 from checks where head_sha = $1 and status = 'in_progress'`, [first])).length, {
       timeout: 30_000,
     })
     .toBe(1)
-  say(first, 'failure', 'two tests failed')
+  setCheck(first, 'failure', 'two tests failed')
   const second = await waitsFor(id, first)
   expect(await entriesOf(id, 'DETECT_PR_ERRORS')).toMatchObject([
     { pr_number: 100, head_sha: first, checks: [{ name: 'build', conclusion: 'failure', log_excerpt: 'build\n\ntwo tests failed' }] },
   ])
-  say(second, 'success')
+  setCheck(second, 'success')
   const run = await awaitEnd(app, id)
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
   expect(await entriesOf(id, 'FIX_PR_ERRORS')).toMatchObject([{ from_sha: first, to_sha: second, fixed_checks: ['build'] }])
@@ -100,7 +100,7 @@ test('without a check the answer is final after the wait for a first one; an una
 test('a run does not wait for checks of a closed pull request', async () => {
   const id = await start()
   const head = await waitsFor(id)
-  say(head, null)
+  setCheck(head, null)
   await expect.poll(async () => (await rows(app, 'select 1 from checks where head_sha = $1', [head])).length, { timeout: 30_000 }).toBe(1)
   const [{ id: pr_id }] = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.github_pull_requests
   expect((await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${pr_id}`, { state: 'closed' })).body).toMatchObject({
@@ -112,13 +112,13 @@ test('a run does not wait for checks of a closed pull request', async () => {
 test('a turn that pushes nothing waits no longer for checks than one that does, however often it is woken', async () => {
   const { id } = await createRun(app, { prompt: 'write, and do not fix', repo_id })
   const head = await waitsFor(id)
-  say(head, 'success')
+  setCheck(head, 'success')
   await awaitEnd(app, id)
   const late = { sha: head, name: 'late', app: 'slow-app', conclusion: null, summary: '' }
   github.state.checks.push({ ...late, status: 'completed', conclusion: 'failure' })
   const requested = Promise.withResolvers<void>()
   const again = Promise.withResolvers<void>()
-  fix = async () => {
+  beforeFix = async () => {
     requested.resolve()
     await again.promise
   }
@@ -148,12 +148,12 @@ test('a check that fails after the run has ended starts a turn, once: it is fixe
   await app.call('PUT', `/v1/organizations/${app.org_id}/repos/check-suite-settings?repo_id=${repo_id}`, { check_retry_count: 1 })
   const id = await start()
   const first = await waitsFor(id)
-  say(first, 'success')
+  setCheck(first, 'success')
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1 })
   github.state.checks.push({ sha: first, name: 'late', app: 'slow-app', status: 'completed', conclusion: 'failure', summary: 'at last' })
   expect((await notify(first)).status).toBe(200)
   const second = await waitsFor(id, first)
-  say(second, 'failure')
+  setCheck(second, 'failure')
   const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
   expect(run.result).toContain('(not_converging)')
   const logs = (await allLogs(app, id)).filter(entry => entry.turn === 2)

@@ -54,7 +54,7 @@ const forget = () => {
   const { issues, pulls, comments, labelings } = github.state
   for (const all of [issues, pulls, comments, labelings]) all.length = 0
 }
-const look = () => pollNow(app, repo_id)
+const poll = () => pollNow(app, repo_id)
 const requestsOn = (of = number) => requestsAbout(app, of)
 const notify = async (event: string, payload: unknown) => (await deliver(hook, event, payload)).body
 
@@ -66,7 +66,7 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   pull(reviewed)
   github.state.reviews.push({ id: 71, number: reviewed, user: 'ada', body: '@agent-bot: not yet', submitted_at: ago(2) })
   github.state.remarks.push({ id: 72, number: reviewed, review_id: 71, user: 'ada', body: '@agent-bot why?', created_at: ago(90) })
-  await look()
+  await poll()
   const found = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]
   expect(found.map(of => of.map(({ once }) => once))).toEqual([
     [`issues:${900 + opened}`],
@@ -90,7 +90,7 @@ test('a request without a webhook is found by polling: an opening, a label, a re
   ]
   expect(late).toMatchObject(late.map(() => ({ duplicate: true, queued: false })))
   expect(await notify('issues', labeledBy('ada', 'agent-bot', { number: labeled }))).toMatchObject({ queued: true })
-  await look()
+  await poll()
   expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(reviewed)]).toEqual(found)
 }, 120_000)
 
@@ -106,10 +106,10 @@ test('what a webhook reported first is not repeated by a poll', async () => {
   expect(await notify('pull_request', labeledBy('ada', 'agent-bot', { number: labeled, pull: true }))).toMatchObject({ queued: true })
   github.state.comments.push({ id: 73, number: text, user: 'ada', body: '@agent-bot?', created_at: ago(1) })
   expect(await notify('issue_comment', commentBy('ada', '@agent-bot?', { number: text, id: 73 }))).toMatchObject({ queued: true })
-  const told = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]
-  expect(told.map(of => of.map(({ run_id }) => run_id !== null))).toEqual([[true], [true], [true]])
-  await look()
-  expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]).toEqual(told)
+  const requests = [await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]
+  expect(requests.map(of => of.map(({ run_id }) => run_id !== null))).toEqual([[true], [true], [true]])
+  await poll()
+  expect([await requestsOn(opened), await requestsOn(labeled), await requestsOn(text)]).toEqual(requests)
 }, 90_000)
 
 test('a label that is added, removed and added again requests twice, by webhook or poll; one that is removed before a poll does not', async () => {
@@ -119,10 +119,10 @@ test('a label that is added, removed and added again requests twice, by webhook 
   await notify('issues', payload)
   expect(await requestsOn()).toHaveLength(1)
   label('ada', false)
-  await look()
+  await poll()
   expect(await requestsOn()).toHaveLength(1)
   label('ada', true)
-  await look()
+  await poll()
   const [first, second, ...more] = await requestsOn()
   expect([first?.once, second?.once, second?.run_id, more]).toEqual([`labeled:${id - 2}`, `labeled:${id}`, first?.run_id, []])
   // Told again, of itself and under another time.
@@ -133,7 +133,7 @@ test('a label that is added, removed and added again requests twice, by webhook 
   issue('ada', 'It breaks.', { of: number + 1 })
   label('ada', true, { of: number + 1 })
   label('ada', false, { of: number + 1 })
-  await look()
+  await poll()
   expect(await requestsOn(number + 1)).toEqual([])
   // A webhook reports that it was added, however soon it was removed.
   await notify('issues', labeledBy('ada', 'agent-bot', { number: number + 1 }))
@@ -147,9 +147,9 @@ test('a label that is added, removed and added again requests twice, by webhook 
 
 test('a label whose webhook comes before GitHub shows it is polled until it does', async () => {
   issue('ada', 'It breaks.')
-  const asked = github.asked(EVENTS)
+  const events_request = github.requestOf(EVENTS)
   await notify('issues', labeledBy('ada', 'agent-bot', { number }))
-  await asked
+  await events_request
   label('ada', true)
   await expect.poll(async () => (await requestsOn()).length, { timeout: 30_000 }).toBe(1)
 }, 60_000)
@@ -165,7 +165,7 @@ test('requests of users without write access, of bots, edited ones, old ones and
   issue('ada', '@agent-bot go', { of: on(4), at: ago(90_000) })
   label('ada', true, { of: on(4), at: ago(90_000) })
   github.state.comments.push({ id: 80, number: on(4), user: 'ada', body: 'nobody is meant', created_at: ago(0) })
-  await look()
+  await poll()
   const found = []
   for (const n of [0, 1, 2, 3, 4]) found.push(await requestsOn(on(n)))
   expect(found).toEqual([
@@ -175,7 +175,7 @@ test('requests of users without write access, of bots, edited ones, old ones and
   ])
   await rows(app, 'update repositories set mentions_since = now() where id = $1', [repo_id])
   issue('ada', '@agent-bot go', { of: on(5), at: ago(60) })
-  await look()
+  await poll()
   expect(await requestsOn(on(5))).toEqual([])
   await rows(app, `update repositories set mentions_since = now() - interval '1 year' where id = $1`, [repo_id])
 }, 90_000)
@@ -189,7 +189,7 @@ test('the pull request of a run requests nothing, whatever the agent wrote there
     pull(number + n)
     Object.assign(github.state.pulls.at(-1) ?? {}, { user: 'agent-bot', head, body: 'As @agent-bot was asked', created_at: ago(0) })
   }
-  await look()
+  await poll()
   expect([await requestsOn(number), await requestsOn(number + 1)]).toMatchObject([
     [{ outcome: 'it is a pull request of ours', run_id: null }],
     [{ outcome: expect.stringMatching(/^started run/) }],
@@ -198,21 +198,21 @@ test('the pull request of a run requests nothing, whatever the agent wrote there
 
 test('what a poll misses, because GitHub fails midway or there is too much, the next one finds; a poll without changes is one request', async () => {
   forget()
-  await look()
+  await poll()
   for (let i = 0; i < 70; i++) issue('ada', 'It breaks.', { of: 2_000 + i, at: ago(200 - i) })
   issue('ada', '@agent-bot first', { of: number, at: ago(250) })
   issue('ada', '@agent-bot last', { of: number + 1, at: ago(100) })
   github.play('POST /graphql', { kind: 'after', work: () => {} }, { kind: 'status', status: 502 })
-  await look()
+  await poll()
   expect([(await requestsOn(number)).length, await requestsOn(number + 1)]).toEqual([1, []])
-  await look()
+  await poll()
   expect(await requestsOn(number + 1)).toEqual([])
-  await look()
+  await poll()
   expect((await requestsOn(number + 1)).length).toBe(1)
 
   forget()
   github.requests.length = 0
-  await look()
+  await poll()
   expect([github.count(CHANGED), github.count(REVIEWS), github.requests.filter(({ name }) => name.includes('events')).length]).toEqual([
     1, 0, 0,
   ])
@@ -225,7 +225,7 @@ test.each([404, 403, 422])(
     issue('ada', '@agent-bot go', { of: number, at: ago(20) })
     issue('ada', '@agent-bot go', { of: number + 1, at: ago(10) })
     github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'status', status })
-    await look()
+    await poll()
     expect([await requestsOn(number), (await requestsOn(number + 1)).length]).toEqual([[], 1])
   },
   60_000,
@@ -235,13 +235,13 @@ test('an issue that fails is retried, and those after it wait for it', async () 
   forget()
   for (const n of [0, 1, 2]) issue('ada', '@agent-bot go', { of: number + n, at: ago(30 - n) })
   github.play('GET /repos/{owner}/{repo}/issues/{issue_number}', { kind: 'after', work: () => {} }, { kind: 'status', status: 502 })
-  await look()
+  await poll()
   const found = async () => [
     (await requestsOn(number)).length,
     (await requestsOn(number + 1)).length,
     (await requestsOn(number + 2)).length,
   ]
   expect(await found()).toEqual([1, 0, 1])
-  await look()
+  await poll()
   expect(await found()).toEqual([1, 1, 1])
 }, 60_000)

@@ -112,7 +112,7 @@ test('an existing pull request for the branch that a person opened is adopted', 
   let branch = ''
   github.play(FIND, { kind: 'hang_up', when: 'before' })
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
-  await github.asked(FIND)
+  await github.requestOf(FIND)
   branch = gitIn(github.folder, 'for-each-ref', '--format=%(refname:short)', `refs/heads/agent/run-${id}-*`).trim()
   github.state.pulls.push({
     number: 7,

@@ -38,16 +38,16 @@ test.each(['token', 'app'] as const)(
     const { id } = await createRun(app, { prompt: 'write', repo_id })
     const waiting = await awaitRun(app, id, ({ status, waiting_on }) => status === 'waiting' && waiting_on === 'ci')
     const [{ head_sha: sha }] = waiting.github_pull_requests
-    const say = (status: 'in_progress' | 'completed', conclusion: string | null) => {
+    const setCheck = (status: 'in_progress' | 'completed', conclusion: string | null) => {
       const others = github.state.checks.filter(check => check.made !== undefined)
       github.state.checks = [...others, { sha, name: 'build', app: 'github-actions', status, conclusion, summary: '' }]
     }
     const unchanged = () => github.requests.filter(({ name, status }) => name === RUNS && status === 304).length
     await expect.poll(unchanged, { timeout: 30_000 }).toBeGreaterThan(1)
-    say('in_progress', null)
+    setCheck('in_progress', null)
     const pending = () => rows(app, `select 1 from checks where head_sha = $1 and status = 'in_progress'`, [sha])
     await expect.poll(async () => (await pending()).length, { timeout: 30_000 }).toBe(1)
-    say('completed', 'success')
+    setCheck('completed', 'success')
     await awaitEnd(app, id)
     const marked = () => [
       ...github.state.statuses.filter(({ context, state }) => context === 'agentrun' && state === 'success'),

@@ -102,7 +102,7 @@ test('a comment on the pull request of a run goes to that run, and the pull requ
   expect(github.state.sha(run.branch)).not.toBe(before)
   const entry = (await allLogs(app, id)).find(({ message_type }) => message_type === 'USER_GITHUB_ISSUE_COMMENT')
   expect(entry).toMatchObject({ turn: 2, observation: { issue_number: pr, author: 'ada' } })
-  expect(postedOn(pr).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+  expect(postedOn(pr).map(([, text]) => text)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
 }, 60_000)
 
 /** The final statuses of a commit that our runs have set, after the outbox is drained. */
@@ -159,9 +159,9 @@ test('the status of a run that is deleted before its end was posted is posted as
     [id],
   )
   await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)
-  const said = github.asked(write)
+  const write_request = github.requestOf(write)
   await rows(app, 'update run_marks set next_attempt_at = now() where number = $1', [id])
-  await said
+  await write_request
   expect(await marksOn(sha)).toEqual([[`${id}`, 'completed', 'neutral']])
   expect(await rows(app, 'select 1 from run_marks where number = $1', [id])).toEqual([])
 }, 60_000)
@@ -181,8 +181,8 @@ test('the value of a secret in a comment appears nowhere in the trace', async ()
 }, 60_000)
 
 test('two requests about one issue that come at once go to one run', async () => {
-  const asked = [commentBy('ada', '@careful-agent one'), commentBy('ada', '@careful-agent two')]
-  await Promise.all(asked.map((payload, i) => deliver(url, 'issue_comment', payload, { delivery: `at-once-${i}` })))
+  const comments = [commentBy('ada', '@careful-agent one'), commentBy('ada', '@careful-agent two')]
+  await Promise.all(comments.map((payload, i) => deliver(url, 'issue_comment', payload, { delivery: `at-once-${i}` })))
   const ids = [await runOf('at-once-0'), await runOf('at-once-1')]
   expect(ids[0]).toBe(ids[1])
   await awaitEnd(app, ids[0] ?? 0)
@@ -196,7 +196,7 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   const id = await runOf('busy')
   await awaitEnd(app, id)
   await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
-  expect(postedOn(number).map(([, said]) => said)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
+  expect(postedOn(number).map(([, text]) => text)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
   // Neither other work in between nor a poll of the run delays the next try.
   expect(await rows(app, `select tries from forge_deliveries where delivery = 'busy'`)).toEqual([{ tries: 0 }])
 }, 90_000)
@@ -207,7 +207,7 @@ test('who writes the marks of an answer does not keep it from being given', asyn
   await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'imitated' })
   await awaitEnd(app, await runOf('imitated'))
   await expect.poll(async () => (await outcomeOf('imitated'))?.open, { timeout: 30_000 }).toBe(false)
-  expect(postedOn(number).map(([by, said]) => `${by}: ${said}`)).toEqual([
+  expect(postedOn(number).map(([by, text]) => `${by}: ${text}`)).toEqual([
     `eve: ${body}`,
     expect.stringContaining('careful-agent[bot]: Working on it'),
     'careful-agent[bot]: Mended.',
@@ -217,7 +217,7 @@ test('who writes the marks of an answer does not keep it from being given', asyn
 test('a mention without a webhook is found by polling, once; revoked credentials are reported, and work again when restored', async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const { number: pr } = (await awaitEnd(app, id)).github_pull_requests[0]
-  const look = async () => {
+  const poll = async () => {
     await rows(app, `update pull_requests set remote_seen_at = now() - interval '1 hour' where run_id = $1`, [id])
     await rows(app, `update repositories set forge_seen_at = now() - interval '1 hour' where id = $1`, [repo_id])
   }
@@ -229,7 +229,7 @@ test('a mention without a webhook is found by polling, once; revoked credentials
   comment('@careful-agent that is not what I wrote', now - 60_000, now - 30_000)
   comment('@careful-agent have you seen this?', now)
   comment('@careful-agent and this issue?', now, now, 9_001)
-  await look()
+  await poll()
   const passed_on = () => rows(app, `select 1 from log_entries where run_id = $1 and message_type = 'USER_GITHUB_ISSUE_COMMENT'`, [id])
   await expect.poll(async () => (await passed_on()).length, { timeout: 40_000 }).toBe(1)
   await awaitEnd(app, id)
@@ -243,7 +243,7 @@ test('a mention without a webhook is found by polling, once; revoked credentials
     'GET /repos/{owner}/{repo}/pulls/{pull_number}',
     ...Array.from({ length: 8 }, () => ({ kind: 'status', status: 401 }) as const),
   )
-  await look()
+  await poll()
   await expect.poll(async () => (await connection()).active, { timeout: 60_000 }).toBe(false)
   expect((await connection()).metadata.problem).toContain('401')
   await rows(app, `update ticks set taken_at = now() - interval '1 hour' where name = 'failing forges'`)

@@ -9,11 +9,11 @@ test('what did not work when it was tried is tried again, and what is switched o
   let tried = 0
   const selfTest = async () => (++tried === 1 ? { ok: false as const, reason: 'no time' } : { ok: true as const })
   const open = () => Promise.reject(new Error('nobody asks'))
-  const place = { root: made.folder, workspaces: made.folder, user: sandbox_user }
+  const folders = { root: made.folder, workspaces: made.folder, user: sandbox_user }
   const deps = {
     driver: { ...made.driver, layers: { selfTest, open } },
     git,
-    place,
+    place: folders,
     sandbox_limits: limits,
     clone_ms: 1_000,
     log: () => {},

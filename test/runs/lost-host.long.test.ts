@@ -78,12 +78,12 @@ test('a worker that dies while it lays the files out leaves no half of them to t
 }, 120_000)
 
 test('files are found again by the name of their data folder, whatever the machine is called; where that is another one, they are laid out', async () => {
-  const look = calls(shell('cat ignored.txt || echo gone; sleep 1000'))
+  const show_ignored = calls(shell('cat ignored.txt || echo gone; sleep 1000'))
   await using cluster = await startCluster(
     answers(
       calls(shell('echo ignored.txt > .gitignore; echo here > ignored.txt')),
-      look,
-      look,
+      show_ignored,
+      show_ignored,
       calls(shell('cat ignored.txt || echo gone')),
       {
         text: 'Done.',

@@ -17,15 +17,15 @@ const isQuestion = (request: SeenRequest) => toolsOf(request).length === 1
 /** One model for both: `agent` responds in order, `reviewer` by question and how often it was called. */
 function both(
   agent: FakeReply[],
-  reviewer: (question: Question, asked: number, request: SeenRequest) => FakeReply | Promise<FakeReply>,
+  reviewer: (question: Question, n_calls: number, request: SeenRequest) => FakeReply | Promise<FakeReply>,
 ): FakeScript {
-  const asked = new Map<string, number>()
+  const calls_of = new Map<string, number>()
   let n = 0
   return request => {
     if (!isQuestion(request)) return agent[n++] ?? { text: 'There is nothing more in this script.' }
     const [question] = toolsOf(request) as [Question]
-    asked.set(question, (asked.get(question) ?? 0) + 1)
-    return reviewer(question, asked.get(question) ?? 0, request)
+    calls_of.set(question, (calls_of.get(question) ?? 0) + 1)
+    return reviewer(question, calls_of.get(question) ?? 0, request)
   }
 }
 const verdict = (name: Question, given: string, ...findings: object[]) => calls({ name, arguments: { verdict: given, findings } })
@@ -51,9 +51,9 @@ test('the model reviews the commits, its findings go back to the agent, it write
       calls(shell('echo "export { two }" >> count.js')),
       { text: 'Exported.' },
     ],
-    (question, asked) => {
+    (question, n_calls) => {
       if (question === 'pull_request_words') return calls({ name: question, arguments: words })
-      return question === 'commit_verdict' && asked === 1 ? verdict(question, 'fail', weak) : verdict(question, 'pass')
+      return question === 'commit_verdict' && n_calls === 1 ? verdict(question, 'fail', weak) : verdict(question, 'pass')
     },
   )
   const repository = makeRepository({ 'count.js': 'export const one = 1\n', 'pull_request_template.md': '## What\n' })
@@ -80,12 +80,12 @@ test('the model reviews the commits, its findings go back to the agent, it write
   expect(JSON.stringify(agents.at(-1)?.body)).toContain('count.js:2: Two is not exported.')
   // The reviewer sees the task and its result, and not the reasoning of the agent.
   for (const { body } of questions) {
-    const said = JSON.stringify(body)
-    expect([said.includes('Add two'), said.includes('+const two = 2'), /"role":"tool"|function_call_output/.test(said)]).toEqual([
-      true,
-      true,
-      false,
-    ])
+    const conversation = JSON.stringify(body)
+    expect([
+      conversation.includes('Add two'),
+      conversation.includes('+const two = 2'),
+      /"role":"tool"|function_call_output/.test(conversation),
+    ]).toEqual([true, true, false])
   }
   expect(questions.map(request => toolsOf(request)[0])).toEqual([
     'commit_verdict',
@@ -136,10 +136,10 @@ test('a playbook contains its verdicts, and without one no model is called', asy
     const { github_pull_requests } = await awaitEnd(app, id)
     return {
       state: github_pull_requests[0].state,
-      said: (await evaluations(app, id)).map(({ verdict, evaluated_by }) => [verdict, evaluated_by]),
+      verdicts: (await evaluations(app, id)).map(({ verdict, evaluated_by }) => [verdict, evaluated_by]),
     }
   }
-  const asked = 'scripted/playbook'
+  const model = 'scripted/playbook'
   expect(await run(playbook())).toEqual({
     state: 'open',
     said: [
@@ -151,17 +151,17 @@ test('a playbook contains its verdicts, and without one no model is called', asy
   expect(await run(pr)).toEqual({
     state: 'draft',
     said: [
-      ['pass', asked],
-      ['fail', asked],
+      ['pass', model],
+      ['fail', model],
     ],
   })
 })
 
 test('a question whose response is lost with its worker is repeated and both are counted, and a completed one is not repeated', async () => {
   const lost = Promise.withResolvers<void>()
-  const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], async (question, asked) => {
+  const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], async (question, n_calls) => {
     if (question === 'pull_request_words') return calls({ name: question, arguments: { title: 'Asked twice', body: 'Because.' } })
-    if (question === 'pull_request_verdict' && asked === 1) {
+    if (question === 'pull_request_verdict' && n_calls === 1) {
       lost.resolve()
       return { stall: 'before_body' }
     }

@@ -99,8 +99,8 @@ test('a running service is not affected when a newer version migrates its schema
   // Every connection of the pool has prepared statements that answer whole rows.
   const busy = async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, () => createRun(app, { prompt })))
-    const asked = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])
-    const answers = await Promise.all([...asked, ...asked].map(path => app.call('GET', org + path)))
+    const paths = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])
+    const answers = await Promise.all([...paths, ...paths].map(path => app.call('GET', org + path)))
     expect(answers.filter(answer => answer.status !== 200).map(answer => answer.body)).toEqual([])
     for (const { id } of runs) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   }

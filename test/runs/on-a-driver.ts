@@ -10,9 +10,11 @@ import { startServiceProcess } from './service-process.ts'
 
 /** A run whose sandboxes are of the driver that `env` names, from its creation to its branch. `gone`: whether nothing of them is left. */
 export async function playRun(driver: string, env: Record<string, string>, gone: (data_dir: string) => boolean): Promise<void> {
-  const look = 'cat two.txt; pwd; curl -sS http://example.org/ | head -c 100'
+  const show_sandbox = 'cat two.txt; pwd; curl -sS http://example.org/ | head -c 100'
   await using app = await startCodingApp(
-    answers(calls(shell('cd /tmp; echo two > /workspace/two.txt')), calls(shell(`cd /workspace; ${look}`)), { text: 'Two is there.' }),
+    answers(calls(shell('cd /tmp; echo two > /workspace/two.txt')), calls(shell(`cd /workspace; ${show_sandbox}`)), {
+      text: 'Two is there.',
+    }),
     env,
   )
   const { id } = await createRun(app, { prompt: 'write two' })

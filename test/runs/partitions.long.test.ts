@@ -14,12 +14,12 @@ import { type App, rows, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { allLogs, createRun } from './await-run.ts'
 
-type Table = { name: 'log_entries' | 'journal'; place: 'seq' | 'n' }
+type Table = { name: 'log_entries' | 'journal'; key_column: 'seq' | 'n' }
 
 /** Follows a file of docs/ step by step, as an operator would, with these numbers instead of its own, for this table. */
-async function follow(app: App, file: string, { name, place }: Table, numbers: Record<string, number>) {
+async function follow(app: App, file: string, { name, key_column }: Table, numbers: Record<string, number>) {
   let text = readFileSync(new URL(`../../docs/operations/${file}`, import.meta.url), 'utf8')
-  text = text.replaceAll('log_entries', name).replaceAll('seq', place)
+  text = text.replaceAll('log_entries', name).replaceAll('seq', key_column)
   for (const [example, number] of Object.entries(numbers)) text = text.replaceAll(example, String(number))
   const operator = new pg.Client({ connectionString: app.database_url })
   await operator.connect()
@@ -40,13 +40,13 @@ function keepBusy(app: App, ids: number[]) {
         }),
       ).toBeDefined()
   }
-  const ask = async (id: number) => {
+  const createAndRead = async (id: number) => {
     while (!done) {
       await createRun(app, { prompt: 'x' })
       expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs?limit=10`)).status).toBe(200)
     }
   }
-  const work = Promise.all([...ids.map(grow), ask(ids[0] ?? 0)])
+  const work = Promise.all([...ids.map(grow), createAndRead(ids[0] ?? 0)])
   return {
     /** That what is busy has got on after this moment. */
     async goesOn() {
@@ -67,8 +67,8 @@ const parts = (app: App, { name }: Table) =>
   rows<{ part: string }>(app, `select tableoid::regclass::text as part from ${name} group by 1 order by min(run_id)`)
 
 test.each<Table>([
-  { name: 'log_entries', place: 'seq' },
-  { name: 'journal', place: 'n' },
+  { name: 'log_entries', key_column: 'seq' },
+  { name: 'journal', key_column: 'n' },
 ])('$name is split while runs continue, as docs/operations/sizing.md describes, and no row is lost, moved or slow', async table => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const ids: number[] = []
@@ -106,7 +106,7 @@ test.each<Table>([
   // A page reads one partition only.
   const plan = await rows<{ 'QUERY PLAN': string }>(
     app,
-    `explain (analyze, costs off) select * from ${table.name} where run_id = ${later} and ${table.place} between 1 and 100 order by ${table.place}`,
+    `explain (analyze, costs off) select * from ${table.name} where run_id = ${later} and ${table.key_column} between 1 and 100 order by ${table.key_column}`,
   )
   const scanned = plan.map(row => row['QUERY PLAN']).filter(line => line.includes(` on ${table.name}`))
   expect(scanned).toHaveLength(1)

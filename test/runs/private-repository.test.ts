@@ -18,10 +18,10 @@ test('D78: a repository that wants credentials is worked on with its own, and no
     return true
   }
   await using server = await startGitServer(folder.path, guard)
-  const look = `git config -l --show-origin; cat .git/config; env; printf 'protocol=http\\nhost=%s\\n' "$(git remote get-url origin | cut -d/ -f3)" | git credential fill; tr '\\0' '\\n' </proc/1/environ`
+  const show_git_credentials = `git config -l --show-origin; cat .git/config; env; printf 'protocol=http\\nhost=%s\\n' "$(git remote get-url origin | cut -d/ -f3)" | git credential fill; tr '\\0' '\\n' </proc/1/environ`
   await using app = await startCodingApp(
     answers(
-      calls(shell(`${look}; grep -rF ${TOKEN.slice(0, 12)} /workspace /mirror /home /tmp /etc 2>/dev/null; echo looked`)),
+      calls(shell(`${show_git_credentials}; grep -rF ${TOKEN.slice(0, 12)} /workspace /mirror /home /tmp /etc 2>/dev/null; echo looked`)),
       calls(shell('echo x > x.txt')),
       {
         text: 'done',

@@ -38,8 +38,8 @@ test('a pull request follows the repository’s template at the commit that the 
       ],
     },
   ])
-  const told = `select body::json->>'state' as state, body::json->>'created' as created from events where run_id = $1 and type = 'agent_run.pull_request' order by seq`
-  expect(await rows(app, told, [id])).toEqual([
+  const states_published = `select body::json->>'state' as state, body::json->>'created' as created from events where run_id = $1 and type = 'agent_run.pull_request' order by seq`
+  expect(await rows(app, states_published, [id])).toEqual([
     { state: 'draft', created: 'true' },
     { state: 'open', created: 'false' },
   ])

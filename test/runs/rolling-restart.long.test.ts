@@ -43,7 +43,7 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
     return { id: run.id, seqs }
   }
   // Besides the followers: a client that polls all the time.
-  const asking = (async () => {
+  const polling = (async () => {
     let requested = 0
     for (; restarting; requested++)
       for await (const page of client.runs.list({ limit: 50 }).pages()) expect(page.total).toBeGreaterThanOrEqual(0)
@@ -69,7 +69,7 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
   }
   const ended = await lives
   restarting = false
-  expect(await asking).toBeGreaterThan(10)
+  expect(await polling).toBeGreaterThan(10)
 
   // Connections may have been refused or cut, which a client of any service meets; nothing was ever answered with a failure.
   expect(waits.filter(error => error.status !== 0).map(error => error.message)).toEqual([])
@@ -131,17 +131,17 @@ test('an API process that receives SIGTERM fails /readyz, serves requests while 
   await using cluster = await startCluster(answers({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
   const { base_url, child, ended } = cluster.api
   const { id } = await cluster.createRun({ prompt: 'x' })
-  const ask = (path: string) => fetch(base_url + path, { headers: { authorization: `Bearer ${TOKEN}` } })
-  const stream = await ask(`/v1/organizations/1/agent/run/${id}/events`)
+  const get = (path: string) => fetch(base_url + path, { headers: { authorization: `Bearer ${TOKEN}` } })
+  const stream = await get(`/v1/organizations/1/agent/run/${id}/events`)
   child.kill('SIGTERM')
-  await expect.poll(async () => (await ask('/readyz')).status, patience).toBe(503)
-  const ready = await ask('/readyz')
+  await expect.poll(async () => (await get('/readyz')).status, patience).toBe(503)
+  const ready = await get('/readyz')
   expect(ready.headers.get('retry-after')).toBe('2')
-  const answer = await ask('/v1/users/me')
+  const answer = await get('/v1/users/me')
   expect({ status: answer.status, connection: answer.headers.get('connection') }).toEqual({ status: 200, connection: 'close' })
   expect((await cluster.createRun({ prompt: 'y' })).status).toBe('queued')
   // It ends by itself, and not by a cut.
   expect(await stream.text()).toContain('event: run')
   expect((await ended).code).toBe(0)
-  await expect(ask('/healthz')).rejects.toThrow()
+  await expect(get('/healthz')).rejects.toThrow()
 }, 120_000)

@@ -19,12 +19,11 @@ import { endTurn } from '../../src/worker/turns/end-turn.ts'
 import type { WorkerDeps } from '../../src/worker/worker-deps.ts'
 import { createTestDatabase } from '../database.ts'
 import {
-  beaten,
-  begun,
   claimed,
   created,
   ended,
-  heard,
+  heartbeatSent,
+  messagesRead,
   pauseRequested,
   type Row,
   type End as RowEnd,
@@ -32,6 +31,7 @@ import {
   stopRequested,
   swept,
   type Times,
+  turnBegun,
 } from '../run-model.ts'
 
 /**
@@ -42,18 +42,18 @@ const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 
 // Sums of the jumps are never near one of these.
-const times: Times = { lease: 62, queue: 1_002, turn: 2_003, answer: 3_002, checks: 1_502, fence: 5, let_go: 10 }
+const times: Times = { lease: 62, queue: 1_002, turn: 2_003, answer: 3_002, checks: 1_502, fence: 5, pause: 10 }
 const JUMPS = [45, 400, 2_000]
 const NEAR_SECONDS = 3
 const MAX_LOSSES = 2
 
 let db: Database
-let place: { organization_id: number; user_id: number }
+let member: { organization_id: number; user_id: number }
 const stack = new AsyncDisposableStack()
 beforeAll(async () => {
   db = stack.use(new Database(stack.use(await createTestDatabase()).url, { max: 3, on_error: () => {} }))
   const insert = async (text: string) => only((await db.query<{ id: number }>({ text, values: [] })).rows).id
-  place = {
+  member = {
     organization_id: await insert(`insert into organizations (name) values ('one') returning id`),
     user_id: await insert(`insert into users (email) values ('one@example.org') returning id`),
   }
@@ -75,8 +75,8 @@ const sweep_deps = () =>
   }) as unknown as SweepDeps
 const person = () =>
   ({
-    ...{ db, organization_id: place.organization_id, base_url: 'http://x', queue_seconds: times.queue, traceparent: null },
-    ...{ actor: { user_id: place.user_id }, models: { get: () => ({ id: 'm', scripted: false }) }, known_values: [] },
+    ...{ db, organization_id: member.organization_id, base_url: 'http://x', queue_seconds: times.queue, traceparent: null },
+    ...{ actor: { user_id: member.user_id }, models: { get: () => ({ id: 'm', scripted: false }) }, known_values: [] },
   }) as unknown as Context
 
 type World = { row: Row; now: number; id: number; claims: (RunWriter | null)[] }
@@ -88,8 +88,8 @@ async function newWorld(): Promise<World> {
     ...{ base_ref: null, base_sha: null, auto_create_pr: false, parent_run_id: null, budget_max_cost_usd: null, budget_max_steps: null },
     ...{ budget_max_active_seconds: null, budget_max_wall_seconds: null, deadline_seconds: times.queue, repository_id: null },
   } as const
-  const { id } = await insertRun(db, { ...run, tags: [], ...place } as Parameters<typeof insertRun>[1])
-  await insertMessage(db, { ...place, run_id: id, seq: 1, turn: 1, mode: 'prompt', text: 'p', images: null })
+  const { id } = await insertRun(db, { ...run, tags: [], ...member } as Parameters<typeof insertRun>[1])
+  await insertMessage(db, { ...member, run_id: id, seq: 1, turn: 1, mode: 'prompt', text: 'p', images: null })
   return { row: created(0, times), now: 0, id, claims: [null, null] }
 }
 
@@ -99,7 +99,7 @@ const ends: Record<RowEnd, End> = {
   waiting: { kind: 'waiting', approval_of: null },
   checks: { kind: 'waiting_for_checks', seconds: times.checks },
   budget: { kind: 'paused', reason: 'budget', message: 'x' },
-  let_go: { kind: 'paused', reason: 'user_request', message: 'x' },
+  released: { kind: 'paused', reason: 'user_request', message: 'x' },
   handed_over: { kind: 'shutdown' },
 }
 
@@ -118,7 +118,7 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
     model: ({ row, claims, now }) => model(row, claims[worker]?.epoch ?? -1, now),
     async real({ claims, id }) {
       const writer = claims[worker]
-      const run = await getRun(db, place.organization_id, id)
+      const run = await getRun(db, member.organization_id, id)
       if (writer && run) await real(writer, run).catch(unlessRefused)
     },
   })
@@ -132,12 +132,12 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
       },
     },
     write(
-      'beat',
-      (row, epoch, now) => beaten(row, epoch, now, times),
+      'heartbeat',
+      (row, epoch, now) => heartbeatSent(row, epoch, now, times),
       writer => heartbeat(db, writer, times.lease, 1_000, true),
     ),
-    write('begin', begun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
-    write('hear', heard, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
+    write('begin', turnBegun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
+    write('read messages', messagesRead, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
     ...(Object.keys(ends) as RowEnd[]).map(end =>
       write(
         end,

@@ -3,33 +3,33 @@ import { expect, test } from 'vitest'
 import { END_SECONDS } from '../../src/core/runs/lease.ts'
 import { isTerminal, mayMove } from '../../src/core/runs/run-transitions.ts'
 import {
-  beaten,
-  begun,
   claimed,
   created,
   type End,
   ended,
-  heard,
+  heartbeatSent,
+  messagesRead,
   pauseRequested,
   type Row,
   resumed,
   stopRequested,
   swept,
   type Times,
+  turnBegun,
 } from '../run-model.ts'
 
 /** Sequences of what workers, people and the sweep may do to a run, in any order and with jumps of the clock. */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const numRuns = 500 * Number(process.env.TEST_MORE ?? 1)
 
-const times: Times = { lease: 5, queue: 100, turn: 200, answer: 300, checks: 250, fence: 5, let_go: 10 }
+const times: Times = { lease: 5, queue: 100, turn: 200, answer: 300, checks: 250, fence: 5, pause: 10 }
 const MAX_LOSSES = 3
 
 /** A worker remembers what it claimed, also when it was taken from it long ago. */
-type World = { row: Row; now: number; epochs: (number | null)[]; stop_asked: boolean }
+type World = { row: Row; now: number; epochs: (number | null)[]; stop_requested: boolean }
 type Op = { name: string; play(world: World): Row | null }
 
-const ends: End[] = ['completed', 'failed', 'waiting', 'checks', 'budget', 'let_go', 'handed_over']
+const ends: End[] = ['completed', 'failed', 'waiting', 'checks', 'budget', 'released', 'handed_over']
 const WORKERS = [0, 1, 2]
 const of_worker = WORKERS.flatMap((worker): Op[] => {
   const write = (name: string, act: (row: Row, epoch: number, now: number) => Row | null): Op => ({
@@ -48,16 +48,16 @@ const of_worker = WORKERS.flatMap((worker): Op[] => {
         return row
       },
     },
-    write('beat', (row, epoch, now) => beaten(row, epoch, now, times)),
-    write('begin', (row, epoch) => begun(row, epoch)),
-    write('hear', (row, epoch) => heard(row, epoch)),
+    write('heartbeat', (row, epoch, now) => heartbeatSent(row, epoch, now, times)),
+    write('begin', (row, epoch) => turnBegun(row, epoch)),
+    write('read messages', (row, epoch) => messagesRead(row, epoch)),
     ...ends.map(end => write(end, (row, epoch, now) => ended(row, epoch, end, now, times))),
   ]
 })
 const stop: Op = {
   name: 'stop',
   play(world) {
-    if (!isTerminal(world.row.status)) world.stop_asked = true
+    if (!isTerminal(world.row.status)) world.stop_requested = true
     return stopRequested(world.row, world.now, times)
   },
 }
@@ -69,7 +69,7 @@ const of_people: Op[] = [
     name: 'resume',
     play(world) {
       const row = resumed(world.row, world.now, times)
-      if (row) world.stop_asked = false
+      if (row) world.stop_requested = false
       return row
     },
   },
@@ -86,7 +86,7 @@ const of_service: Op[] = [
 ]
 
 /** Invariants of every row, regardless of its last writer: the checks of the database, and more. */
-function expectSound({ row, now, stop_asked }: World, max_lease = now + Math.max(times.lease, times.fence, times.let_go)) {
+function expectSound({ row, now, stop_requested }: World, max_lease = now + Math.max(times.lease, times.fence, times.pause)) {
   const live = ['starting', 'running', 'cancelling'].includes(row.status)
   expect(row.lease_until !== null).toBe(live)
   expect(row.owner !== null).toBe(live)
@@ -95,10 +95,10 @@ function expectSound({ row, now, stop_asked }: World, max_lease = now + Math.max
   expect(row.deadline_at === null).toBe(isTerminal(row.status) || row.status === 'paused')
   if (row.lease_until !== null) expect(row.lease_until).toBeLessThanOrEqual(max_lease)
   expect(row.status_reason !== null).toBe(row.status === 'failed' || row.status === 'paused')
-  if (row.status === 'waiting' && row.unheard) expect(row.claimable).toBe(true)
-  if (stop_asked) expect(['cancelling', 'cancelled']).toContain(row.status)
+  if (row.status === 'waiting' && row.has_unread_messages) expect(row.claimable).toBe(true)
+  if (stop_requested) expect(['cancelling', 'cancelled']).toContain(row.status)
   // A resume of a run that was being stopped is never lost, and never applied after a later stop.
-  if (row.resume_requested) expect([row.status, stop_asked]).toEqual(['cancelling', false])
+  if (row.resume_requested) expect([row.status, stop_requested]).toEqual(['cancelling', false])
 }
 
 function play(world: World, op: Op): void {
@@ -120,7 +120,7 @@ function play(world: World, op: Op): void {
     expect(`${op.name}: ${before.status} → ${after.status}: ${direct || twofold}`).toMatch(/true$/)
   }
   expect(after.epoch).toBeGreaterThanOrEqual(before.epoch)
-  expectSound(world, Math.max(now, world.now) + times.let_go)
+  expectSound(world, Math.max(now, world.now) + times.pause)
 }
 
 const shown = (op: Op): Op => Object.assign(op, { [fc.toStringMethod]: () => op.name })
@@ -128,7 +128,7 @@ for (const op of [...of_worker, ...of_people, ...of_service]) shown(op)
 const any = fc.constantFrom(...of_worker, ...of_people, ...of_people, ...of_service, ...of_service)
 // The wait for checks counts from the push, which the row does not know: a worker does not request it repeatedly.
 const alone = fc.constantFrom(...of_worker.filter(({ name }) => !name.startsWith('checks')), ...of_service)
-const newWorld = (): World => ({ row: created(0, times), now: 0, epochs: WORKERS.map(() => null), stop_asked: false })
+const newWorld = (): World => ({ row: created(0, times), now: 0, epochs: WORKERS.map(() => null), stop_requested: false })
 
 test('one owner writes, a stale one writes nothing, a stop is never anything but cancelled, and every row is sound', () => {
   fc.assert(
@@ -175,11 +175,11 @@ test('a stop ends a run whose worker is dead or frozen within the fence and one 
       for (const op of ops) play(world, op)
       fc.pre(!isTerminal(world.row.status))
       play(world, stop)
-      const asked_at = world.now
+      const stopped_at = world.now
       if (world.row.status === 'cancelling' && world.row.lease_until !== null) world.now = world.row.lease_until + 1
       play(world, sweep)
       expect(world.row.status).toBe('cancelled')
-      expect(world.now - asked_at).toBeLessThanOrEqual(10)
+      expect(world.now - stopped_at).toBeLessThanOrEqual(10)
     }),
     { seed, numRuns },
   )

@@ -40,10 +40,14 @@ async function run(of: App, ...commands: string[]) {
 /** The full content of a template: names, kinds, modes, times and contents. */
 const templatesNow = () => {
   const root = join(app.data_dir, 'templates')
-  const said = execFileSync('sh', ['-c', 'find . -path "*/tree/*" -printf "%p %y %m %T@ %s %l\\n" -type f -exec sha256sum {} \\; | sort'], {
-    cwd: root,
-  })
-  return { names: readdirSync(root).toSorted(), said: said.toString() }
+  const contents = execFileSync(
+    'sh',
+    ['-c', 'find . -path "*/tree/*" -printf "%p %y %m %T@ %s %l\\n" -type f -exec sha256sum {} \\; | sort'],
+    {
+      cwd: root,
+    },
+  )
+  return { names: readdirSync(root).toSorted(), contents: contents.toString() }
 }
 
 const poll =

@@ -14,7 +14,7 @@ const everything = (cluster: Cluster) =>
   )
 
 /** The answer must be there within two seconds. */
-async function ask(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: number) {
+async function requestAndAwait(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: number) {
   const late = new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error(`no answer at ${state}`)), 2_000))
   const { status, body } = await Promise.race([cluster.call('POST', `/run/${verb}`, { agent_run_id: id }), late])
   expect({ state, status }).toEqual({ state, status: 200 })
@@ -23,7 +23,7 @@ async function ask(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: 
 }
 
 async function requestAll(cluster: Cluster, verb: 'stop' | 'pause', ids: Record<State, number>) {
-  for (const state of stateNames) await ask(cluster, state, verb, ids[state])
+  for (const state of stateNames) await requestAndAwait(cluster, state, verb, ids[state])
 }
 const fenced_ms = 10_000
 
@@ -100,7 +100,7 @@ test('a stop is answered and ends the run when its worker is frozen in the middl
   })
   const held = cluster.rows('select 1 from runs where id = $1 for update nowait', [id])
   await expect(held).rejects.toMatchObject({ code: '55P03' })
-  await ask(cluster, 'the middle of a transaction', 'stop', id)
+  await requestAndAwait(cluster, 'the middle of a transaction', 'stop', id)
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'cancelled', result: '' })
   worker.child.kill('SIGCONT')
   await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 20_000 }).toEqual([])

@@ -7,7 +7,7 @@ import { sandboxProcesses } from './sandbox-processes.ts'
 /** Many bytes to read in files that use no disk space: a first capture of them takes minutes. */
 const FILL = 'for n in $(seq 200); do truncate -s 90M "big-$n"; done; echo filled; sleep 12345'
 /** Less than the time after which a worker that does not release a stopped run is fenced. */
-const let_go_ms = 4_000
+const release_ms = 4_000
 
 const script: Parameters<typeof startCluster>[0] = ({ body }) =>
   JSON.stringify(body).includes('"role":"tool"') ? calls(shell('echo more')) : calls(shell(FILL))
@@ -41,8 +41,8 @@ test('a stop ends a run immediately while its files are captured, and nothing is
   await cluster.call('POST', '/run/stop', { agent_run_id: id })
   const run = await cluster.until(id, ({ terminal }) => terminal)
   expect(run.status).toBe('cancelled')
-  expect(Date.parse(run.finished_at ?? '') - Date.parse(run.stop_requested_at ?? '')).toBeLessThan(let_go_ms)
+  expect(Date.parse(run.finished_at ?? '') - Date.parse(run.stop_requested_at ?? '')).toBeLessThan(release_ms)
   expect(sandboxProcesses(worker.data_dir)).toEqual([])
-  const told = await cluster.rows(`select seq from log_entries where run_id = $1 and tool_name = 'workspace_restored'`, [id])
-  expect(told).toEqual([])
+  const restore_entries = await cluster.rows(`select seq from log_entries where run_id = $1 and tool_name = 'workspace_restored'`, [id])
+  expect(restore_entries).toEqual([])
 }, 120_000)

@@ -86,13 +86,13 @@ test('a damaged template costs the next run a checkout, and the one after it has
     const { id } = await createRun(app, { prompt: 'x' })
     await awaitEnd(app, id)
     const cloned = (await allLogs(app, id)).find(entry => entry.tool_name === 'git_clone')
-    return { seen: (await outputs(app, id))[0], said: cloned.tool_output.output as string }
+    return { seen: (await outputs(app, id))[0], error_output: cloned.tool_output.output as string }
   }
-  const good = { seen: 'export const n = 1\n1\n', said: '' }
+  const good = { seen: 'export const n = 1\n1\n', error_output: '' }
   expect(await work()).toEqual(good)
   const [name = ''] = templates(app)
   writeFileSync(join(app.data_dir, 'templates', name, 'tree', 'src', 'part-1', 'file-1.js'), 'cut')
-  expect(await work()).toEqual({ ...good, said: TEMPLATE_DAMAGED })
+  expect(await work()).toEqual({ ...good, error_output: TEMPLATE_DAMAGED })
   expect(await work()).toEqual(good)
   expect(templates(app)).toContain(name)
 })

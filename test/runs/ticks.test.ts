@@ -8,11 +8,11 @@ test('of twenty processes that compete for a tick one acquires it, and one again
   await using stack = new AsyncDisposableStack()
   const processes = Array.from({ length: 20 }, () => stack.use(new Database(database.url, { max: 1, on_error: () => {} })))
   const [one = processes[0]] = processes
-  const ask = async () => (await Promise.all(processes.map(db => tryAcquireTick(db, 'sweep', 3_600)))).filter(taken => taken).length
-  expect(await ask()).toBe(1)
-  expect(await ask()).toBe(0)
+  const acquirers = async () => (await Promise.all(processes.map(db => tryAcquireTick(db, 'sweep', 3_600)))).filter(taken => taken).length
+  expect(await acquirers()).toBe(1)
+  expect(await acquirers()).toBe(0)
   await one?.query({ text: `update ticks set taken_at = taken_at - interval '1 hour'` })
-  expect(await ask()).toBe(1)
+  expect(await acquirers()).toBe(1)
   expect(await tryAcquireTick(processes[0] as Database, 'something else', 3_600)).toBe(true)
 })
 

@@ -16,23 +16,23 @@ import { createRun } from './await-run.ts'
 
 /** Everything that is notified of in the database from now on; `until` resolves with it as soon as it fits. */
 async function listenToAll(app: App) {
-  const heard: string[] = []
+  const notifications: string[] = []
   let poll = () => {}
   const client = new pg.Client({ connectionString: app.database_url })
   client.on('notification', ({ payload = '' }) => {
-    heard.push(payload)
+    notifications.push(payload)
     poll()
   })
   await client.connect()
   await client.query(`listen ${channels.run}; listen ${channels.live}`)
   return {
-    heard,
-    async until(fits: (heard: string[]) => boolean) {
+    notifications,
+    async until(fits: (notifications: string[]) => boolean) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      poll = () => fits(heard) && resolve()
+      poll = () => fits(notifications) && resolve()
       poll()
       await promise
-      return heard
+      return notifications
     },
     [Symbol.asyncDispose]: () => client.end(),
   }
@@ -59,12 +59,12 @@ test('events of a run are published only while it has a viewer, and from the mom
   now = Number.MAX_SAFE_INTEGER / 2
 
   await using ear = await listenToAll(app)
-  const say = async (text: string) => {
+  const publish = async (text: string) => {
     await writer.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
     live.addText({ event: 'text', text })
   }
   // The texts end with "!", which no credential begins with: the redactor holds nothing back.
-  await say('unheard!')
+  await publish('unheard!')
   const seen = Promise.withResolvers<void>()
   const watch = viewers.seen.bind(viewers)
   viewers.seen = () => {
@@ -73,17 +73,17 @@ test('events of a run are published only while it has a viewer, and from the mom
   }
   await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
   await seen.promise
-  await say('heard!')
+  await publish('heard!')
   const frames = await stream.until(
     all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
   // The entry from before is not lost to a later viewer: it is in the trace.
   expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard!', 'heard!'])
-  const place = `${app.org_id}:${writer.run_id}`
+  const run_payload = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
-  const heard = await ear.until(all => all.some(payload => payload.includes('"heard!"')) && all.includes(place))
-  expect(heard.filter(payload => payload.includes('unheard'))).toEqual([])
-  expect(heard[0]).toBe(`${place}:{"event":"watched"}`)
+  const notifications = await ear.until(all => all.some(payload => payload.includes('"heard!"')) && all.includes(run_payload))
+  expect(notifications.filter(payload => payload.includes('unheard'))).toEqual([])
+  expect(notifications[0]).toBe(`${run_payload}:{"event":"watched"}`)
   await heartbeat.stop()
   live.close()
   writer.close()
@@ -96,5 +96,5 @@ test('a change of status is published whether the run has a viewer or not', asyn
   now = Number.MAX_SAFE_INTEGER / 2
   await using ear = await listenToAll(app)
   expect(await writer.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
-  expect(await ear.until(heard => heard.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
+  expect(await ear.until(notifications => notifications.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
 })
