@@ -66,7 +66,15 @@ describe('POST …/repos', () => {
     expect(status).toBe(200)
     expect(Repository.strict().parse(body)).toEqual({
       ...{ id: body.id, organization_id: app.org_id, name: 'shop', full_name: 'acme/shop', description: null, github_id: '' },
-      ...{ visibility: null, archived: false, setup_status: 'NOT_SETUP', language: null, default_branch: null, sample: false },
+      ...{
+        visibility: null,
+        archived: false,
+        setup_status: 'NOT_SETUP',
+        language: null,
+        default_branch: null,
+        reasoning_effort: null,
+        sample: false,
+      },
       ...{ url: 'https://git.example.org/acme/shop.git', is_default: false },
     })
     expect((await call('GET', `/${body.id}`)).body).toEqual(body)
@@ -158,14 +166,30 @@ describe('PATCH …/repos/{repo_id}', () => {
   test('200: what is set is what is read, a key that is absent stays, null empties', async () => {
     const made = await add()
     const patch = (body: object) => call('PATCH', `/${made.id}`, body)
-    const change = { name: 'N', description: 'D', visibility: 'private', language: 'PYTHON', default_branch: 'x', archived: true }
+    const change = {
+      name: 'N',
+      description: 'D',
+      visibility: 'private',
+      language: 'PYTHON',
+      default_branch: 'x',
+      archived: true,
+      reasoning_effort: 'low',
+    }
     let wanted = made
     for (const [key, value] of [...Object.entries(change), ['is_default', true]] as const) {
       wanted = { ...wanted, [key]: value }
       expect(await patch({ [key]: value })).toMatchObject({ status: 200, body: wanted })
       expect((await call('GET', `/${made.id}`)).body).toEqual(wanted)
     }
-    const back = { description: null, visibility: null, language: null, default_branch: null, archived: false, is_default: false }
+    const back = {
+      description: null,
+      visibility: null,
+      language: null,
+      reasoning_effort: null,
+      default_branch: null,
+      archived: false,
+      is_default: false,
+    }
     expect((await patch(back)).body).toEqual({ ...made, name: 'N' })
     expect((await patch({})).body).toEqual({ ...made, name: 'N' })
     const audited = await rows(app, `select 1 from audit_entries where action = 'repository.updated' and target_id = $1`, [`${made.id}`])
@@ -183,6 +207,7 @@ describe('PATCH …/repos/{repo_id}', () => {
       [{ description: 'x'.repeat(1_001) }, 'body.description'],
       [{ default_branch: '' }, 'body.default_branch'],
       [{ language: 1 }, 'body.language'],
+      [{ reasoning_effort: 'HIGH' }, 'body.reasoning_effort'],
     ]
     for (const [body, field] of wrong) expectProblem(await call('PATCH', `/${id}`, { visibility: 'x', ...body }), 400, field)
     expectProblem(await call('PATCH', `/${app.repo_id}`, { default_branch: 'no-such-branch' }), 400, 'body.default_branch')

@@ -43,6 +43,7 @@ export const exampleRun = {
   error: null,
   agent_type: 'built_in',
   model: 'anthropic/claude-sonnet-4-5',
+  reasoning_effort: null,
   prompt: 'The invoice total ignores the discount. Fix it, with a test.',
   title: 'Fix the invoice total',
   tags: ['billing'],

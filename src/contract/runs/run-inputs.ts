@@ -3,6 +3,7 @@ import { decimal, flag, id, moment } from '../decimal.ts'
 import { limits } from '../limits.ts'
 import { moneyInput } from '../money.ts'
 import { pageQuery } from '../page.ts'
+import { reasoningEffortInput } from '../reasoning-effort.ts'
 import { several } from '../several.ts'
 import { isSoundJson, text, unsound } from '../text.ts'
 import { WebhookTargets } from '../webhooks/webhooks.ts'
@@ -57,6 +58,9 @@ export const CreateRunInput = z
     images: images.describe('PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB together'),
     metadata: metadata.nullish().describe('Any object of at most 16 kB as JSON; comes back as it is'),
     model: model.nullish().describe('`provider/model`'),
+    reasoning_effort: reasoningEffortInput.describe(
+      "How much the model thinks; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others",
+    ),
     agent_type: text(1, 50).nullish().describe('The agent that is to work on it; default `built_in`'),
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
     title: title.nullish().describe('Name to show; default: made from the prompt'),
@@ -88,6 +92,7 @@ export const ResumeRunInput = z
     mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('How a message reaches a run that is working; default `steer`'),
     images: images.describe('As at create'),
     model: model.nullish().describe('For this turn and later ones; default: as before'),
+    reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: as before"),
     budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run goes on with them'),
     approve: z
       .boolean()
@@ -150,6 +155,7 @@ export const UpdateRunInput = z
     tags: tags.optional().describe('Words to find it by, instead of those it has'),
     archived: z.boolean().optional().describe('Leave it out of the default list, or take it in again'),
     model: model.optional().describe('For the next turn'),
+    reasoning_effort: reasoningEffortInput.describe("For the next turn; null: the model's default"),
     budget: budgetInput.optional().describe('Replaces the limits that it names'),
   })
   .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })

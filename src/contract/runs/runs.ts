@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { money } from '../money.ts'
 import { pageOf } from '../page.ts'
+import { ReasoningEffort } from '../reasoning-effort.ts'
 import { exampleRun } from './example-run.ts'
 
 /** Run status (specification.md#run-status). */
@@ -158,6 +159,9 @@ export const AgentRun = z
       .describe('The error'),
     agent_type: z.string().describe('The agent that works on it'),
     model: z.string().describe('`provider/model`; models under `scripted/` play a script and are not language models'),
+    reasoning_effort: ReasoningEffort.nullable().describe(
+      'How much its model thinks; null: the default of the model, `high` for Claude and `medium` for others',
+    ),
     prompt: z.string().describe('Its first prompt'),
     title: z.string().describe('Name to show'),
     tags: z.array(z.string()).describe('Words to find it by'),

@@ -25,6 +25,7 @@ const switchesOf = ({ enable_pr_creation, enable_rules_detection }: Organization
 const settingsOf = (row: OrganizationRow) => ({
   default_repo_id: row.default_repository_id,
   default_model: row.default_model,
+  reasoning_effort: row.reasoning_effort,
   rules: row.rules,
   max_concurrent_runs: row.max_concurrent_runs,
   budget_usd_per_month: row.budget_usd_per_month === null ? null : plainDecimal(row.budget_usd_per_month),
@@ -77,6 +78,7 @@ export async function updateOrganization(ctx: Context, input: UpdateOrganization
       name: input.name,
       default_repository_id: input.default_repo_id,
       default_model: input.default_model,
+      reasoning_effort: input.reasoning_effort,
       rules: input.rules === '' ? null : input.rules,
       max_concurrent_runs: input.max_concurrent_runs,
       budget_usd_per_month: input.budget_usd_per_month,

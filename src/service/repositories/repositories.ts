@@ -43,6 +43,7 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
   language: row.language,
   url: row.url,
   default_branch: row.base_branch ?? row.default_branch,
+  reasoning_effort: row.reasoning_effort,
   is_default: row.id === default_id,
   sample: row.sample,
 })

@@ -34,7 +34,8 @@ export async function startChildRun(services: Services, parent: Parent, call_id:
   const repo_id = input.repository === undefined ? row.repository_id : await repositoryNamed(ctx, input.repository)
   if (repo_id !== null && !mayReach(ctx, repo_id)) throw refused('This run may not start runs in its repository.')
   const request = {
-    ...{ prompt: input.prompt, title: input.title ?? null, model: row.model, parent_run_id: row.id, auto_create_pr: row.auto_create_pr },
+    ...{ prompt: input.prompt, title: input.title ?? null, model: row.model, reasoning_effort: row.reasoning_effort },
+    ...{ parent_run_id: row.id, auto_create_pr: row.auto_create_pr },
     ...(repo_id === null ? { repoless: true } : { repo_id, base_ref: repo_id === row.repository_id ? row.base_ref : null }),
   }
   const { plan, problems } = await planRun(ctx, request)

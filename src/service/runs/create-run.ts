@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
@@ -46,6 +47,8 @@ export type RunPlan = {
   agent: Agent
   /** `instead_of`: the public model name that was requested, and that this service does not have. */
   model: UsableModel & { instead_of?: string }
+  /** Null: the default of the model. */
+  reasoning_effort: ReasoningEffort | null
   /** Null: an empty workspace. */
   repository: RepositoryRow | null
   base: Base
@@ -80,7 +83,8 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   const { parent_run_id } = input
   if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
   const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
-  const found = { agent, model, repository, base, webhooks, auto_create_pr }
+  const reasoning_effort = input.reasoning_effort ?? repository?.reasoning_effort ?? organization?.reasoning_effort ?? null
+  const found = { agent, model, reasoning_effort, repository, base, webhooks, auto_create_pr }
   return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
 }
 
@@ -140,6 +144,7 @@ function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTe
     source_type,
     agent_type: plan.agent.agent_type,
     model: plan.model.id,
+    reasoning_effort: plan.reasoning_effort,
     prompt: texts.prompt,
     title: texts.title ?? titleOf(texts.prompt),
     tags: texts.tags,

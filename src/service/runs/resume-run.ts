@@ -43,9 +43,11 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       return getRun(ctx, run.id, tx)
     }
     await requireResumable(tx, ctx, run, input, model?.id ?? run.model)
-    if (model || input.budget || webhooks !== null || run.archived)
+    const { reasoning_effort } = input
+    if (model || reasoning_effort !== undefined || input.budget || webhooks !== null || run.archived)
       await updateRun(tx, ctx.organization_id, run.id, {
         model: model?.id,
+        reasoning_effort,
         budget: input.budget ?? undefined,
         webhooks: webhooks ?? undefined,
         // A run that continues must be in the list.

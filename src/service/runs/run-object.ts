@@ -43,6 +43,7 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     agent_type: row.agent_type,
     model: row.model,
+    reasoning_effort: row.reasoning_effort,
     prompt: row.prompt,
     title: row.title,
     tags: row.tags,

@@ -73,12 +73,12 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }
 
-/** Changes title, tags, archive, and model and budget of the next turn. Throws 400 for an unknown model. */
+/** Changes title, tags, archive, and model, reasoning effort and budget of the next turn. Throws 400 for an unknown model. */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
-    const next_turn = (['model', 'budget'] as const).find(name => input[name] !== undefined)
+    const next_turn = (['model', 'reasoning_effort', 'budget'] as const).find(name => input[name] !== undefined)
     if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run is the recording of a local session')
     const { repository_id } = run
     const { title, tags } = input

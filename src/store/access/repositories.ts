@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { type Db, only } from '../database.ts'
 
@@ -15,6 +16,8 @@ export type RepositoryRow = {
   default_branch: string | null
   /** The branch from which runs start instead, set by a person. */
   base_branch: string | null
+  /** Null: as the organization's. */
+  reasoning_effort: ReasoningEffort | null
   sample: boolean
   archived: boolean
   setup_status: string
@@ -142,7 +145,9 @@ export async function lockRepository(db: Db, organization_id: number, id: number
   return rows[0]
 }
 
-export type RepositoryChange = Partial<Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language'>>
+export type RepositoryChange = Partial<
+  Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort'>
+>
 
 /** Changes a repository. An absent field stays unchanged, null clears it. */
 export async function updateRepository(db: Db, organization_id: number, id: number, change: RepositoryChange): Promise<boolean> {
@@ -150,7 +155,8 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
     name: 'update_repository',
     text: `update repositories set name = coalesce($3, name), archived = coalesce($4, archived),
         description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
-        visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end
+        visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end,
+        reasoning_effort = case when $13 then $14 else reasoning_effort end
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [
       organization_id,
@@ -165,6 +171,8 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
       change.visibility ?? null,
       change.language !== undefined,
       change.language ?? null,
+      change.reasoning_effort !== undefined,
+      change.reasoning_effort ?? null,
     ],
   })
   return rowCount === 1

@@ -16,6 +16,8 @@ create table organizations (
   event_seq bigint not null default 0,
   created_at timestamptz not null default now(),
   default_model text,
+  -- How much models think; null: the default of the model.
+  reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
   rules text,
   -- The largest number of runs that may be active at the same time; null: unlimited.
   max_concurrent_runs int check (max_concurrent_runs > 0),
@@ -211,6 +213,8 @@ create table repositories (
   created_at timestamptz not null default now(),
   removed_at timestamptz,
   base_branch text,
+  -- Null: as the organization's.
+  reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
   -- When the service last polled the forge for mentions; null: never.
   forge_seen_at timestamptz,
   -- Up to when the forge was polled for mentions, by the forge's clock; null: never.
@@ -391,6 +395,8 @@ create table runs (
   source_type text not null,
   agent_type text not null,
   model text not null,
+  -- Null: the default of the model.
+  reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
   prompt text not null,
   title text not null,
   tags text[] not null default '{}',

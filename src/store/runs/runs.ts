@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
@@ -20,6 +21,8 @@ export type RunRow = {
   source_type: SourceType
   agent_type: string
   model: string
+  /** Null: the default of the model. */
+  reasoning_effort: ReasoningEffort | null
   prompt: string
   title: string
   tags: string[]
@@ -100,6 +103,8 @@ export type NewRun = {
   source_type: SourceType
   agent_type: string
   model: string
+  /** Null: the default of the model. */
+  reasoning_effort?: ReasoningEffort | null
   prompt: string
   title: string
   tags: string[]
@@ -126,8 +131,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22)
+        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23)
         returning id, organization_id, user_id, repository_id, model
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -157,6 +162,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.deadline_seconds,
       run.forked_at_seq ?? null,
       run.repository_ids ?? null,
+      run.reasoning_effort ?? null,
     ],
   })
   return only(rows)
@@ -250,6 +256,7 @@ export type RunChange = {
   tags?: string[] | undefined
   archived?: boolean | undefined
   model?: string | undefined
+  reasoning_effort?: ReasoningEffort | null | undefined
   webhooks?: string | undefined
   budget?:
     | { max_cost_usd?: string | null; max_steps?: number | null; max_active_seconds?: number | null; max_wall_seconds?: number | null }
@@ -266,7 +273,7 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
         budget_max_steps = case when $9 then $10::int else budget_max_steps end,
         budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
         budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
-        webhooks = coalesce($15, webhooks), updated_at = now()
+        webhooks = coalesce($15, webhooks), reasoning_effort = case when $16 then $17 else reasoning_effort end, updated_at = now()
       where organization_id = $1 and id = $2`,
     values: [
       organization_id,
@@ -284,6 +291,8 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
       budget.max_wall_seconds !== undefined,
       budget.max_wall_seconds ?? null,
       change.webhooks ?? null,
+      change.reasoning_effort !== undefined,
+      change.reasoning_effort ?? null,
     ],
   })
   return rowCount === 1

@@ -3,6 +3,7 @@ import { Sparkles } from 'lucide-react'
 import { SAMPLE_PROMPT } from '../../../src/core/repositories/sample.ts'
 import { PageProblem } from '../components/page-problem.tsx'
 import { BudgetFields } from '../components/runs/budget-fields.tsx'
+import { EffortField } from '../components/runs/effort-field.tsx'
 import { isScripted } from '../components/runs/model-badge.tsx'
 import { ModelField } from '../components/runs/model-field.tsx'
 import { ScriptedNote } from '../components/runs/scripted-note.tsx'
@@ -80,7 +81,7 @@ function PromptField({ form: { draft, set, problems, repository, submit } }: { f
   )
 }
 
-/** Where the run works and with which model: repository, base, model, title. */
+/** Where the run works and with which model: repository, base, model, effort, title. */
 function TargetFields({ form: { draft, set, problems, repository, choices, default_model } }: { form: NewRun }) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -119,6 +120,11 @@ function TargetFields({ form: { draft, set, problems, repository, choices, defau
         on_change={model => set({ model })}
         problem={problems.model}
         default_label={default_model === null ? 'Default' : `Default (${visible(default_model)})`}
+      />
+      <EffortField
+        value={draft.reasoning_effort}
+        on_change={reasoning_effort => set({ reasoning_effort })}
+        problem={problems.reasoning_effort}
       />
       <Field label="Title" problem={problems.title}>
         {props => (

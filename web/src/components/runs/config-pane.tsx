@@ -9,23 +9,25 @@ import { Field, Input, Switch } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { BudgetFields, budgetOf, draftOf } from './budget-fields.tsx'
+import { EffortField } from './effort-field.tsx'
 import { ModelField } from './model-field.tsx'
 import { RelatedSection } from './related-section.tsx'
 import { useRunActions } from './run-actions.ts'
 import { StartupSection } from './startup-section.tsx'
 import { TagField } from './tag-field.tsx'
 
-type Draft = { title: string; tags: string[]; archived: boolean; model: string; budget: ReturnType<typeof draftOf> }
+type Draft = Pick<AgentRun, 'title' | 'tags' | 'archived' | 'model' | 'reasoning_effort'> & { budget: ReturnType<typeof draftOf> }
 
 const draft = (run: AgentRun): Draft => ({
   title: run.title,
   tags: run.tags,
   archived: run.archived,
   model: run.model,
+  reasoning_effort: run.reasoning_effort,
   budget: draftOf(run.budget),
 })
 
-/** The editable fields of a run: names at once, model and budget for its next turn. */
+/** The editable fields of a run: names at once, model, effort and budget for its next turn. */
 export function ConfigPane({ run }: { run: AgentRun }) {
   const { update } = useRunActions(run)
   const forbidden = useReadOnlyReason()
@@ -63,6 +65,11 @@ export function ConfigPane({ run }: { run: AgentRun }) {
         {!isRecorded(run) && (
           <>
             <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+            <EffortField
+              value={now.reasoning_effort}
+              on_change={reasoning_effort => set({ reasoning_effort })}
+              problem={problems.reasoning_effort}
+            />
             <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
           </>
         )}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -9,13 +10,16 @@ import type { NewRunSearch } from '../../search-params.ts'
 import { useReadOnlyReason } from '../permission.ts'
 import { budgetOf, no_budget } from './budget-fields.tsx'
 
-const empty = { base_ref: '', model: '', title: '', tags: [] as string[], budget: no_budget, open_pr: null as boolean | null }
+const empty = {
+  ...{ base_ref: '', model: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
+  ...{ budget: no_budget, open_pr: null as boolean | null },
+}
 
 export type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'title', 'tags'],
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'title', 'tags'],
   ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
 ])
 
@@ -24,6 +28,7 @@ const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => (
   repo_id: repository?.id,
   base_ref: draft.base_ref.trim() || null,
   model: draft.model || null,
+  reasoning_effort: draft.reasoning_effort,
   title: draft.title.trim() || null,
   tags: draft.tags,
   budget: budgetOf(draft.budget),

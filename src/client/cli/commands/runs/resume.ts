@@ -1,3 +1,4 @@
+import { type ReasoningEffort, reasoning_efforts } from '../../../../contract/reasoning-efforts.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
 import { command, whole } from '../../command.ts'
 import { promptText } from '../../prompt-text.ts'
@@ -13,6 +14,7 @@ export const resume = command({
   options: {
     mode: { type: 'string', value: 'MODE', choices: modes, about: 'how it reaches a running run; the default is steer' },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model from here on' },
+    effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks from here on' },
     approve: { type: 'boolean', about: 'approve what a run that waits for approval wants to push' },
     ...budget_options,
     'idempotency-key': { type: 'string', value: 'KEY', about: 'sends the follow-up once, even if the key is used again' },
@@ -27,6 +29,7 @@ export const resume = command({
       prompt,
       mode: values.mode as (typeof modes)[number] | undefined,
       model: values.model,
+      reasoning_effort: values.effort as ReasoningEffort | undefined,
       budget: budgetOf(values),
       approve: values.approve,
     }

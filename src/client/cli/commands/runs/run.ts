@@ -1,3 +1,4 @@
+import { type ReasoningEffort, reasoning_efforts } from '../../../../contract/reasoning-efforts.ts'
 import type { DryRun } from '../../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
 import { command } from '../../command.ts'
@@ -17,6 +18,7 @@ export const run = command({
   options: {
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
+    effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks' },
     base: { type: 'string', value: 'REF', about: 'branch, tag or commit to start from' },
     title: { type: 'string', value: 'TEXT', about: 'title, by default derived from the prompt' },
     tag: { type: 'string', multiple: true, value: 'TAG', about: 'tag; may be given several times' },
@@ -38,6 +40,7 @@ export const run = command({
       prompt,
       repo_id: values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal),
       model: values.model,
+      reasoning_effort: values.effort as ReasoningEffort | undefined,
       base_ref: values.base,
       title: values.title,
       tags: values.tag,
@@ -69,14 +72,14 @@ function startText(startups: DryRun['environment']['startups']): string {
 
 /** Describes what a create would do, problems first. */
 function rehearsal(answer: DryRun): string[] {
-  const { repository, base_ref, base_sha, model, agent_type, environment, limits_left } = answer
+  const { repository, base_ref, base_sha, model, reasoning_effort, agent_type, environment, limits_left } = answer
   const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)
   const facts = [
     ...answer.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
     ...answer.notices.map(({ code, detail }) => ['notice', `${code}: ${detail}`]),
     ['repository', repository === null ? 'none' : `${repository.id} ${repository.full_name}`],
     ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
-    ['model', `${model ?? 'none'}, agent ${agent_type ?? 'none'}`],
+    ['model', `${model ?? 'none'}, ${reasoning_effort ?? 'default'} effort, agent ${agent_type ?? 'none'}`],
     ['sandbox', environment.sandbox ?? environment.blocked ?? 'none'],
     ['setup', setupText(environment)],
     ['checks', `${environment.checks}`],
