@@ -4,7 +4,8 @@ import type { Db, Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import { insertEvent } from '../../store/runs/events.ts'
-import { lockRun, updateRun } from '../../store/runs/runs.ts'
+import { updateRun } from '../../store/runs/run-changes.ts'
+import { lockRun } from '../../store/runs/runs.ts'
 import type { Context } from '../context.ts'
 
 type Change = {

@@ -31,6 +31,7 @@ import { insertMessage, postponeMessages, takeMessages } from '../../../src/stor
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
 import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
+import { updateRun } from '../../../src/store/runs/run-changes.ts'
 import { findRunHeads } from '../../../src/store/runs/run-heads.ts'
 import {
   handOverRun,
@@ -41,7 +42,7 @@ import {
   requeueRun,
   wakeRun,
 } from '../../../src/store/runs/run-moves.ts'
-import { countLiveRuns, getRun, insertRun, lockRun, updateRun } from '../../../src/store/runs/runs.ts'
+import { countLiveRuns, getRun, insertRun, lockRun } from '../../../src/store/runs/runs.ts'
 import { recordTraceparent } from '../../../src/store/runs/traceparents.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../../src/store/workspaces/checkpoint-packs.ts'
 import {
