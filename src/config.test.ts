@@ -31,6 +31,27 @@ test('every mistake is listed at once, and no value is repeated', () => {
   expect(read).not.toThrow(/too-short-secret/)
 })
 
+test('models come from JSON or a file, with keys from variables or files, and a mistake names the model and the field', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'models-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [models, key] = [join(folder, 'models.json'), join(folder, 'key')]
+  const azure = { api: 'openai-responses', base_url: 'https://acme.example/openai/v1', api_key_env: 'AZURE_KEY' }
+  writeFileSync(models, JSON.stringify({ 'azure/gpt': azure }))
+  writeFileSync(key, 'from-a-file\n')
+  expect(readConfig({}).AGENTRUN_MODELS).toEqual({})
+  const found = { 'azure/gpt': { ...azure, api_key: 'from-a-file' } }
+  expect(readConfig({ AGENTRUN_MODELS: models, AZURE_KEY_FILE: key }).AGENTRUN_MODELS).toEqual(found)
+  expect(readConfig({ AGENTRUN_MODELS_FILE: models, AZURE_KEY: 'from-a-file' }).AGENTRUN_MODELS).toEqual(found)
+  const inline = ' {"openai/gpt-9": {"context_tokens": 64000}}'
+  expect(readConfig({ AGENTRUN_MODELS: inline }).AGENTRUN_MODELS).toEqual({ 'openai/gpt-9': { context_tokens: 64_000 } })
+  expect(() => readConfig({ AGENTRUN_MODELS: models })).toThrow(
+    'AGENTRUN_MODELS: azure/gpt, api_key_env: the variable AZURE_KEY is not set',
+  )
+  expect(() => readConfig({ AGENTRUN_MODELS: join(folder, 'none') })).toThrow('AGENTRUN_MODELS: must be JSON, or the path of a file')
+  expect(() => readConfig({ AGENTRUN_MODELS: '{"a/b": {"context": 1}}' })).toThrow('AGENTRUN_MODELS: a/b')
+  expect(() => readConfig({ AGENTRUN_MODELS: '{"a/b": ' })).toThrow('AGENTRUN_MODELS: ')
+})
+
 test('a sandbox is made by one of those that are known, whose engine is a socket of this machine', () => {
   expect(readConfig({}).AGENTRUN_SANDBOX).toBe('bubblewrap')
   const given = { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: 'unix:///run/x.sock', AGENTRUN_SANDBOX_IMAGE: 'host:5000/a/b:1' }

@@ -1,92 +1,37 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import {
+  bytes,
+  bytesOrNone,
+  httpUrl,
+  kubernetesName,
+  list,
+  MAX_BYTES,
+  mirrors,
+  modelName,
+  otlpProtocol,
+  pairs,
+  rate,
+  sampler_names,
+  secretKey,
+  secretKeys,
+  text,
+  whole,
+  yes,
+} from './config-fields.ts'
 import { bucketLimits } from './contract/buckets.ts'
+import { type ModelSettings, readModelSettings } from './contract/model-settings.ts'
 import { log_levels } from './core/log.ts'
-import { mirror_kinds, readMirror } from './core/network/package-mirrors.ts'
 import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
-import { readKey } from './core/secrets/sealing.ts'
 
-const text = z.string().min(1)
-const list = text.transform(value =>
-  value
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item.length > 0),
-)
-const yes = z.enum(['0', '1', 'true', 'false'], { error: 'must be 1 or 0' }).transform(value => value === '1' || value === 'true')
-const whole = (min: number, max: number) =>
-  text
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine(value => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
-const MAX_BYTES = 99_999_999_999_999
-/** A size of 100 kB or more. */
-const bytes = whole(100_000, MAX_BYTES)
-const bytesOrNone = whole(0, MAX_BYTES)
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).transform(value => value.replace(/\/+$/, ''))
-const modelName = text.regex(/^[a-z-]+\/.+$/, 'must be provider/model, for example anthropic/claude-sonnet-4-5')
-const kubernetesName = text.max(253).regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be the name of an object of Kubernetes')
-/** 32 bytes. */
-const secretKey = text.transform((value, ctx) => {
-  const key = readKey(value)
-  if (key === null) ctx.addIssue('must be 32 bytes, as 64 hexadecimal digits or base64')
-  return key ?? z.NEVER
+/** JSON, or the path of a file that holds it. */
+const models = text.transform((value, ctx): Record<string, ModelSettings> => {
+  const content = value.trimStart().startsWith('{') ? value : readSecretFile(value)
+  const found = content === null ? { mistakes: ['must be JSON, or the path of a file that can be read'] } : readModelSettings(content)
+  if ('models' in found) return found.models
+  for (const mistake of found.mistakes) ctx.addIssue(mistake)
+  return z.NEVER
 })
-/** Such keys, with commas between them. */
-const secretKeys = list.transform((values, ctx) =>
-  values.map(value => {
-    const key = readKey(value)
-    if (key === null) ctx.addIssue('must be keys of 32 bytes, as 64 hexadecimal digits or base64, with commas between them')
-    return key ?? z.NEVER
-  }),
-)
-/** `60/30`: 60 requests in 30 seconds; `off`: no limit. */
-const rate = text
-  .regex(/^(\d{1,7}\/\d{1,6}|off)$/, 'must be requests/seconds, for example 60/30 (at most 9999999/999999), or off')
-  .transform(value => {
-    const [requests = 0, seconds = 0] = value.split('/').map(Number)
-    return value === 'off' ? null : { requests, seconds }
-  })
-
-/** `name=value,name=value`, percent-encoded, as OpenTelemetry writes them. */
-const pairs = text.transform((value, ctx) => {
-  try {
-    return Object.fromEntries(
-      value
-        .split(',')
-        .filter(item => item.trim() !== '')
-        .map(item => {
-          const [, name = '', content = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(item) ?? []
-          if (name === '') throw new Error('no name')
-          return [decodeURIComponent(name), decodeURIComponent(content)]
-        }),
-    )
-  } catch {
-    ctx.addIssue('must be name=value pairs with commas between them')
-    return z.NEVER
-  }
-})
-/** `npm=https://…,pypi=https://…`: copies of package registries. */
-const mirrors = list.transform((items, ctx) =>
-  items.map(item => {
-    const mirror = readMirror(item)
-    if (mirror !== null) return mirror
-    ctx.addIssue(
-      `must be ${mirror_kinds.join(', ')} = an http or https URL without a user and not of this machine's loopback, which a sandbox has one of its own of, with commas between them`,
-    )
-    return z.NEVER
-  }),
-)
-const otlpProtocol = z.enum(['http/protobuf'], { error: 'must be http/protobuf' })
-const sampler_names = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const
-
 /** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
 const schema = z.object({
   AGENTRUN_HOST: text.default('127.0.0.1'),
@@ -104,6 +49,7 @@ const schema = z.object({
   AGENTRUN_INIT_WIRE_PROFILE: z.enum(['standard', 'codegen']).default('standard'),
   AGENTRUN_SAMPLE: yes.default(false),
   AGENTRUN_DEFAULT_MODEL: modelName.optional(),
+  AGENTRUN_MODELS: models.default({}),
   AGENTRUN_WORKER_CONCURRENCY: whole(0, 1000).default(4),
   AGENTRUN_REPO_PATHS: list.default([]),
   AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),
@@ -276,12 +222,27 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
       if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
   if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
+  if (parsed.success) mistakes.push(...readModelKeys(parsed.data.AGENTRUN_MODELS, env))
   if (parsed.success) mistakes.push(...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []))
   if (mistakes.length > 0 || !parsed.success)
     throw new ConfigError(
       `the configuration has ${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}:\n${mistakes.map(line => `  ${line}`).join('\n')}`,
     )
   return parsed.data
+}
+
+/** Adds the keys of the models; returns the mistakes. */
+function readModelKeys(models: Record<string, ModelSettings>, env: NodeJS.ProcessEnv): string[] {
+  const mistakes: string[] = []
+  for (const [id, settings] of Object.entries(models)) {
+    const name = settings.api_key_env
+    if (name === undefined) continue
+    const file = env[`${name}_FILE`]
+    const key = env[name] || (file ? readSecretFile(file) : null)
+    if (key) settings.api_key = key
+    else mistakes.push(`AGENTRUN_MODELS: ${id}, api_key_env: the variable ${name} is not set`)
+  }
+  return mistakes
 }
 
 function readSecretFile(path: string): string | null {

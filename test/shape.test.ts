@@ -100,7 +100,8 @@ const rooms: Record<string, Room> = {
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
   // Putting it together.
-  'src/config.ts': { packages: ['zod'], node: ['node:fs'] },
+  'src/config-fields.ts': { packages: ['zod'] },
+  'src/config.ts': { code: ['src/config-fields.ts'], packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [

@@ -12,6 +12,8 @@ import type { ToolContext, ToolTable } from './tool.ts'
 export type LoopInput = {
   model: Model
   instructions: string
+  /** Goes with every request of the run. */
+  request: Pick<ModelRequest, 'reasoning_effort' | 'cache_key'>
   tools: ToolTable
   conversation: Conversation
   journal: LoopJournal

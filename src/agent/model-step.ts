@@ -57,7 +57,7 @@ async function startCall(input: LoopInput, state: LoopState, signal: AbortSignal
   }
   const { instructions, timeouts, on_progress, on_delta } = input
   const content = { instructions, messages: state.messages, tools: state.specs, max_output_tokens: reservation.output_tokens }
-  return { request: { ...content, timeouts, signal, on_progress, on_delta }, reservation }
+  return { request: { ...input.request, ...content, timeouts, signal, on_progress, on_delta }, reservation }
 }
 
 /** The notice of a planned call is part of the conversation once the call is recorded. */

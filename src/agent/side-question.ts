@@ -88,6 +88,7 @@ async function askOnce(input: SideQuestionInput, question: Question): Promise<Si
     const answer = await model.call({
       ...{ instructions, messages, tools: [question.tool], signal, timeouts: input.timeouts },
       max_output_tokens: reservation.output_tokens,
+      reasoning_effort: 'low',
     })
     return await end(answerTo(question, answer, model), { model: model.id, ...answer.usage })
   } catch (error) {

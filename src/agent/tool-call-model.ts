@@ -1,5 +1,5 @@
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
-import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
+import { type Model, type ModelAnswer, ModelError, type ModelRequest, without_limits } from '../model/port.ts'
 
 const free = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0', raw: null }
 
@@ -8,7 +8,7 @@ const free = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0
  * call exists is read from the conversation, so that it is never repeated.
  */
 export function createToolCallModel(call_text: string): Model {
-  return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, price: () => '0', call: request => answer(call_text, request) }
+  return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call: request => answer(call_text, request) }
 }
 
 async function answer(call_text: string, { messages, signal }: ModelRequest): Promise<ModelAnswer> {

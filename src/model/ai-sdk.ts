@@ -1,29 +1,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  jsonSchema,
-  type LanguageModel,
-  type LanguageModelUsage,
-  type ModelMessage,
-  experimental_streamLanguageModelCall as streamCall,
-  tool,
-} from 'ai'
+import { jsonSchema, type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall, tool } from 'ai'
+import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { answerReader, type ReadAnswer } from './answer.ts'
+import { markCached, type ProviderOptions } from './cache-marks.ts'
 import { costUsd, mostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
+import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
-import type { Model, ModelAnswer, ModelRequest, ModelUsage } from './port.ts'
+import { type LearnedModels, lessonOf, nothing_learned } from './learned-limits.ts'
+import type { Model, ModelAnswer, ModelError, ModelMessage, ModelRequest, ModelUsage } from './port.ts'
+import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
-
-type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
 export type AiSdkModel = {
   /** `provider/model`. */
   id: string
-  context_tokens: number | null
+  described: DescribedModel
+  learned: LearnedModels
   /** The SDK's model, which sends through `fetch`. */
   connect(fetch: typeof globalThis.fetch): LanguageModel
-  options: ProviderOptions
-  /** Marks the end of the stable part of a conversation, where the provider needs that for its prompt cache. */
+  /** For every call; `cache_key` undefined: nothing of it is to be cached. */
+  options(cache_key: string | undefined): ProviderOptions
+  thinking(effort: ReasoningEffort | null, max_output_tokens: number): Thinking
+  /** Marks what a provider is to cache, where it needs that. */
   cache_mark: ProviderOptions | null
   /** Whether a failed tool result has a field of its own; otherwise the SDK would wrap its text in JSON. */
   marks_failures: boolean
@@ -38,58 +37,88 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
   return guard ? guard.fetch(input, init) : Promise.reject(new Error('a request outside of a call'))
 }
 
+/** A request as it is sent; `effort` null: the provider decides. */
+type Sent = ModelRequest & { effort: ReasoningEffort | null }
+
 /**
- * A provider's model through the AI SDK, which is used as a library for exactly one streaming call: it executes no tool and retries nothing.
- * Messages of answers are plain JSON; an answer without any content has none.
+ * A provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and retries
+ * nothing. Messages of answers are plain JSON; an answer without any content has none.
  */
 export function createAiSdkModel(model: AiSdkModel): Model {
+  const { id, described } = model
+  const learned = () => model.learned.get(id) ?? nothing_learned
   let connected: LanguageModel | undefined
   return {
-    id: model.id,
+    id,
     scripted: false,
-    context_tokens: model.context_tokens,
-    price: tokens => mostUsd(model.id, tokens, Date.now()),
+    get context_tokens() {
+      return learned().context_tokens ?? described.context_tokens
+    },
+    get max_output_tokens() {
+      return learned().max_output_tokens ?? described.max_output_tokens
+    },
+    reasoning_effort: described.reasoning_effort,
+    tool_family: described.tool_family,
+    price: tokens => mostUsd(described.pricing, tokens, Date.now()),
     async call(request) {
-      using guard = guardCall(request)
-      try {
+      const effort = request.reasoning_effort ?? described.reasoning_effort
+      const kinds = new Set<string>()
+      let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
+      for (;;) {
         connected ??= model.connect(watchedFetch)
-        const sdk_model = connected
-        const read = await Promise.race([guard.stopped, calls.run(guard, () => readAnswer(model, sdk_model, request, guard))])
-        return { ...read, usage: toUsage(model.id, read, request) }
-      } catch (error) {
-        const failure = guard.failure() ?? toModelError(error, model.secrets, Date.now())
-        guard.stop(failure)
-        throw failure
+        const called = await callOnce(model, connected, sent)
+        if ('answer' in called) return called.answer
+        const lesson = lessonOf(called.error, { ...sent, input_estimate: () => estimate(inputOf(request), 3) }, learned())
+        if (lesson === null) throw called.error
+        model.learned.set(id, lesson.learned)
+        // What is refused again in spite of its lesson is not sent a third time.
+        if (lesson.retry === null || kinds.has(lesson.kind)) throw called.error
+        kinds.add(lesson.kind)
+        sent = { ...sent, ...lesson.retry }
       }
     },
   }
 }
 
-async function readAnswer(model: AiSdkModel, sdk_model: LanguageModel, request: ModelRequest, guard: CallGuard): Promise<ReadAnswer> {
-  const messages = withToolResultTexts(request.messages, model.marks_failures)
+async function callOnce(model: AiSdkModel, connected: LanguageModel, sent: Sent): Promise<{ answer: ModelAnswer } | { error: ModelError }> {
+  using guard = guardCall(sent)
+  try {
+    const read = await Promise.race([guard.stopped, calls.run(guard, () => readAnswer(model, connected, sent, guard))])
+    return { answer: { ...read, usage: toUsage(model.described, read, sent) } }
+  } catch (cause) {
+    const error = guard.failure() ?? toModelError(cause, model.secrets, Date.now())
+    guard.stop(error)
+    return { error }
+  }
+}
+
+async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sent, guard: CallGuard): Promise<ReadAnswer> {
+  const mark = sent.cache_key === undefined ? null : model.cache_mark
+  const messages = withToolResultTexts(sent.messages, model.marks_failures)
+  const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
   const { stream } = await streamCall({
-    model: sdk_model,
-    instructions: { role: 'system', content: request.instructions, ...(model.cache_mark ? { providerOptions: model.cache_mark } : {}) },
-    messages: model.cache_mark ? markLast(messages, model.cache_mark) : messages,
+    model: connected,
+    instructions: { role: 'system', content: sent.instructions, ...(mark && { providerOptions: mark }) },
+    messages: mark ? markCached(messages, mark) : messages,
     tools: Object.fromEntries(
-      request.tools.map(({ name, description, input_schema }) => [name, tool({ description, inputSchema: jsonSchema(input_schema) })]),
+      sent.tools.map(({ name, description, input_schema }) => [name, tool({ description, inputSchema: jsonSchema(input_schema) })]),
     ),
-    maxOutputTokens: request.max_output_tokens,
-    providerOptions: model.options,
+    ...thinking,
+    providerOptions: merged(model.options(sent.cache_key), options),
     abortSignal: guard.signal,
   })
-  const reader = answerReader(callIds(request.messages))
+  const reader = answerReader(callIds(sent.messages))
   for await (const part of stream) {
     if (guard.failure()) break
     const delta = reader.add(part)
-    if (delta) request.on_delta?.(delta)
+    if (delta) sent.on_delta?.(delta)
   }
   return reader.finish()
 }
 
-function markLast(messages: ModelMessage[], mark: ProviderOptions): ModelMessage[] {
-  const last = messages.at(-1)
-  return last ? [...messages.slice(0, -1), { ...last, providerOptions: { ...last.providerOptions, ...mark } }] : messages
+function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {
+  const providers = [...new Set([...Object.keys(one), ...Object.keys(other)])]
+  return Object.fromEntries(providers.map(provider => [provider, { ...one[provider], ...other[provider] }]))
 }
 
 function callIds(messages: ModelMessage[]): Set<string> {
@@ -101,15 +130,17 @@ function callIds(messages: ModelMessage[]): Set<string> {
   return ids
 }
 
+const inputOf = ({ instructions, messages, tools }: ModelRequest) => [instructions, messages, tools]
+
 /** Some servers report no usage; then it is estimated at four characters a token, and `raw` is null. */
-function toUsage(id: string, { usage, ...answer }: ReadAnswer, request: ModelRequest): ModelUsage {
+function toUsage({ pricing }: DescribedModel, { usage, ...answer }: ReadAnswer, request: ModelRequest): ModelUsage {
   const counted = isCounted(usage)
   const tokens = {
-    input_tokens: counted ? (usage.inputTokens ?? 0) : estimate([request.instructions, request.messages, request.tools]),
-    output_tokens: counted ? (usage.outputTokens ?? 0) : estimate(answer.messages),
+    input_tokens: counted ? (usage.inputTokens ?? 0) : estimate(inputOf(request), 4),
+    output_tokens: counted ? (usage.outputTokens ?? 0) : estimate(answer.messages, 4),
     cached_tokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
   }
-  const cost_usd = costUsd(id, { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 }, Date.now())
+  const cost_usd = costUsd(pricing, { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 }, Date.now())
   return { ...tokens, cost_usd, raw: counted ? (usage.raw ?? null) : null }
 }
 
@@ -117,6 +148,6 @@ function isCounted(usage: LanguageModelUsage): boolean {
   return (usage.inputTokens ?? 0) > 0 || (usage.outputTokens ?? 0) > 0
 }
 
-function estimate(value: ModelAnswer['messages'] | unknown[]): number {
-  return Math.ceil(JSON.stringify(value).length / 4)
+function estimate(value: unknown[], characters_a_token: number): number {
+  return Math.ceil(JSON.stringify(value).length / characters_a_token)
 }

@@ -11,6 +11,9 @@ const MAX_ARGUMENT_VALUES = 10_000
 /** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
+/** Reasons for the end of an answer that no protocol has, but servers send: the answer is not what the model wanted to say. */
+const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected/i
+
 type Part = Exclude<AssistantModelMessage['content'], string>[number]
 type Words = Extract<Part, { type: 'text' | 'reasoning' }>
 type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
@@ -105,9 +108,11 @@ function addCall({ content, calls, ids }: Reading, part: ToolCallPart): void {
 function finish({ content, calls, end }: Reading): ReadAnswer {
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
   if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
-  const without_reason = rawFinishReason === undefined && (finishReason === 'other' || finishReason === 'error')
+  const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
     throw new ModelError('malformed', 'The answer of the model ended in the middle.')
+  if (finishReason === 'error' || BROKEN_OFF.test(rawFinishReason ?? ''))
+    throw new ModelError('malformed', `The model broke off its answer: ${JSON.stringify(rawFinishReason?.slice(0, MAX_NAME))}.`)
   // Only now: a surrogate pair may arrive in two deltas.
   for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
   const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { costUsd, mostUsd } from './call-cost.ts'
-import { KNOWN_MODELS } from './model-prices.ts'
+import * as cost from './call-cost.ts'
+import { KNOWN_MODELS, knownModel } from './model-prices.ts'
 
+const costUsd = (id: string, tokens: cost.CountedTokens, at: number) => cost.costUsd(knownModel(id), tokens, at)
+const mostUsd = (id: string, tokens: Parameters<typeof cost.mostUsd>[1], at: number) => cost.mostUsd(knownModel(id), tokens, at)
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({
   input_tokens,
@@ -30,8 +32,8 @@ test('a long prompt changes the price of the whole call, from the first token ov
 })
 
 test('an announced price holds from its day on', () => {
-  const cost = (at: string) => costUsd('google/gemini-4-argon', tokens(1_000_000, 0), Date.parse(at))
-  expect([cost('2026-11-30T23:59:59Z'), cost('2026-12-01T00:00:00Z')]).toEqual(['2', '4'])
+  const costAt = (at: string) => costUsd('google/gemini-4-argon', tokens(1_000_000, 0), Date.parse(at))
+  expect([costAt('2026-11-30T23:59:59Z'), costAt('2026-12-01T00:00:00Z')]).toEqual(['2', '4'])
 })
 
 test('a dated snapshot costs what its model costs', () => {
@@ -39,10 +41,9 @@ test('a dated snapshot costs what its model costs', () => {
   expect(costUsd('openai/gpt-5.4-2026-03-05', tokens(1_000, 0), now)).toBe('0.0025')
 })
 
-test('an unknown cost is null and never 0; a scripted model costs 0', () => {
+test('an unknown cost is null and never 0', () => {
   for (const id of ['openai/gpt-99', 'openai-compatible/gpt-5.4', 'anthropic/', 'claude-opus-5', ''])
     expect(costUsd(id, tokens(1, 1), now)).toBeNull()
-  expect(costUsd('scripted/playbook', tokens(0, 0), now)).toBe('0')
 })
 
 test('every known model has one id and a price for every kind of token', () => {
@@ -58,8 +59,8 @@ test('costs of calls add up to the cost of their sum', () => {
   const picodollars = (cost: string | null) => BigInt(Math.round(Number(cost ?? Number.NaN) * 1e12))
   fc.assert(
     fc.property(count, count, count, count, (a, b, c, d) => {
-      const cost = (input: number, output: number) => picodollars(costUsd('anthropic/claude-sonnet-5-5', tokens(input, output), now))
-      expect(cost(a, b) + cost(c, d)).toBe(cost(a + c, b + d))
+      const costOf = (input: number, output: number) => picodollars(costUsd('anthropic/claude-sonnet-5-5', tokens(input, output), now))
+      expect(costOf(a, b) + costOf(c, d)).toBe(costOf(a + c, b + d))
     }),
   )
 })
@@ -68,6 +69,5 @@ test('the maximum cost of a call is that with an empty cache that it fills; for 
   const tokens_of = { input_tokens: 1_000_000, output_tokens: 0 }
   expect(mostUsd('anthropic/claude-opus-5', tokens_of, now)).toBe('6.25')
   expect(mostUsd('openai/gpt-5.5', { input_tokens: 100_000, output_tokens: 10_000 }, now)).toBe('0.8')
-  expect(mostUsd('scripted/playbook', tokens_of, now)).toBe('0')
   expect(mostUsd('openai-compatible/any', tokens_of, now)).toBeNull()
 })

@@ -1,4 +1,4 @@
-import { knownModel } from './model-prices.ts'
+import type { Pricing } from './model-prices.ts'
 
 export type CountedTokens = {
   /** All tokens of the prompt, the cached and cache-written ones included. */
@@ -9,15 +9,13 @@ export type CountedTokens = {
 }
 
 /**
- * What a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros; "0" for scripted models.
- * Null when the price of the model is unknown: an unknown cost is never 0.
+ * What a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros. Null when the price of the model is
+ * unknown: an unknown cost is never 0.
  */
-export function costUsd(id: string, tokens: CountedTokens, now: number): string | null {
-  if (id.startsWith('scripted/')) return '0'
-  const known = knownModel(id)
-  if (!known) return null
-  const { later } = known
-  const price = later && now >= Date.parse(later.from) ? later.price : known.price
+export function costUsd(pricing: Pricing | null, tokens: CountedTokens, now: number): string | null {
+  if (!pricing) return null
+  const { later } = pricing
+  const price = later && now >= Date.parse(later.from) ? later.price : pricing.price
   const { long } = price
   const rate = long && tokens.input_tokens > long.over_tokens ? long : price
   const fresh = Math.max(tokens.input_tokens - tokens.cached_tokens - tokens.cache_write_tokens, 0)
@@ -31,9 +29,9 @@ export function costUsd(id: string, tokens: CountedTokens, now: number): string 
 }
 
 /** What a call costs when none of its input is in a cache and all of it is put there; null when the price is unknown. */
-export function mostUsd(id: string, tokens: { input_tokens: number; output_tokens: number }, now: number): string | null {
-  const fresh = costUsd(id, { ...tokens, cached_tokens: 0, cache_write_tokens: 0 }, now)
-  const written = costUsd(id, { ...tokens, cached_tokens: 0, cache_write_tokens: tokens.input_tokens }, now)
+export function mostUsd(pricing: Pricing | null, tokens: { input_tokens: number; output_tokens: number }, now: number): string | null {
+  const fresh = costUsd(pricing, { ...tokens, cached_tokens: 0, cache_write_tokens: 0 }, now)
+  const written = costUsd(pricing, { ...tokens, cached_tokens: 0, cache_write_tokens: tokens.input_tokens }, now)
   return Number(fresh) > Number(written) ? fresh : written
 }
 

@@ -1,4 +1,6 @@
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
+import { describeModel } from './described-model.ts'
+import type { LearnedModels } from './learned-limits.ts'
 import { KNOWN_MODELS } from './model-prices.ts'
 import type { Model, ModelCatalog } from './port.ts'
 import { connectModel, type ProviderOptions } from './providers.ts'
@@ -17,19 +19,14 @@ const DEFAULTS = [
 /** Creates the models of the service from its configuration, without the environment. The caller rejects a configured default that is not available. */
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const scripted = createScriptedModel()
+  const learned: LearnedModels = new Map()
   const chosen = DEFAULTS.find(([provider]) => options[provider])
   const default_model = options.default_model ?? chosen?.[1] ?? SCRIPTED_MODEL_ID
   const get = (id: string): Model | null => {
-    if (id === SCRIPTED_MODEL_ID) return scripted
-    const [, provider = '', name = ''] = /^([a-z-]+)\/(\S{1,200})$/.exec(id) ?? []
-    return connectModel(options, id, provider, name)
+    return id === SCRIPTED_MODEL_ID ? scripted : connectModel(options, learned, id)
   }
-  const known = KNOWN_MODELS.filter(({ provider }) => options[provider]).map(({ id, label, provider }) => ({
-    id,
-    label,
-    provider,
-    scripted: false,
-  }))
+  const ids = new Set([...Object.keys(options.models ?? {}), ...KNOWN_MODELS.map(({ id }) => id)])
+  const known = [...ids].filter(id => get(id) !== null).map(id => ({ ...named(id), label: describeModel(id, options.models?.[id]).label }))
   const own =
     known.some(({ id }) => id === default_model) || default_model === SCRIPTED_MODEL_ID || !get(default_model) ? [] : [named(default_model)]
   const open = options.openai_compatible ? [{ ...named('openai-compatible/'), label: 'Any model of the OpenAI-compatible server' }] : []

@@ -4,15 +4,17 @@ export type Rate = { input: string; cached: string; cache_write: string; output:
 /** `long` holds for the whole call when its prompt has more than `over_tokens`. */
 export type Price = Rate & { long?: Rate & { over_tokens: number } }
 
-export type KnownModel = {
+/** What a model costs. `later`: an announced change, from that day on (UTC). */
+export type Pricing = { price: Price; later?: { from: string; price: Price } }
+
+export type KnownModel = Pricing & {
   /** `provider/model`. */
   id: string
   label: string
   provider: 'anthropic' | 'openai' | 'google'
   context_tokens: number
-  price: Price
-  /** An announced change: holds from this day on (UTC). */
-  later?: { from: string; price: Price }
+  /** The longest response, thinking included. */
+  max_output_tokens: number
 }
 
 function rate(input: string, cached: string, cache_write: string, output: string): Rate {
@@ -20,16 +22,18 @@ function rate(input: string, cached: string, cache_write: string, output: string
 }
 
 function anthropic(name: string, label: string, context_tokens: number, price: Price): KnownModel {
-  return { id: `anthropic/${name}`, label, provider: 'anthropic', context_tokens, price }
+  const max_output_tokens = name === 'claude-haiku-4-5' ? 64_000 : 128_000
+  return { id: `anthropic/${name}`, label, provider: 'anthropic', context_tokens, max_output_tokens, price }
 }
 
 function openai(name: string, label: string, context_tokens: number, short: Rate, long?: Rate): KnownModel {
   const price = long ? { ...short, long: { ...long, over_tokens: 272_000 } } : short
-  return { id: `openai/${name}`, label, provider: 'openai', context_tokens, price }
+  return { id: `openai/${name}`, label, provider: 'openai', context_tokens, max_output_tokens: 128_000, price }
 }
 
 function google(name: string, label: string, price: Price, later?: KnownModel['later']): KnownModel {
-  return { id: `google/${name}`, label, provider: 'google', context_tokens: 1_048_576, price, ...(later ? { later } : {}) }
+  const limits = { context_tokens: 1_048_576, max_output_tokens: 65_536 }
+  return { id: `google/${name}`, label, provider: 'google', ...limits, price, ...(later ? { later } : {}) }
 }
 
 /** Public list prices of standard processing, as of 20 November 2026. Prices of cache writes are those of the shortest lifetime. */

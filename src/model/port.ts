@@ -1,4 +1,6 @@
 import type { ModelMessage } from 'ai'
+import type { ToolFamily } from '../contract/model-settings.ts'
+import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import type { Price } from '../core/runs/budget-check.ts'
 import { storedText } from '../core/text/stored-text.ts'
 
@@ -7,20 +9,28 @@ export type { ModelMessage }
 /**
  * One call to a language model. The loop owns everything around it: tools run there, retries are decided there, and the journal keeps the answer.
  *
- * Failure contract: `call` resolves with an answer, or rejects with ModelError and nothing else. It never retries, never prints,
- * and after an abort by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
+ * Failure contract: `call` resolves with an answer, or rejects with ModelError and nothing else. It repeats a request only after a refusal that
+ * names a limit, within that limit. It never prints, and after an abort by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
  */
 export interface Model {
   /** `provider/model`, as in the API. */
   readonly id: string
   /** True for models that play a script, which every view of the run shows. */
   readonly scripted: boolean
-  /** Tokens of context, null when unknown. */
+  /** Tokens of context, null when unknown. A provider may name its limits in a refusal: both change between calls. */
   readonly context_tokens: number | null
+  /** Tokens of the longest response, thinking included; null when unknown. */
+  readonly max_output_tokens: number | null
+  /** How much it thinks in a run that does not say it; null: the provider decides. */
+  readonly reasoning_effort: ReasoningEffort | null
+  readonly tool_family: ToolFamily
   /** The maximum cost of a call at current prices. */
   readonly price: Price
   call(request: ModelRequest): Promise<ModelAnswer>
 }
+
+/** What the service's own models are: they read any length, think nothing and edit as their script says. */
+export const without_limits = { context_tokens: null, max_output_tokens: null, reasoning_effort: null, tool_family: 'edit' } as const
 
 export type ToolSpec = {
   name: string
@@ -34,7 +44,12 @@ export type ModelRequest = {
   /** The conversation so far; assistant messages are exactly the `messages` of earlier answers. */
   messages: ModelMessage[]
   tools: ToolSpec[]
+  /** Thinking included. */
   max_output_tokens: number
+  /** Null or absent: the default of the model. */
+  reasoning_effort?: ReasoningEffort | null
+  /** Requests with the same key have the same beginning, which the provider is to cache. Absent for a question that is sent once. */
+  cache_key?: string
   timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }
   signal?: AbortSignal
   /** An answer began, or bytes of it came, be they text or not; never for a refusal. */

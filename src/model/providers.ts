@@ -2,9 +2,14 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { LanguageModel } from 'ai'
+import type { ModelSettings } from '../contract/model-settings.ts'
 import { createAiSdkModel } from './ai-sdk.ts'
-import { knownModel } from './model-prices.ts'
+import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
+import { describeModel } from './described-model.ts'
+import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
+import { type ModelApi, thinkingOf } from './thinking.ts'
 
 export type ProviderOptions = {
   anthropic?: { api_key: string; base_url?: string }
@@ -12,66 +17,77 @@ export type ProviderOptions = {
   google?: { api_key: string; base_url?: string }
   /** Any server that speaks chat completions: Ollama, vLLM, LM Studio, gateways. */
   openai_compatible?: { base_url: string; api_key?: string }
+  /** AGENTRUN_MODELS, by id. */
+  models?: Record<string, ModelSettings>
 }
 
-const BASE_URLS = {
-  anthropic: 'https://api.anthropic.com/v1',
-  openai: 'https://api.openai.com/v1',
-  google: 'https://generativelanguage.googleapis.com/v1beta',
-}
+/** Where a model is, and how it is called there. `api_key` null: the server needs none. */
+type Endpoint = { api: ModelApi; base_url: string; api_key: string | null; name: string }
+
+const PROVIDERS = {
+  anthropic: { api: 'anthropic-messages', base_url: 'https://api.anthropic.com/v1' },
+  openai: { api: 'openai-responses', base_url: 'https://api.openai.com/v1' },
+  google: { api: 'google-generate-content', base_url: 'https://generativelanguage.googleapis.com/v1beta' },
+} as const
 
 /** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
 const PLAIN_NAME = /^[\w.:@-]+$/
 
-/** Claude thinks by itself from its fifth generation on; without this the thoughts come back empty. */
-const THINKS_UNSEEN = /^claude-[a-z]+-5\b/
+/** A model of a configured provider, or of AGENTRUN_MODELS; null without its key, and for names that cannot be models. */
+export function connectModel(options: ProviderOptions, learned: LearnedModels, id: string): Model | null {
+  const settings = options.models?.[id]
+  const endpoint = endpointOf(options, id, settings)
+  if (endpoint === null || (endpoint.api !== 'openai-chat' && !PLAIN_NAME.test(endpoint.name))) return null
+  const { api, name, api_key } = endpoint
+  const described = describeModel(id, settings)
+  return createAiSdkModel({
+    ...{ id, described, learned },
+    connect: fetch => connect(endpoint, fetch),
+    options: cache_key => callOptions(api, cache_key),
+    thinking: (effort, max_output_tokens) => {
+      const thinking = thinkingOf(api, name, effort, max_output_tokens)
+      // The SDK knows by their names which models think; a deployment may have any name.
+      if (api !== 'openai-responses' || settings?.api === undefined || effort === null) return thinking
+      return { ...thinking, options: { openai: { ...thinking.options.openai, forceReasoning: true } } }
+    },
+    cache_mark: cacheMark(api, described.cache_marks),
+    marks_failures: api !== 'openai-responses',
+    secrets: api_key ? [api_key] : [],
+  })
+}
 
-/**
- * A model of a configured provider; null without its key, and for names that cannot be models.
- * Key and address are always given: without them the SDK would read the environment.
- */
-export function connectModel(options: ProviderOptions, id: string, provider: string, name: string): Model | null {
-  const context_tokens = knownModel(id)?.context_tokens ?? null
-  const common = { id, context_tokens, options: {}, cache_mark: null, marks_failures: true }
-  const { anthropic, openai, google, openai_compatible: compatible } = options
-  if (provider !== 'openai-compatible' && !PLAIN_NAME.test(name)) return null
-  if (provider === 'anthropic' && anthropic) {
-    const [apiKey, baseURL] = [anthropic.api_key, anthropic.base_url ?? BASE_URLS.anthropic]
-    return createAiSdkModel({
-      ...common,
-      connect: fetch => createAnthropic({ apiKey, baseURL, fetch })(name),
-      options: THINKS_UNSEEN.test(name) ? { anthropic: { thinking: { type: 'adaptive', display: 'summarized' } } } : {},
-      cache_mark: { anthropic: { cacheControl: { type: 'ephemeral' } } },
-      secrets: [apiKey],
-    })
+function endpointOf(options: ProviderOptions, id: string, settings: ModelSettings | undefined): Endpoint | null {
+  const [, provider = '', name = ''] = /^([a-z-]+)\/(\S{1,200})$/.exec(id) ?? []
+  if (settings?.api !== undefined && settings.base_url !== undefined)
+    return { api: settings.api, base_url: settings.base_url, api_key: settings.api_key ?? null, name: settings.name ?? name }
+  if (provider === 'openai-compatible') {
+    const compatible = options.openai_compatible
+    return compatible ? { api: 'openai-chat', base_url: compatible.base_url, api_key: compatible.api_key ?? null, name } : null
   }
-  if (provider === 'openai' && openai) {
-    const [apiKey, baseURL] = [openai.api_key, openai.base_url ?? BASE_URLS.openai]
-    return createAiSdkModel({
-      ...common,
-      connect: fetch => createOpenAI({ apiKey, baseURL, fetch })(name),
-      // The journal is the only store: nothing is kept at the provider, and every call carries the whole conversation.
-      options: { openai: { store: false } },
-      marks_failures: false,
-      secrets: [apiKey],
-    })
-  }
-  if (provider === 'google' && google) {
-    const [apiKey, baseURL] = [google.api_key, google.base_url ?? BASE_URLS.google]
-    return createAiSdkModel({ ...common, connect: fetch => createGoogle({ apiKey, baseURL, fetch })(name), secrets: [apiKey] })
-  }
-  if (provider === 'openai-compatible' && compatible && name !== '') {
-    const settings = {
-      name: 'openai-compatible',
-      baseURL: compatible.base_url,
-      includeUsage: true,
-      ...(compatible.api_key ? { apiKey: compatible.api_key } : {}),
-    }
-    return createAiSdkModel({
-      ...common,
-      connect: fetch => createOpenAICompatible({ ...settings, fetch })(name),
-      secrets: compatible.api_key ? [compatible.api_key] : [],
-    })
-  }
-  return null
+  if (provider !== 'anthropic' && provider !== 'openai' && provider !== 'google') return null
+  const configured = options[provider]
+  return configured ? { ...PROVIDERS[provider], ...configured, name } : null
+}
+
+/** Key and address are always given: without them the SDK would read the environment. */
+function connect({ api, base_url, api_key, name }: Endpoint, fetch: typeof globalThis.fetch): LanguageModel {
+  const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch }
+  if (api === 'anthropic-messages') return createAnthropic(common)(name)
+  if (api === 'openai-responses') return createOpenAI(common)(name)
+  if (api === 'google-generate-content') return createGoogle(common)(name)
+  return createOpenAICompatible({
+    ...{ name: 'openai-compatible', baseURL: base_url, fetch, includeUsage: true, transformRequestBody: withPartMarks },
+    ...(api_key ? { apiKey: api_key } : {}),
+  })(name)
+}
+
+function callOptions(api: ModelApi, cache_key: string | undefined): CallOptions {
+  if (api !== 'openai-responses') return {}
+  // The journal is the only store: nothing is kept at the provider, and every call carries the whole conversation.
+  return { openai: { store: false, ...(cache_key !== undefined && { promptCacheKey: cache_key }) } }
+}
+
+function cacheMark(api: ModelApi, configured: boolean): CallOptions | null {
+  if (api === 'anthropic-messages') return { anthropic: { cacheControl: { type: 'ephemeral' } } }
+  return api === 'openai-chat' && configured ? { openaiCompatible: { cache_control: { type: 'ephemeral' } } } : null
 }

@@ -1,7 +1,7 @@
 import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { storedText } from '../core/text/stored-text.ts'
 import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
-import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from './port.ts'
+import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, without_limits } from './port.ts'
 import { positionOf } from './scripted-position.ts'
 import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
@@ -12,7 +12,7 @@ import { verdictMove } from './scripted-verdict.ts'
  * It is stateless: its position is read from the conversation, so a recovered run continues at the right step.
  */
 export function createScriptedModel(): Model {
-  return { id: SCRIPTED_MODEL_ID, scripted: true, context_tokens: null, price: () => '0', call }
+  return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call }
 }
 
 async function call(request: ModelRequest): Promise<ModelAnswer> {

@@ -155,23 +155,6 @@ test('Claude gets its thoughts back with their signature', async () => {
   expect(sent[1]?.content[0]).toEqual({ type: 'thinking', thinking: TWO_CALLS.reasoning, signature: 'signed-0' })
 })
 
-test('the instructions and the whole conversation are cached by Claude', async () => {
-  await using fake = await ANTHROPIC.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'ok' }))
-  const messages = [prompt('go')]
-  const answer = await fake.model.call(request({ messages }))
-  await fake.model.call(request({ messages: goOn(messages, answer) }))
-  const [first, second] = fake.server.requests.map(
-    seen => seen.body as { system: { cache_control?: unknown }[]; messages: { content: { cache_control?: unknown }[] }[] },
-  )
-  const mark = { type: 'ephemeral' }
-  expect(first?.system.at(-1)?.cache_control).toEqual(mark)
-  expect(first?.messages.at(-1)?.content.at(-1)?.cache_control).toEqual(mark)
-  expect(second?.messages.at(-1)?.content.at(-1)?.cache_control).toEqual(mark)
-  const marks = JSON.stringify(second).match(/cache_control/g)
-  expect(marks).toHaveLength(2)
-  expect(JSON.stringify(answer.messages)).not.toContain('cacheControl')
-})
-
 test('cache writes of Claude are counted in the cost', async () => {
   await using fake = await ANTHROPIC.connect(() => ({
     text: 'ok',

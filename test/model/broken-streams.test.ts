@@ -48,6 +48,28 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
     expect(failure.message).toContain('cut in the middle')
   })
 
+  /** Each protocol names the reason in its own field; a response of OpenAI has a status instead. */
+  const endedBy = (reason: string) =>
+    whole.map(event =>
+      event
+        .replace(/("(?:finish_?[rR]eason|stop_reason)":)"\w+"/, `$1"${reason}"`)
+        .replaceAll('response.completed', 'response.incomplete')
+        .replace('"incomplete_details":null', `"incomplete_details":{"reason":"${reason}"}`),
+    )
+
+  test.each(['error', 'abort', 'malformed_response', 'OTHER'])('that ends with the unknown reason %s is malformed', async reason => {
+    await using fake = await protocol.connect(() => ({ raw: endedBy(reason) }))
+    const failure = await failureOf(fake.model.call(request()))
+    expect({ code: failure.code, retryable: failure.retryable }).toEqual({ code: 'malformed', retryable: true })
+    expect(failure.message).toContain(reason)
+  })
+
+  test('that ends with a new reason keeps its text and calls', async () => {
+    await using fake = await protocol.connect(() => ({ raw: endedBy('brand_new') }))
+    const answer = await fake.model.call(request())
+    expect(answer).toMatchObject({ text: 'Hello wörld, a longer text', tool_calls: [{ name: 'shell' }], finish_reason: 'tool_calls' })
+  })
+
   test('characters split over chunks are put together', async () => {
     await using fake = await protocol.connect(() => ({ raw: [...bytes].map(byte => Uint8Array.of(byte)) }))
     expect((await fake.model.call(request())).text).toBe('Hello wörld, a longer text')

@@ -1,3 +1,4 @@
+import type { ModelSettings } from '../../src/contract/model-settings.ts'
 import { createModelCatalog } from '../../src/model/catalog.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from '../../src/model/port.ts'
 import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
@@ -7,10 +8,13 @@ import type { FakeAnswer, FakeScript, FakeServer } from './fake-server.ts'
 
 export const KEY = 'secret-key-0123456789'
 
-type Connected = AsyncDisposable & { server: FakeServer; model: Model }
+/** `modelOf` gets a model from the same catalog, as each turn of a run does. */
+type Connected = AsyncDisposable & { server: FakeServer; model: Model; modelOf(id: string): Model }
+/** `settings`: what AGENTRUN_MODELS says about the model. */
+type Choice = { id?: string; settings?: ModelSettings }
 export type Protocol = {
   name: string
-  connect(script: FakeScript): Promise<Connected>
+  connect(script: FakeScript, choice?: Choice): Promise<Connected>
   /** The events of a valid answer, which a test changes. */
   events(answer: FakeAnswer): string[]
 }
@@ -24,14 +28,19 @@ function protocol(
   return {
     name,
     events: answer => [...write(answer, { n: 0 })],
-    async connect(script) {
+    async connect(script, choice = {}) {
       const server = await start(script)
       const { base_url } = server
       const [provider = ''] = id.split('/')
-      const catalog = createModelCatalog({ default_model: null, [provider.replace('-', '_')]: { api_key: KEY, base_url } })
-      const model = catalog.get(id)
-      if (!model) throw new Error(`no model ${id}`)
-      return { server, model, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+      const chosen = choice.id ?? id
+      const models = choice.settings ? { [chosen]: choice.settings } : {}
+      const catalog = createModelCatalog({ default_model: null, [provider.replace('-', '_')]: { api_key: KEY, base_url }, models })
+      const modelOf = (of: string) => {
+        const model = catalog.get(of)
+        if (!model) throw new Error(`no model ${of}`)
+        return model
+      }
+      return { server, model: modelOf(chosen), modelOf, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
     },
   }
 }

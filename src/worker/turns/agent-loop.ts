@@ -61,6 +61,7 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
     journal: observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd })),
     meter,
     retry: { ...retryPolicy, left_ms: meter.left_ms },
+    request: { reasoning_effort: run.reasoning_effort, cache_key: `agentrun-${run.id}` },
     timeouts: deps.model_timeouts,
     runs: relatedRuns(deps, writer, control, meter.childrenCost),
     redactor: secrets.redactor,

@@ -27,7 +27,17 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
   })
   const steps = measureSteps(turn)
   return {
-    model: model => ({ ...model, call: request => observedCall(model, request, { turn, startup, steps }) }),
+    model: model => ({
+      ...model,
+      // Limits are learned while the model is used.
+      get context_tokens() {
+        return model.context_tokens
+      },
+      get max_output_tokens() {
+        return model.max_output_tokens
+      },
+      call: request => observedCall(model, request, { turn, startup, steps }),
+    }),
     journal: journal => ({
       ...journal,
       modelFailed(failed, ...more) {

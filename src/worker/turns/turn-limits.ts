@@ -11,6 +11,7 @@ import {
   timeLeft,
 } from '../../core/runs/budget-check.ts'
 import { nearLimits, noticeKey, noticeText } from '../../core/runs/near-limits.ts'
+import { outputLimit } from '../../core/runs/output-limit.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { watchMonth } from './organization-budget.ts'
@@ -18,7 +19,6 @@ import type { TurnOf } from './turn.ts'
 
 /** A limit of time is checked this long after it was reached, so that the check finds it. */
 const SLACK_MS = 50
-const MAX_OUTPUT_TOKENS = 32_000
 
 export type TurnMeter = Meter & {
   charged(charge: Pick<Reservation, 'cost_usd'>): void
@@ -67,7 +67,10 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
       const input_tokens = model.scripted ? 0 : estimate.of(messages)
       const notice = noticeFor(spent, input_tokens)
       const notice_tokens = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
-      const call = { model: run.model, input_tokens: input_tokens + notice_tokens, max_output_tokens: MAX_OUTPUT_TOKENS }
+      const call = {
+        ...{ model: run.model, input_tokens: input_tokens + notice_tokens },
+        max_output_tokens: outputLimit(model, run.reasoning_effort, input_tokens + notice_tokens),
+      }
       const { fits, reservation } = reserve(call, model.price, left_usd())
       if (!fits) return { kind: 'limit', limit: shortOf(cost + children_cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
       return { kind: 'call', reservation, notice }

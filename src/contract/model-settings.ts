@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { ReasoningEffort } from './reasoning-effort.ts'
+
+/** The wire formats that a model can have. */
+export const model_apis = ['anthropic-messages', 'openai-responses', 'openai-chat', 'google-generate-content'] as const
+/** Which tools change files: `edit` and `write`, or `apply_patch` in the format that GPT models are trained on. */
+export const tool_families = ['edit', 'apply_patch'] as const
+export type ToolFamily = (typeof tool_families)[number]
+
+const MAX_TOKENS = 100_000_000
+const tokens = z.int().min(1_000).max(MAX_TOKENS)
+/** US dollars for a million tokens, as decimal text. */
+const dollars = z
+  .union([z.number().nonnegative().max(1_000_000), z.string()])
+  .transform(value => (typeof value === 'number' ? value.toFixed(6).replace(/\.?0+$/, '') : value))
+  .refine(value => /^\d{1,7}(\.\d{1,6})?$/.test(value), 'must be US dollars for a million tokens, for example "2.5"')
+const rate = { input: dollars, output: dollars, cached: dollars.optional(), cache_write: dollars.optional() }
+const filled = <T extends { input: string; cached?: string | undefined; cache_write?: string | undefined }>(price: T) => ({
+  ...price,
+  cached: price.cached ?? price.input,
+  cache_write: price.cache_write ?? price.input,
+})
+const long = z.strictObject({ over_tokens: tokens, ...rate }).transform(filled)
+const price = z
+  .strictObject({ ...rate, long: long.optional() })
+  .transform(({ long, ...short }) => ({ ...filled(short), ...(long && { long }) }))
+
+const model = z
+  .strictObject({
+    label: z.string().min(1).max(100).optional(),
+    api: z.enum(model_apis).optional(),
+    base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+    api_key_env: z
+      .string()
+      .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of an environment variable')
+      .optional(),
+    name: z.string().min(1).max(200).regex(/^\S+$/, 'must have no blanks').optional(),
+    context_tokens: tokens.optional(),
+    max_output_tokens: tokens.optional(),
+    price: price.optional(),
+    cache_marks: z.boolean().optional(),
+    reasoning_effort: ReasoningEffort.nullable().optional(),
+    tool_family: z.enum(tool_families).optional(),
+  })
+  .superRefine(({ api, base_url, api_key_env, name }, ctx) => {
+    const issue = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message })
+    if (api !== undefined && base_url === undefined) issue('base_url', 'is required beside api')
+    for (const [field, value] of Object.entries({ base_url, api_key_env, name }))
+      if (api === undefined && value !== undefined) issue(field, 'needs api')
+  })
+
+const schema = z.record(
+  z.string().regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted'),
+  model,
+)
+
+/**
+ * What AGENTRUN_MODELS says about one model. With `api` it is a model of the server at `base_url`, otherwise one of a provider that has its own
+ * variables. `api_key` is the value of the variable `api_key_env`.
+ */
+export type ModelSettings = z.output<typeof model> & { api_key?: string }
+
+/** Parses the JSON of AGENTRUN_MODELS. Returns the models by id, or every mistake with its field (docs/reference/configuration.md#models). */
+export function readModelSettings(text: string): { models: Record<string, ModelSettings> } | { mistakes: string[] } {
+  const parsed = schema.safeParse(parseJson(text))
+  if (parsed.success) return { models: parsed.data }
+  const mistakes = parsed.error.issues.map(issue => {
+    const message = issue.code === 'invalid_key' ? issue.issues.map(inner => inner.message).join(', ') : issue.message
+    return [issue.path.map(String).join(', '), message].filter(text => text !== '').join(' ')
+  })
+  return { mistakes }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

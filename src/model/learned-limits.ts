@@ -1,0 +1,53 @@
+import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
+import { type NamedLimits, namedLimits, refusesEffort } from './named-limits.ts'
+import type { ModelError, ModelRequest } from './port.ts'
+
+/** What refusals taught about the models of a service, by id, until it ends. */
+export type LearnedModels = Map<string, Learned>
+export type Learned = { context_tokens: number | null; max_output_tokens: number | null; refused_efforts: ReadonlySet<ReasoningEffort> }
+
+/** A smaller window or response cannot be worked with: nothing is learned from it. */
+const MIN_CONTEXT = 4_000
+const MIN_OUTPUT = 1_000
+const REFUSALS = [400, 413, 422]
+
+export const nothing_learned: Learned = { context_tokens: null, max_output_tokens: null, refused_efforts: new Set() }
+
+type Sent = Pick<ModelRequest, 'max_output_tokens'> & { effort: ReasoningEffort | null; input_estimate: () => number }
+
+/** `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again. */
+export type Lesson = {
+  kind: 'limit' | 'effort'
+  learned: Learned
+  retry: { max_output_tokens: number; effort: ReasoningEffort | null } | null
+}
+
+/** Returns what the refusal of a request teaches; null: nothing. */
+export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson | null {
+  if (error.http_status === null || !REFUSALS.includes(error.http_status)) return null
+  const named = namedLimits(error.message)
+  const { max_output_tokens, effort } = sent
+  if (named.max_output_tokens !== undefined || named.context_tokens !== undefined) {
+    const smaller = smallerOutput(named, sent)
+    const learned = {
+      ...before,
+      context_tokens: atLeast(named.context_tokens, MIN_CONTEXT) ?? before.context_tokens,
+      max_output_tokens: atLeast(named.max_output_tokens, MIN_OUTPUT) ?? before.max_output_tokens,
+    }
+    const retry = smaller < max_output_tokens && smaller >= MIN_OUTPUT ? { max_output_tokens: smaller, effort } : null
+    return { kind: 'limit', learned, retry }
+  }
+  if (effort === null || !refusesEffort(error.message)) return null
+  const learned = { ...before, refused_efforts: new Set([...before.refused_efforts, effort]) }
+  return { kind: 'effort', learned, retry: { max_output_tokens, effort: null } }
+}
+
+/** Some servers need one token more than the sum; where a server has not counted the input, the estimate may be too large. */
+function smallerOutput({ max_output_tokens, context_tokens, input_tokens }: NamedLimits, sent: Sent): number {
+  const limit = Math.min(max_output_tokens ?? sent.max_output_tokens, sent.max_output_tokens)
+  if (context_tokens === undefined) return limit
+  const left = input_tokens === undefined ? Math.max(context_tokens - sent.input_estimate(), MIN_OUTPUT) : context_tokens - input_tokens - 1
+  return Math.min(limit, left)
+}
+
+const atLeast = (value: number | undefined, minimum: number): number | null => (value !== undefined && value >= minimum ? value : null)
