@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
 
 const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const slow = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600]
+const ratios = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
 export type Instruments = ReturnType<typeof createInstruments>
@@ -37,6 +38,7 @@ export function createInstruments() {
     model_calls: counter('model_calls_total', 'Calls of models by outcome', ['provider', 'outcome']),
     model_time: histogram('model_call_duration_seconds', 'Calls of models', slow, ['provider']),
     model_tokens: counter('model_tokens_total', 'Tokens; `cached` are a part of `input`', ['provider', 'type']),
+    cached_ratio: histogram('turn_cached_ratio', 'Prompt tokens of a turn that the provider had in its cache', ratios, ['provider']),
     model_retries: counter('model_retries_total', 'Failed calls that were made again', ['provider', 'code']),
     tool_calls: counter('tool_calls_total', 'Tools that ended', ['tool', 'status']),
     tool_time: histogram('tool_duration_seconds', 'Tools', slow, ['tool']),

@@ -20,7 +20,7 @@ export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, t
     'gen_ai.request.model': model,
     'gen_ai.conversation.id': String(turn.run_id),
   }
-  const total = { input: 0, output: 0 }
+  const total = { input: 0, output: 0, cached: 0 }
   const agent = tracer?.begin({
     name: `invoke_agent ${turn.agent_type}`,
     kind: 'internal',
@@ -47,6 +47,7 @@ export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, t
         instruments.model_tokens.inc({ provider, type }, tokens)
       total.input += call.input_tokens
       total.output += call.output_tokens
+      total.cached += call.cached_tokens
       tracer
         ?.begin({
           name: `chat ${model}`,
@@ -83,10 +84,12 @@ export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, t
       instruments.turns.dec()
       instruments.turns_ended.inc({ outcome, reason: reason ?? '' })
       instruments.turn_time.observe({ outcome }, seconds(performance.now() - began))
+      if (total.input > 0) instruments.cached_ratio.observe({ provider }, total.cached / total.input)
       if (outcome === 'lost') instruments.leases_lost.inc()
       agent?.set({
         'gen_ai.usage.input_tokens': total.input,
         'gen_ai.usage.output_tokens': total.output,
+        'gen_ai.usage.cache_read.input_tokens': total.cached,
         'agentrun.outcome': outcome,
       })
       agent?.end(outcome === 'failed' || outcome === 'lost' ? (reason ?? outcome) : null)

@@ -33,7 +33,14 @@ describe('200', () => {
     expect(status).toBe(200)
     expect(Object.keys(AgentRun.strict().parse(body))).toEqual(keys)
     expect(Object.keys(body)).toEqual(keys)
-    expect(Object.keys(body.usage)).toEqual(['input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd', 'active_seconds'])
+    expect(Object.keys(body.usage)).toEqual([
+      'input_tokens',
+      'output_tokens',
+      'cached_tokens',
+      'cached_share',
+      'cost_usd',
+      'active_seconds',
+    ])
     expect(Object.keys(body.budget)).toEqual(['max_cost_usd', 'max_steps', 'max_active_seconds', 'max_wall_seconds'])
   })
 

@@ -57,7 +57,14 @@ export const exampleRun = {
   parent_run_id: null,
   forked_at_seq: null,
   total_logs: 9,
-  usage: { input_tokens: 18_250, output_tokens: 1_140, cached_tokens: 12_800, cost_usd: '0.0391', active_seconds: 71.3 },
+  usage: {
+    input_tokens: 18_250,
+    output_tokens: 1_140,
+    cached_tokens: 12_800,
+    cached_share: 0.701,
+    cost_usd: '0.0391',
+    active_seconds: 71.3,
+  },
   budget: { max_cost_usd: '2.5', max_steps: null, max_active_seconds: null, max_wall_seconds: null },
   banned: false,
 }

@@ -98,6 +98,10 @@ export const Usage = z
     input_tokens: z.int().describe('Tokens sent to models'),
     output_tokens: z.int().describe('Tokens that models answered'),
     cached_tokens: z.int().describe('Of the tokens sent, those that a provider had in its cache'),
+    cached_share: z
+      .number()
+      .nullable()
+      .describe('`cached_tokens` as a part of `input_tokens`, from 0 to 1 with three decimals; null while none were sent'),
     cost_usd: money.nullable().describe('null when the price of a model is unknown, never 0 for it'),
     active_seconds: z.number().describe('Time a worker spent on the run'),
   })

@@ -84,6 +84,7 @@ const usageOf = (row: ShownRun): AgentRun['usage'] => ({
   input_tokens: row.input_tokens,
   output_tokens: row.output_tokens,
   cached_tokens: row.cached_tokens,
+  cached_share: row.input_tokens > 0 ? Math.round(Math.min(row.cached_tokens / row.input_tokens, 1) * 1_000) / 1_000 : null,
   cost_usd: row.cost_known ? plainDecimal(row.cost_usd) : null,
   active_seconds: row.active_ms / 1000,
 })

@@ -21,6 +21,7 @@ const message = `json_build_object('agent_run_id', r.id, 'organization_id', r.or
   'user_id', r.user_id, 'parent_run_id', r.parent_run_id,
   'created_at', ${iso('r.created_at')}, 'started_at', ${iso('r.started_at')}, 'finished_at', ${iso('r.finished_at')},
   'usage', json_build_object('input_tokens', r.input_tokens, 'output_tokens', r.output_tokens, 'cached_tokens', r.cached_tokens,
+    'cached_share', case when r.input_tokens > 0 then round(least(r.cached_tokens::numeric / r.input_tokens, 1), 3)::float8 end,
     'cost_usd', case when r.cost_known then trim_scale(r.cost_usd)::text end, 'active_seconds', r.active_ms / 1000.0),
   'github_pull_requests', (select coalesce(json_agg(json_build_object('id', p.id, 'title', left(p.title, ${message_limits.title_chars}), 'url', coalesce(p.remote_url, p.url),
       'created_at', ${iso('p.created_at')}, 'updated_at', ${iso('p.updated_at')}, 'head_branch_name', p.head_branch, 'number', coalesce(p.remote_number, p.number), 'state', p.state,

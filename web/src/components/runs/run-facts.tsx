@@ -13,7 +13,7 @@ export function RunFacts({ run, repository }: { run: AgentRun; repository: strin
   const time = elapsed(run, useNow(!run.terminal))
   const branch = run.branch ?? run.base_ref
   const pull_request = run.github_pull_requests.at(-1)
-  const { input_tokens, output_tokens, cached_tokens, cost_usd } = run.usage
+  const { input_tokens, output_tokens, cached_tokens, cached_share, cost_usd } = run.usage
   return (
     <>
       {repository && (
@@ -42,7 +42,9 @@ export function RunFacts({ run, repository }: { run: AgentRun; repository: strin
       )}
       {tokens(run) > 0 && (
         <Fact icon={<Hash />} name={`Tokens: ${input_tokens} in, of them ${cached_tokens} cached, ${output_tokens} out`}>
-          <span className="tabular">{compact(tokens(run))} tokens</span>
+          <span className="tabular">
+            {compact(tokens(run))} tokens{cached_share !== null && cached_share > 0 && `, ${Math.round(cached_share * 100)} % cached`}
+          </span>
         </Fact>
       )}
       <Fact icon={<Coins />} name={cost_usd === null ? 'The price of this model is not known' : 'Cost'}>
