@@ -420,6 +420,7 @@ create table organizations (
   event_seq bigint not null default 0,
   created_at timestamp with time zone not null default now(),
   default_model text,
+  reasoning_effort text,
   rules text,
   max_concurrent_runs integer,
   budget_usd_per_month numeric,
@@ -428,6 +429,7 @@ create table organizations (
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
   constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),
   constraint organizations_pkey PRIMARY KEY (id),
+  constraint organizations_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text]))),
   constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
 
@@ -539,12 +541,14 @@ create table repositories (
   created_at timestamp with time zone not null default now(),
   removed_at timestamp with time zone,
   base_branch text,
+  reasoning_effort text,
   forge_seen_at timestamp with time zone,
   forge_seen_until timestamp with time zone,
   mentions_since timestamp with time zone not null default now(),
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
-  constraint repositories_pkey PRIMARY KEY (id)
+  constraint repositories_pkey PRIMARY KEY (id),
+  constraint repositories_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text])))
 );
 CREATE UNIQUE INDEX repositories_key ON public.repositories USING btree (organization_id, id);
 CREATE UNIQUE INDEX repositories_url ON public.repositories USING btree (organization_id, url) WHERE (removed_at IS NULL);
@@ -613,6 +617,7 @@ create table runs (
   source_type text not null,
   agent_type text not null,
   model text not null,
+  reasoning_effort text,
   prompt text not null,
   title text not null,
   tags text[] not null default '{}'::text[],
@@ -683,6 +688,7 @@ create table runs (
   constraint runs_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint runs_pause_requested_by_fkey FOREIGN KEY (pause_requested_by) REFERENCES users(id),
   constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text]))),
   constraint runs_recovery_cause_check CHECK ((recovery_cause = ANY (ARRAY['lease_lost'::text, 'handed_over'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint runs_stop_requested_by_fkey FOREIGN KEY (stop_requested_by) REFERENCES users(id),
