@@ -38,7 +38,7 @@ test('models come from JSON or a file, with keys from variables or files, and a 
   const azure = { api: 'openai-responses', base_url: 'https://acme.example/openai/v1', api_key_env: 'AZURE_KEY' }
   writeFileSync(models, JSON.stringify({ 'azure/gpt': azure }))
   writeFileSync(key, 'from-a-file\n')
-  expect(readConfig({}).AGENTRUN_MODELS).toEqual({})
+  expect(readConfig({}).AGENTRUN_MODELS).toBeUndefined()
   const found = { 'azure/gpt': { ...azure, api_key: 'from-a-file' } }
   expect(readConfig({ AGENTRUN_MODELS: models, AZURE_KEY_FILE: key }).AGENTRUN_MODELS).toEqual(found)
   expect(readConfig({ AGENTRUN_MODELS_FILE: models, AZURE_KEY: 'from-a-file' }).AGENTRUN_MODELS).toEqual(found)

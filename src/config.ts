@@ -49,7 +49,7 @@ const schema = z.object({
   AGENTRUN_INIT_WIRE_PROFILE: z.enum(['standard', 'codegen']).default('standard'),
   AGENTRUN_SAMPLE: yes.default(false),
   AGENTRUN_DEFAULT_MODEL: modelName.optional(),
-  AGENTRUN_MODELS: models.default({}),
+  AGENTRUN_MODELS: models.optional(),
   AGENTRUN_WORKER_CONCURRENCY: whole(0, 1000).default(4),
   AGENTRUN_REPO_PATHS: list.default([]),
   AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),
@@ -222,7 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
       if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
   if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
-  if (parsed.success) mistakes.push(...readModelKeys(parsed.data.AGENTRUN_MODELS, env))
+  if (parsed.success) mistakes.push(...readModelKeys(parsed.data.AGENTRUN_MODELS ?? {}, env))
   if (parsed.success) mistakes.push(...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []))
   if (mistakes.length > 0 || !parsed.success)
     throw new ConfigError(

@@ -12,7 +12,7 @@ export function modelsOf(config: Config): ModelCatalog {
   const compatible = config.OPENAI_COMPATIBLE_BASE_URL
   const models = createModelCatalog({
     default_model: config.AGENTRUN_DEFAULT_MODEL ?? null,
-    models: config.AGENTRUN_MODELS,
+    ...(config.AGENTRUN_MODELS && { models: config.AGENTRUN_MODELS }),
     ...(anthropic && { anthropic }),
     ...(openai && { openai }),
     ...(google && { google }),

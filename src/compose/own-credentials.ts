@@ -25,7 +25,9 @@ export function ownCredentials({
   ]
   return [
     ...names.flatMap(name => (config[name] === undefined ? [] : [{ name, value: config[name] }])),
-    ...Object.values(config.AGENTRUN_MODELS).flatMap(({ api_key_env: name = '', api_key: value }) => (value ? [{ name, value }] : [])),
+    ...Object.values(config.AGENTRUN_MODELS ?? {}).flatMap(({ api_key_env: name = '', api_key: value }) =>
+      value ? [{ name, value }] : [],
+    ),
     ...Object.values(headers).map(value => ({ name: 'OTEL_EXPORTER_OTLP_HEADERS', value })),
     ...[secret_key.toString('hex'), secret_key.toString('base64')].map(value => ({ name: 'AGENTRUN_SECRET_KEY', value })),
     ...passwords.filter(({ value }) => value.length >= SHORTEST_PASSWORD),
