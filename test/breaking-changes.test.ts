@@ -81,7 +81,7 @@ function after(change: (parts: { document: Loose; operation: Loose; input: Loose
 }
 
 const name = 'POST /v1/things'
-type Case = [what: string, change: Parameters<typeof after>[0], ...said: string[]]
+type Case = [what: string, change: Parameters<typeof after>[0], ...messages: string[]]
 
 const breaks: Case[] = [
   ['a path that is gone', ({ document }) => delete document.paths['/v1/things'], `${name} is gone`],
@@ -206,8 +206,8 @@ const breaks: Case[] = [
   ['a header less', ({ operation }) => delete operation.responses[200].headers['X-Request-Id'], `${name}: the header X-Request-Id is gone`],
   ['no success', ({ operation }) => delete operation.responses[200], `${name} does not answer 200 any more`],
 ]
-test.each(breaks)('%s breaks clients', (_what, change, ...said) => {
-  expect(after(change)).toEqual(said)
+test.each(breaks)('%s breaks clients', (_what, change, ...messages) => {
+  expect(after(change)).toEqual(messages)
 })
 
 const harmless: Case[] = [

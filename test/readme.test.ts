@@ -16,14 +16,14 @@ test("every curl of README.md and docs/how-to/use-the-api.md works when it is pa
   expect(bashBlocks('README.md')).toEqual(blocks.slice(0, 1))
   await using app = await startApp()
   expect({ org_id: app.org_id, repo_id: app.repo_id }).toEqual({ org_id: 1, repo_id: 1 })
-  const said: string[] = []
+  const outputs: string[] = []
   for (const block of blocks) {
-    said.push(await paste(app, block))
+    outputs.push(await paste(app, block))
     // A person pastes the next one when the run has come to its end.
     await awaitEnd(app, 1)
   }
-  const [created, read, logs, resumed, events, patch, stopped] = said
-  expect(said).toHaveLength(7)
+  const [created, read, logs, resumed, events, patch, stopped] = outputs
+  expect(outputs).toHaveLength(7)
   expect(JSON.parse(created ?? '')).toMatchObject({ id: 1, status: 'queued', organization_id: 1 })
   expect(JSON.parse(read ?? '')).toMatchObject({ id: 1, status: 'completed', terminal: true })
   const trace = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }

@@ -184,7 +184,7 @@ const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.
 const page = sourceFiles('web/src', ['.ts', '.tsx']).filter(file => !file.path.endsWith('.test.ts'))
 const tools = [...sourceFiles('scripts', ['.ts']), ...sourceFiles('bench', ['.ts'])]
 
-const within = (target: string, places: string[]) => places.some(place => target === place || target.startsWith(`${place}/`))
+const within = (target: string, folders: string[]) => folders.some(folder => target === folder || target.startsWith(`${folder}/`))
 const roomOf = (path: string, known: string[]) => known.find(room => within(path, [room]))
 
 /** Types of Node's modules are free: they open nothing. */
@@ -210,11 +210,11 @@ test('every import of src is one that the table allows', () => {
 test('the table contains no unused room or permission', () => {
   const unused = Object.entries(rooms).flatMap(([own, room]) => {
     const imports = server.filter(file => within(file.path, [own])).flatMap(file => file.imports)
-    const has = (place: string, types: boolean) => imports.some(item => (types || !item.types) && within(item.target, [place]))
+    const has = (folder: string, types: boolean) => imports.some(item => (types || !item.types) && within(item.target, [folder]))
     return [
       ...(existsSync(join(clone, own)) ? [] : [own]),
-      ...(room.code ?? []).filter(place => !has(place, false)).map(place => `${own} → ${place}`),
-      ...(room.types ?? []).filter(place => !has(place, true)).map(place => `${own} → ${place} (types)`),
+      ...(room.code ?? []).filter(folder => !has(folder, false)).map(folder => `${own} → ${folder}`),
+      ...(room.types ?? []).filter(folder => !has(folder, true)).map(folder => `${own} → ${folder} (types)`),
       ...(room.packages ?? []).filter(name => !imports.some(item => item.target === name)).map(name => `${own} → ${name}`),
     ]
   })

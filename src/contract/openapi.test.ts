@@ -110,7 +110,7 @@ test('every operation describes what it needs and at which other paths it is ser
 
 test('an operation at another path is the same one, and names the operation whose alias it is', () => {
   for (const [, endpoint] of rows) {
-    const { operationId: _own, description: _said, ...own } = operationAt(endpoint)
+    const { operationId: _own, description: _description, ...own } = operationAt(endpoint)
     expect(own['x-alias-of']).toBeUndefined()
     for (const alias of endpoint.aliases ?? []) {
       const { operationId: _id, description: _words, ...same } = operationAt(endpoint, alias)

@@ -29,7 +29,7 @@ const blocked = (host: string, command: string): Partial<Entry> => ({
 const edit: Partial<Entry> = { tool_name: 'edit', tool_input: {}, tool_output: { status: 'ok' } }
 const run = (id: number, ...entries: Partial<Entry>[]) =>
   analyzeRun({ id, repository_id: 7, base_sha: 'abc' }, trace(id, ...entries), async () => {})
-const said = (findings: readonly Finding[]) => findings.map(({ code, severity, seq }) => `${severity} ${code} ${seq}`)
+const summariesOf = (findings: readonly Finding[]) => findings.map(({ code, severity, seq }) => `${severity} ${code} ${seq}`)
 
 test('the root cause precedes its consequences', async () => {
   const { findings } = await run(
@@ -38,7 +38,7 @@ test('the root cause precedes its consequences', async () => {
     { ...shell('npm ci', 1, 'npm error code ECONNREFUSED\nnpm error connect ECONNREFUSED'), tool_name: 'setup_command' },
     error('setup_command_failed', 'Setup command 1 of 1 failed with exit code 1: npm ci', 'setup'),
   )
-  expect(said(findings)).toEqual([
+  expect(summariesOf(findings)).toEqual([
     'error network_refused 1',
     'error connection_refused 2',
     'warning run_setup_command_failed 3',
@@ -60,7 +60,7 @@ test('what passed later is over, and a refusal that harmed nothing is only to be
     shell('cd . && npm test 2>&1 | tail', 0),
     shell('python3 a.py', 1, "ModuleNotFoundError: No module named 'y'"),
   )
-  expect(said(findings)).toEqual([
+  expect(summariesOf(findings)).toEqual([
     'error python_module_not_found 6',
     'info network_refused 1',
     'info node_module_not_found 3',
@@ -87,7 +87,12 @@ test('the same failure repeatedly, the slowest steps, and tools that reported th
     shell('make', 2, "make: *** No rule to make target 'x'.  Stop.", 6_000),
     error('tool_timeout', 'The command ran longer', 'tool'),
   )
-  expect(said(findings)).toEqual(['error no_rule_to_make 1', 'warning repeated_failure 1', 'info command_failed 1', 'info slowest_steps 1'])
+  expect(summariesOf(findings)).toEqual([
+    'error no_rule_to_make 1',
+    'warning repeated_failure 1',
+    'info command_failed 1',
+    'info slowest_steps 1',
+  ])
   expect(findings[0]).toMatchObject({ count: 3, entries: [2, 4] })
   expect(findings[3]?.message).toContain('make 9.0 s (#1), make 6.0 s (#4)')
 })

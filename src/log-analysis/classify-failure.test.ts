@@ -74,8 +74,8 @@ describe('a command that failed', () => {
   test('what the sandbox ended it for', () => {
     const output = (more: Record<string, unknown>) => ({ tool_output: { status: 'error', exit_code: null, output: '', ...more } })
     expect(found(ran('make -j64', 1, '', output({ exit_code: 137, memory_kills: 2 })))[0]?.code).toBe('out_of_memory')
-    const told = output({ exit_code: 2, memory_kills: 1, output: 'cc1plus: fatal error: Killed signal terminated program' })
-    expect(found(ran('make -j64', 2, '', told)).map(({ code }) => code)).toEqual(['out_of_memory', 'command_failed'])
+    const result = output({ exit_code: 2, memory_kills: 1, output: 'cc1plus: fatal error: Killed signal terminated program' })
+    expect(found(ran('make -j64', 2, '', result)).map(({ code }) => code)).toEqual(['out_of_memory', 'command_failed'])
     expect(found(ran('fill', 1, '', output({ error: 'The workspace holds 600 MiB, and may hold 500 MiB.' })))[0]?.code).toBe('disk_limit')
     expect(
       found(ran('sleep 1h', 1, '', output({ status: 'timeout', error: 'The command ran longer than 5 s and was killed.' })))[0]?.code,

@@ -10,7 +10,7 @@ const shown = (message: string, more: Partial<LogFinding> = {}): LogFinding => (
 })
 
 test('existing entries become links, and invented ones of a model are marked as missing', () => {
-  const said = {
+  const explanation = {
     explanation: 'First #9 failed, then #999; see a#1 and [#9](y).',
     references: [
       { agent_run_id: 12, seq: 9 },
@@ -19,21 +19,21 @@ test('existing entries become links, and invented ones of a model are marked as 
     ],
   }
   const known = [{ agent_run_id: 12, seq: 9 }]
-  expect(namedEntries(said, 12)).toContainEqual({ agent_run_id: 12, seq: 999 })
-  expect(linked(said, 12, known, 'http://x')).toBe(
+  expect(namedEntries(explanation, 12)).toContainEqual({ agent_run_id: 12, seq: 999 })
+  expect(linked(explanation, 12, known, 'http://x')).toBe(
     [
       'First [#9](http://x/agent/trace/12#e9) failed, then #999 (there is no such entry); see a#1 and [#9](y).',
       'Entries: [#9](http://x/agent/trace/12#e9)',
       'Left out, because there are no such entries: #9',
     ].join('\n\n'),
   )
-  expect(linked(said, null, known, 'http://x')).toContain('run 13, #9')
+  expect(linked(explanation, null, known, 'http://x')).toContain('run 13, #9')
 })
 
 test('the text of a log is shown literally, and creates no Markdown of its own', () => {
   const text = resultText('In [short](x).', [shown('[click](http://evil) <b> `x[y]` `\nnext', { excerpt: '```\nevil\n```' })], 'Explained.')
-  const said = '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
-  expect(text.split('\n\n').slice(0, 3)).toEqual(['Explained.', 'In \\[short\\](x).', said])
+  const first_finding = '**error: \\[click\\](http://evil) \\<b\\> `x[y]` \\` next** ([run 12, #9](http://x/agent/trace/12#e9))'
+  expect(text.split('\n\n').slice(0, 3)).toEqual(['Explained.', 'In \\[short\\](x).', first_finding])
   expect(text).toContain('````text\n```\nevil\n```\n````')
 })
 

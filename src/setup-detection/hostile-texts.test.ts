@@ -136,8 +136,8 @@ test.each(hostile.map(text => [JSON.stringify(text.slice(0, 20)), text]))(
 )
 
 test('no output keeps the rules busy', () => {
-  const said = (command: string) => ({ command, from: 'package.json', why: '', optional: false })
-  const commands = ['npm install', 'pnpm install', 'yarn install', 'pip install -e .', 'cargo build', 'make', './a'].map(said)
+  const planned = (command: string) => ({ command, from: 'package.json', why: '', optional: false })
+  const commands = ['npm install', 'pnpm install', 'yarn install', 'pip install -e .', 'cargo build', 'make', './a'].map(planned)
   for (const output of [...hostile, ...hostile.map(text => `${text}!`)]) {
     const failed = { output, exit_code: 1, timed_out: false }
     for (const poll of [explain, lacksSomething, hasNoTests, mostlyPassed, whyRed]) poll(failed)
@@ -145,7 +145,7 @@ test('no output keeps the rules busy', () => {
     for (const ecosystem of ['node', 'python'])
       repairForProof(
         commands,
-        { ecosystem, folder: '', proofs: [{ ...said('npm run build'), kind: 'build' }] },
+        { ecosystem, folder: '', proofs: [{ ...planned('npm run build'), kind: 'build' }] },
         'npm test',
         failed,
         new Set(),

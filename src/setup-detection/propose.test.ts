@@ -23,10 +23,15 @@ test('its own documents add steps and tests, under our names; what no sandbox ca
   const base = { 'package.json': manifest(tested), 'pnpm-lock.yaml': '' }
   const agents =
     '# Setup\n```sh\nsudo apt-get install libfoo\npnpm install\ncp .env.example .env\npnpm run codegen\n```\n# Tests\nRun `pnpm test:unit` before you push; see `src/a.ts`.\n'
-  const said = proposed({ ...base, 'AGENTS.md': agents })
-  expect(said.shown).toEqual(['cp .env.example .env', 'npm install --global pnpm@10', 'pnpm install --frozen-lockfile', 'pnpm run codegen'])
-  expect(said.proofs[0]?.slice(0, 2)).toEqual(['test: pnpm test:unit', 'test: pnpm test'])
-  expect(said.notes).toEqual([expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo')])
+  const proposal = proposed({ ...base, 'AGENTS.md': agents })
+  expect(proposal.shown).toEqual([
+    'cp .env.example .env',
+    'npm install --global pnpm@10',
+    'pnpm install --frozen-lockfile',
+    'pnpm run codegen',
+  ])
+  expect(proposal.proofs[0]?.slice(0, 2)).toEqual(['test: pnpm test:unit', 'test: pnpm test'])
+  expect(proposal.notes).toEqual([expect.stringContaining('installs packages of the system (AGENTS.md): sudo apt-get install libfoo')])
 
   const steps =
     'jobs:\n  copilot-setup-steps:\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm ci\n      - run: |\n          mkdir -p tmp\n          npm run build\n'

@@ -46,8 +46,8 @@ test('text that no runner has printed is not counted', () => {
 test('runs without tests are distinguished from runs that passed', () => {
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\n'))).toBe(true)
   expect(hasNoTests(failed('?   \ta.org/x\t[no test files]\nok  \ta.org/y\t0.1s\n'))).toBe(false)
-  for (const said of ['No tests executed!\n', 'No tests defined.\n', 'No tests were found!!!\n'])
-    expect(hasNoTests(failed(said))).toBe(true)
+  for (const text of ['No tests executed!\n', 'No tests defined.\n', 'No tests were found!!!\n'])
+    expect(hasNoTests(failed(text))).toBe(true)
   expect(hasNoTests(failed('it did something\n'))).toBe(false)
 })
 

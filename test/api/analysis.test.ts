@@ -53,8 +53,8 @@ describe('generateSetupCommands', () => {
     const run = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${body.agent_run_id}`)).body
     expect(run).toMatchObject({ source_type: 'SETUP_COMMANDS', repo_id: app.repo_id, metadata: { trigger_source: 'cli' }, result: '' })
     expect(await rows(app, 'select auto_create_pr from runs where id = $1', [run.id])).toEqual([{ auto_create_pr: false }])
-    const asked = (await generate({ repo_id: app.repo_id, prompt: 'Mind the tests.' })).body.agent_run_id
-    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${asked}`)).body).toMatchObject({ prompt: 'Mind the tests.' })
+    const run_id = (await generate({ repo_id: app.repo_id, prompt: 'Mind the tests.' })).body.agent_run_id
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run_id}`)).body).toMatchObject({ prompt: 'Mind the tests.' })
   })
   test('200 and 422: repeated with one key it is one run, and another request is rejected', async () => {
     await forget()

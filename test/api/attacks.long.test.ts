@@ -48,9 +48,9 @@ describe('F111 a limit', () => {
     const { id } = await createRun(limited, { prompt: 'x' })
     const org = `/v1/organizations/${limited.org_id}`
     const auth = `host: localhost\r\nauthorization: Bearer ${limited.token}\r\n`
-    const ask = async (method: string, path: string, extra = '') =>
+    const statusOf = async (method: string, path: string, extra = '') =>
       (await sendRaw(limited, `${method} ${path} HTTP/1.1\r\n${auth}${extra}connection: close\r\n\r\n`))[0]?.status
-    for (let n = 0; n < 5; n++) expect(await ask('GET', `${org}/agent/run/${id}`)).toBe(200)
+    for (let n = 0; n < 5; n++) expect(await statusOf('GET', `${org}/agent/run/${id}`)).toBe(200)
     for (const [method, path, status] of [
       ['GET', `${org}/agent/run/${id}`, 429],
       ['GET', `${org}/agent/run/${id}?x=${Math.random()}`, 429],
@@ -71,14 +71,14 @@ describe('F111 a limit', () => {
       ['GET', `/v1/organizations/0${limited.org_id}/agent/run/${id}`, 429],
       ['GET', `/v1/organizations/${limited.org_id + 1}/agent/run/${id}`, 429],
     ] as const)
-      expect({ method, path, status: await ask(method, path) }).toEqual({ method, path, status })
+      expect({ method, path, status: await statusOf(method, path) }).toEqual({ method, path, status })
     for (const header of [
       'X-Forwarded-For: 203.0.113.7',
       'Forwarded: for=203.0.113.7',
       'X-Real-IP: 203.0.113.7',
       'X-HTTP-Method-Override: PUT',
     ])
-      expect({ header, status: await ask('GET', '/v1/users/me', `${header}\r\n`) }).toEqual({ header, status: 429 })
+      expect({ header, status: await statusOf('GET', '/v1/users/me', `${header}\r\n`) }).toEqual({ header, status: 429 })
   })
 
   test('holds for requests sent one upon the other', async () => {
@@ -119,12 +119,12 @@ describe('F111 a limit', () => {
 test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a valid one passes, and no value of them is kept', async () => {
   await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '100/60' })
   const guesses = Array.from({ length: 500 }, () => newToken('p'))
-  const ask = (token: string) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
+  const callAs = (token: string) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
   const answers = []
-  for (let n = 0; n < guesses.length; n += 50) answers.push(...(await Promise.all(guesses.slice(n, n + 50).map(ask))))
+  for (let n = 0; n < guesses.length; n += 50) answers.push(...(await Promise.all(guesses.slice(n, n + 50).map(callAs))))
   expect(answers.filter(answer => answer.status === 401)).toHaveLength(100)
   expect(answers.filter(answer => answer.status === 429)).toHaveLength(400)
-  expect((await ask(guarded.token)).status).toBe(200)
+  expect((await callAs(guarded.token)).status).toBe(200)
   expect(JSON.stringify(guarded.logs)).not.toContain('arun_p_')
 })
 
@@ -159,10 +159,10 @@ function filesHolding(folder: string, text: string): string[] {
 test('F114 a revoked token is refused by the next request, on every node', async () => {
   await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url })
   const { id, token } = await addToken(app)
-  const ask = (node: App) => node.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
-  for (const node of [app, second]) expect((await ask(node)).status).toBe(200)
+  const callOn = (node: App) => node.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
+  for (const node of [app, second]) expect((await callOn(node)).status).toBe(200)
   expect((await second.call('DELETE', `/v1/organizations/${app.org_id}/tokens/${id}`)).status).toBe(200)
-  for (const node of [app, second]) expectProblem(await ask(node), 401)
+  for (const node of [app, second]) expectProblem(await callOn(node), 401)
 })
 
 test('F126 a response to a token is kept by no cache, and varies by token', async () => {

@@ -7,15 +7,15 @@ import { startOrganizations } from './start-organizations.ts'
 
 const { app, other, admin } = await startOrganizations()
 
-const log = (query = '', caller = admin) => caller.ask('GET', `/audit-log${query}`)
+const log = (query = '', caller = admin) => caller.request('GET', `/audit-log${query}`)
 const actions = async (query: string) => (await log(query)).body.items.map((item: AuditEntry) => item.action)
 
 describe('200', () => {
   test('who did what to what, when, with which token and in which request, newest first', async () => {
-    const { body: invitation } = await admin.ask('POST', '/members', { email: 'ada@example.org', role: 'READER' })
+    const { body: invitation } = await admin.request('POST', '/members', { email: 'ada@example.org', role: 'READER' })
     const { cookie } = await accept(app, invitation.invitation_link)
     const id = (await sessionToken(app, cookie)).body.user_id
-    const changed = await admin.ask('PATCH', `/members/${id}`, { role: 'MEMBER' })
+    const changed = await admin.request('PATCH', `/members/${id}`, { role: 'MEMBER' })
     const { status, body } = await log()
     expect(status).toBe(200)
     AuditPage.strict().parse(body)
@@ -35,9 +35,9 @@ describe('200', () => {
 
   test('page by page, and narrowed by action, user, kind of target and time', async () => {
     const manager = await addPerson(app, 'MANAGER')
-    await manager.ask('POST', '/tokens', { name: 'of the manager' })
-    const { body: token } = await manager.ask('POST', '/tokens', { name: 'second' })
-    await manager.ask('DELETE', `/tokens/${token.id}`)
+    await manager.request('POST', '/tokens', { name: 'of the manager' })
+    const { body: token } = await manager.request('POST', '/tokens', { name: 'second' })
+    await manager.request('DELETE', `/tokens/${token.id}`)
     expect(await actions(`?user_id=${manager.user_id}`)).toEqual(['token.revoked', 'token.created', 'token.created'])
     expect(await actions(`?user_id=${manager.user_id}&action=token.revoked`)).toEqual(['token.revoked'])
     expect(new Set(await actions('?target_type=token'))).toEqual(new Set(['token.revoked', 'token.created']))
@@ -55,16 +55,16 @@ describe('200', () => {
 
   test('nothing of another organization', async () => {
     const theirs = await addCaller(app, other.user_id, {}, other.org_id)
-    await theirs.ask('POST', '/service-users', { name: 'secret of Other', role: 'READER' })
+    await theirs.request('POST', '/service-users', { name: 'secret of Other', role: 'READER' })
     expect(JSON.stringify((await log()).body)).not.toContain('secret of Other')
     expect((await log('', theirs)).body).toMatchObject({ total: 1, items: [{ organization_id: other.org_id }] })
   })
 
   test('a refused act is none', async () => {
     const before = (await log()).body.total
-    await admin.ask('POST', '/members', { email: 'ada@example.org', role: 'READER' })
-    await admin.ask('DELETE', `/members/${app.user_id}`)
-    await admin.ask('POST', '/tokens', { name: 'x', repository_ids: [424_242] })
+    await admin.request('POST', '/members', { email: 'ada@example.org', role: 'READER' })
+    await admin.request('DELETE', `/members/${app.user_id}`)
+    await admin.request('POST', '/tokens', { name: 'x', repository_ids: [424_242] })
     expect((await log()).body.total).toBe(before)
   })
 })

@@ -38,8 +38,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 /** The operation's request about things of a new organization, as another ADMIN of it: so its user can be changed and removed. */
 async function newRequest(name: EndpointName, round: string) {
   const tenant = await addTenant(app, `${name}-${round}`)
-  const asking = await addTenant(app, `${name}-${round}-asking`)
-  await addOldMembership(app, tenant.org_id, asking.user_id, 'ADMIN')
+  const caller = await addTenant(app, `${name}-${round}-asking`)
+  await addOldMembership(app, tenant.org_id, caller.user_id, 'ADMIN')
   await putRun(app, tenant.run_id, 'completed')
   const callOf = (wanted: EndpointName) => {
     const call = tokenCalls(tenant).find(item => item.name === wanted)
@@ -48,26 +48,26 @@ async function newRequest(name: EndpointName, round: string) {
   }
   const call = callOf(name)
   const before = first[name]
-  if (before) expect(await sendCall(app, callOf(before), asking.token)).toMatchObject({ status: 200 })
-  return { tenant, asking, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, asking.token) }
+  if (before) expect(await sendCall(app, callOf(before), caller.token)).toMatchObject({ status: 200 })
+  return { tenant, caller, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, caller.token) }
 }
 
 describe('every act of administration', () => {
   test.each(acts)('%s is in the audit log of its organization: who, with what, to what', async name => {
-    const { tenant, asking, send } = await newRequest(name, 'done')
+    const { tenant, caller, send } = await newRequest(name, 'done')
     const { status, body, headers } = await send()
     // Its subject is not there yet.
     if (status === 501) return
     expect({ status, body }).toMatchObject({ status: 200 })
     const [token] = await rows<{ id: number }>(app, 'select id from tokens where user_id = $1 and organization_id is null', [
-      asking.user_id,
+      caller.user_id,
     ])
     const written = await rows<Omit<AuditRow, 'detail'> & { detail: string }>(app, 'select * from audit_entries where request_id = $1', [
       headers.get('x-request-id'),
     ])
     expect({ name, acts: written.length > 0 }).toEqual({ name, acts: true })
     for (const row of written) {
-      expect(row).toMatchObject({ user_id: asking.user_id, token_id: token?.id, action: expect.stringMatching(/^[a-z_]+\.[a-z_]+$/) })
+      expect(row).toMatchObject({ user_id: caller.user_id, token_id: token?.id, action: expect.stringMatching(/^[a-z_]+\.[a-z_]+$/) })
       expect(row.organization_id).toBe(name === 'createOrganization' ? body.id : tenant.org_id)
       expect(JSON.parse(row.detail)).toBeTypeOf('object')
     }

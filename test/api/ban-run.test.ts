@@ -69,14 +69,14 @@ describe('200', () => {
       )
     const banned = await app.db.transaction(async tx => {
       await tx.query({ text: 'select 1 from runs where id = $1 for update', values: [child] })
-      const asked = ban({ agent_run_id: owner })
+      const response = ban({ agent_run_id: owner })
       await expect.poll(async () => (await waits()).length, { timeout: 2_000 }).toBe(1)
       // As an event of the child would: in vain, and before anybody calls it a deadlock, where the ban has it.
       await tx.query({ text: `set local lock_timeout = '300ms'` })
       await tx.query({ text: 'select 1 from organizations where id = $1 for update', values: [app.org_id] })
-      return { asked }
+      return { response }
     })
-    expect(await banned.asked).toMatchObject({ status: 200, body: { id: owner, banned: true } })
+    expect(await banned.response).toMatchObject({ status: 200, body: { id: owner, banned: true } })
     expect(await get(fixing)).toMatchObject({ banned: true, status: 'cancelling' })
     expect(await get(child)).toMatchObject({ banned: false, status: 'cancelling' })
   })

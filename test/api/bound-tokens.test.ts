@@ -28,10 +28,15 @@ beforeAll(async () => {
   const token = { user_id: app.user_id, kind: 'personal', name: 'bound', wire_profile: 'standard', expires_in_seconds: null } as const
   await insertToken(app.db, { ...token, digest: digest(TOKEN), organization_id: app.org_id, repository_ids: [app.repo_id] })
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })
-  const place = { organization_id: app.org_id, repository_id: repo_id, run_id }
-  other = { repo_id, run_id, pr_id: await addPullRequest(app.db, place, 'theirs'), artifact_id: await addArtifact(app.db, place, 'theirs') }
+  const owners = { organization_id: app.org_id, repository_id: repo_id, run_id }
+  other = {
+    repo_id,
+    run_id,
+    pr_id: await addPullRequest(app.db, owners, 'theirs'),
+    artifact_id: await addArtifact(app.db, owners, 'theirs'),
+  }
   own_run = (await createRun(app, { prompt: 'x', repo_id: app.repo_id })).id
-  own_pr = await addPullRequest(app.db, { ...place, repository_id: app.repo_id, run_id: own_run }, 'mine')
+  own_pr = await addPullRequest(app.db, { ...owners, repository_id: app.repo_id, run_id: own_run }, 'mine')
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

@@ -56,9 +56,9 @@ describe('security headers', () => {
   })
 
   test('every request has an id of its own, whatever the client calls it', async () => {
-    const ask = async () =>
+    const requestIds = async () =>
       (await app.call('GET', '/v1/users/me', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' })).headers.get('x-request-id')
-    const ids = await Promise.all(Array.from({ length: 20 }, ask))
+    const ids = await Promise.all(Array.from({ length: 20 }, requestIds))
     expect(new Set(ids).size).toBe(20)
     expect(ids).not.toContain('mine')
   })
@@ -134,7 +134,7 @@ describe('another origin', () => {
 })
 
 describe('the Host header', () => {
-  const ask = async (to: App, host: string) =>
+  const requestWithHost = async (to: App, host: string) =>
     (await sendRaw(to, `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`))[0]
 
   test('F125 must name us: a page that has bound its own name to our address is refused', async () => {
@@ -149,18 +149,18 @@ describe('the Host header', () => {
       '[::2]',
       'a@localhost',
     ]) {
-      const answer = await ask(app, host)
+      const answer = await requestWithHost(app, host)
       expect({ host, status: answer?.status }).toEqual({ host, status: 403 })
       expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'forbidden', status: 403 })
     }
     for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', '127.0.0.1:4600', '[::1]', '[::1]:4600'])
-      expect({ host, status: (await ask(app, host))?.status }).toEqual({ host, status: 200 })
+      expect({ host, status: (await requestWithHost(app, host))?.status }).toEqual({ host, status: 200 })
   })
 
   test('may be one that the operator named', async () => {
-    expect((await ask(open, 'Runs.Example:443'))?.status).toBe(200)
-    expect((await ask(open, 'localhost'))?.status).toBe(200)
-    expect((await ask(open, 'x.runs.example'))?.status).toBe(403)
+    expect((await requestWithHost(open, 'Runs.Example:443'))?.status).toBe(200)
+    expect((await requestWithHost(open, 'localhost'))?.status).toBe(200)
+    expect((await requestWithHost(open, 'x.runs.example'))?.status).toBe(403)
   })
 
   test('is checked before anything else, public paths included', async () => {

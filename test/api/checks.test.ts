@@ -60,8 +60,8 @@ describe('the checks of a repository', () => {
 
   test('403 for who may not, 404 for a repository of others; the audit log has the names and not the commands', async () => {
     const reader = await addPerson(app, 'READER')
-    expect((await reader.ask('GET', `/repos/${app.repo_id}/checks`)).status).toBe(200)
-    expectProblem(await reader.ask('PUT', `/repos/${app.repo_id}/checks`, { checks: [] }), 403)
+    expect((await reader.request('GET', `/repos/${app.repo_id}/checks`)).status).toBe(200)
+    expectProblem(await reader.request('PUT', `/repos/${app.repo_id}/checks`, { checks: [] }), 403)
     expectProblem(await app.call('PUT', at(other.repo_id), { checks: [] }), 404)
     expectProblem(await app.call('GET', at(other.repo_id)), 404)
     await put([{ name: 'test', command: 'echo long' }])
@@ -81,13 +81,13 @@ describe('the checks of a repository', () => {
 })
 
 describe('the checks of a pull request', () => {
-  const report = (name: string, said: Partial<CheckReport> = {}): CheckReport => ({
+  const report = (name: string, fields: Partial<CheckReport> = {}): CheckReport => ({
     ...{ head_sha: '', source: 'github', name, app: 'actions', status: 'completed', conclusion: 'success', url: null, log_excerpt: null },
     ...{ attempt: 1, started_at: null, completed_at: null },
-    ...said,
+    ...fields,
   })
-  const say = (head_sha: string, name: string, said: Partial<CheckReport> = {}) =>
-    saveCheck(app.db, app.org_id, app.repo_id, report(name, { head_sha, ...said }))
+  const save = (head_sha: string, name: string, fields: Partial<CheckReport> = {}) =>
+    saveCheck(app.db, app.org_id, app.repo_id, report(name, { head_sha, ...fields }))
   async function propose(head_sha: string): Promise<string> {
     const { id: run_id } = await createRun(app, { prompt: 'x' })
     const id = await putPullRequest(app, run_id)
@@ -100,10 +100,10 @@ describe('the checks of a pull request', () => {
     const path = await propose(head)
     const nothing = { state: 'none', passed: 0, failed: 0, pending: 0, unreadable: [] }
     expect((await app.call('GET', `${path}/checks`)).body).toEqual({ ...nothing, head_sha: head, items: [] })
-    await say(head, 'test', { conclusion: 'failure', log_excerpt: 'AssertionError' })
-    await say(head, 'build', { status: 'in_progress', conclusion: null })
-    await say(head, 'docs', { conclusion: 'failure' })
-    await say('b'.repeat(40), 'other')
+    await save(head, 'test', { conclusion: 'failure', log_excerpt: 'AssertionError' })
+    await save(head, 'build', { status: 'in_progress', conclusion: null })
+    await save(head, 'docs', { conclusion: 'failure' })
+    await save('b'.repeat(40), 'other')
     await app.call('PUT', `${org()}/repos/check-suite-settings?repo_id=${app.repo_id}`, { ignored_checks: ['docs'] })
     const { status, body } = await app.call('GET', `${path}/checks`)
     expect({ status, ...PullRequestChecks.strict().parse(body) }).toMatchObject({
@@ -123,16 +123,16 @@ describe('the checks of a pull request', () => {
   test('reports that come twice, late or out of order change nothing that is newer', async () => {
     const head_sha = 'c'.repeat(40)
     const path = await propose(head_sha)
-    const said = async () => (await app.call('GET', `${path}/checks`)).body.items[0]
-    expect(await say(head_sha, 'test', { conclusion: 'failure' })).toBe(true)
-    expect(await say(head_sha, 'test', { conclusion: 'failure' })).toBe(false)
-    expect(await say(head_sha, 'test', { status: 'in_progress', conclusion: null })).toBe(false)
-    expect(await said()).toMatchObject({ conclusion: 'failure', attempt: 1 })
-    expect(await say(head_sha, 'test', { status: 'queued', conclusion: null, attempt: 2 })).toBe(true)
-    expect(await say(head_sha, 'test', { attempt: 1 })).toBe(false)
-    expect(await said()).toMatchObject({ status: 'queued', conclusion: null, attempt: 2, started_at: null, completed_at: null })
-    expect(await say(head_sha, 'test', { attempt: 2 })).toBe(true)
-    expect(await said()).toMatchObject({ conclusion: 'success', attempt: 2, started_at: expect.any(String) })
+    const shown = async () => (await app.call('GET', `${path}/checks`)).body.items[0]
+    expect(await save(head_sha, 'test', { conclusion: 'failure' })).toBe(true)
+    expect(await save(head_sha, 'test', { conclusion: 'failure' })).toBe(false)
+    expect(await save(head_sha, 'test', { status: 'in_progress', conclusion: null })).toBe(false)
+    expect(await shown()).toMatchObject({ conclusion: 'failure', attempt: 1 })
+    expect(await save(head_sha, 'test', { status: 'queued', conclusion: null, attempt: 2 })).toBe(true)
+    expect(await save(head_sha, 'test', { attempt: 1 })).toBe(false)
+    expect(await shown()).toMatchObject({ status: 'queued', conclusion: null, attempt: 2, started_at: null, completed_at: null })
+    expect(await save(head_sha, 'test', { attempt: 2 })).toBe(true)
+    expect(await shown()).toMatchObject({ conclusion: 'success', attempt: 2, started_at: expect.any(String) })
   })
 
   test('404: a pull request of others', async () => {

@@ -28,7 +28,7 @@ describe('POST …/tokens', () => {
       expect(isWellFormed(token.token)).toBe(true)
       expect(token.token.endsWith(token.hint)).toBe(true)
       expect((await requestWith(app, token.token, 'GET', `/v1/organizations/${app.org_id}/repos`)).status).toBe(200)
-      const listed = await member.ask('GET', '/tokens')
+      const listed = await member.request('GET', '/tokens')
       expect(JSON.stringify(listed.body)).not.toContain(token.token)
       for (const { name } of await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`))
         expect({ name, found: await rows(app, `select 1 from ${name} t where t::text like '%' || $1 || '%'`, [token.token]) }).toEqual({
@@ -220,15 +220,15 @@ describe('a token after its user has changed', () => {
     const narrow = await made(person, { scopes: ['runs:read', 'runs:write'] })
     const shown = async () =>
       Object.fromEntries(
-        (await admin.ask('GET', '/tokens')).body.items.map((item: { id: number; scopes: unknown }) => [item.id, item.scopes]),
+        (await admin.request('GET', '/tokens')).body.items.map((item: { id: number; scopes: unknown }) => [item.id, item.scopes]),
       )
     const may = async ({ token }: { token: string }) =>
       (await requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'child' })).status
     expect([await may(wide), await may(narrow)]).toEqual([200, 200])
-    await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'READER' })
+    await admin.request('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     expect([await may(wide), await may(narrow)]).toEqual([403, 403])
     expect(await shown()).toMatchObject({ [wide.id]: null, [narrow.id]: ['runs:read'] })
-    await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'ADMIN' })
+    await admin.request('PATCH', `/members/${person.user_id}`, { role: 'ADMIN' })
     expect([await may(wide), await may(narrow)]).toEqual([200, 200])
     expect(await shown()).toMatchObject({ [narrow.id]: ['runs:read', 'runs:write'] })
   })

@@ -33,7 +33,7 @@ describe('200', () => {
     const answer = await remove(id)
     expect(answer.status).toBe(200)
     expect(DeletedRun.strict().parse(answer.body)).toEqual({ id, deleted: true })
-    for (const place of ['', '/logs', '/diff', '/events']) expectProblem(await app.call('GET', `${path(id)}${place}`), 404)
+    for (const suffix of ['', '/logs', '/diff', '/events']) expectProblem(await app.call('GET', `${path(id)}${suffix}`), 404)
     expectProblem(await remove(id), 404)
     const { body } = await app.call('GET', `${path('')}`.replace(/\/$/, 's'))
     expect(body.items.map((run: { id: number }) => run.id)).not.toContain(id)

@@ -38,20 +38,20 @@ const written = () => contents(app)
 describe('200', () => {
   test('the result describes what a create would create, and the create then does just that', async () => {
     const body = { prompt: 'Look around', base_ref: 'refs/heads/main', metadata: { a: 1 }, webhooks: [{ url: 'https://example.org' }] }
-    const told = await dry(body)
+    const prediction = await dry(body)
     const run = AgentRun.parse((await create(body)).body)
     const { base_ref, base_sha, model, agent_type } = run
-    expect(told).toMatchObject({ dry_run: true, base_ref, base_sha, model, agent_type, blocking_problems: [] })
-    expect(told.repository).toMatchObject({ id: run.repo_id, full_name: 'sample/invoice' })
-    expect(told.base_sha).toMatch(/^[0-9a-f]{40}$/)
-    expect(told.notices.map(notice => notice.code)).toEqual(['scripted_model'])
-    expect(told.environment.network).toBe('none')
-    expect(told.environment).toMatchObject({ setup: { commands: 0, state: 'none' }, checks: 0, startups: { runs: 0 } })
+    expect(prediction).toMatchObject({ dry_run: true, base_ref, base_sha, model, agent_type, blocking_problems: [] })
+    expect(prediction.repository).toMatchObject({ id: run.repo_id, full_name: 'sample/invoice' })
+    expect(prediction.base_sha).toMatch(/^[0-9a-f]{40}$/)
+    expect(prediction.notices.map(notice => notice.code)).toEqual(['scripted_model'])
+    expect(prediction.environment.network).toBe('none')
+    expect(prediction.environment).toMatchObject({ setup: { commands: 0, state: 'none' }, checks: 0, startups: { runs: 0 } })
     await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: { mode: 'allowlist' } })
     expect((await dry({ prompt: 'x' })).environment.network).toBe('allowlist')
     await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: {} })
     const { body: ready } = await app.call('GET', '/readyz')
-    expect(told.environment).toMatchObject({ sandbox: ready.sandbox, blocked: ready.workers_reason })
+    expect(prediction.environment).toMatchObject({ sandbox: ready.sandbox, blocked: ready.workers_reason })
   })
 
   test('a bound in money that bounds nothing, as the price of the model is not known', async () => {
@@ -125,9 +125,9 @@ describe('obstacles', () => {
   })
 
   test('several are reported together, and valid parts are reported nevertheless', async () => {
-    const told = await dry({ prompt: 'x', model: 'no/model', base_ref: 'no-such-branch' })
-    expect(told.blocking_problems.map(problem => problem.field)).toEqual(['model', 'base_ref'])
-    expect(told).toMatchObject({ model: null, agent_type: 'built_in', repository: { id: app.repo_id }, base_sha: null })
+    const prediction = await dry({ prompt: 'x', model: 'no/model', base_ref: 'no-such-branch' })
+    expect(prediction.blocking_problems.map(problem => problem.field)).toEqual(['model', 'base_ref'])
+    expect(prediction).toMatchObject({ model: null, agent_type: 'built_in', repository: { id: app.repo_id }, base_sha: null })
   })
 
   test('a repository of another organization is like one that never was', async () => {
@@ -138,10 +138,12 @@ describe('obstacles', () => {
 
   test('an organization without repositories; a remote that is away is a notice, because the run is taken', async () => {
     const who = await addOrganization(app, 'Empty')
-    const ask = async ({ org_id, token }: { org_id: number; token: string }) =>
+    const dryRunAs = async ({ org_id, token }: { org_id: number; token: string }) =>
       DryRun.parse((await app.call('POST', `${path(org_id)}?dry_run=true`, { prompt: 'x' }, { authorization: `Bearer ${token}` })).body)
-    expect((await ask(who)).blocking_problems).toMatchObject([{ code: 'not_found', detail: expect.stringContaining('No repos found') }])
-    const away = await ask(other)
+    expect((await dryRunAs(who)).blocking_problems).toMatchObject([
+      { code: 'not_found', detail: expect.stringContaining('No repos found') },
+    ])
+    const away = await dryRunAs(other)
     expect(away).toMatchObject({ blocking_problems: [], base_sha: null, repository: { id: other.repo_id } })
     expect(away.notices.map(notice => notice.code)).toContain('base_unresolved')
   })
@@ -154,9 +156,9 @@ describe('obstacles', () => {
       resolveBase: async () => ({ state: 'empty' }),
     } as unknown as Context
     await rows(app, `update workers set blocked_reason = 'bwrap is missing'`)
-    const told = await dryRunOf(ctx, { prompt: 'x' } as Parameters<typeof dryRunOf>[1])
-    expect(told.environment).toMatchObject({ sandbox: null, blocked: 'bwrap is missing', network: 'none' })
-    expect(told.blocking_problems).toMatchObject([
+    const prediction = await dryRunOf(ctx, { prompt: 'x' } as Parameters<typeof dryRunOf>[1])
+    expect(prediction.environment).toMatchObject({ sandbox: null, blocked: 'bwrap is missing', network: 'none' })
+    expect(prediction.blocking_problems).toMatchObject([
       { code: 'workers_blocked', detail: expect.stringContaining('bwrap is missing') },
       { code: 'empty_repository' },
     ])

@@ -15,12 +15,12 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const locations = ['/egress', '/repos/{repo_id}/egress'] as const
-const at = (place: string, repo_id = app.repo_id) => `/v1/organizations/${app.org_id}${place.replace('{repo_id}', `${repo_id}`)}`
+const at = (path: string, repo_id = app.repo_id) => `/v1/organizations/${app.org_id}${path.replace('{repo_id}', `${repo_id}`)}`
 const nothing = { agent: { mode: null, allow: [], presets: [] }, setup: { mode: null } }
 
-describe.each(locations)('%s', place => {
-  const put = (body: unknown) => app.call('PUT', at(place), body)
-  const get = () => app.call('GET', at(place))
+describe.each(locations)('%s', location => {
+  const put = (body: unknown) => app.call('PUT', at(location), body)
+  const get = () => app.call('GET', at(location))
 
   test('200: nothing at first, then what is set and nothing else', async () => {
     const { status, body } = await get()
@@ -75,11 +75,11 @@ describe.each(locations)('%s', place => {
 
   test('who may read sees it; 403 for who may not change it', async () => {
     const reader = await addPerson(app, 'READER')
-    const path = place.replace('{repo_id}', `${app.repo_id}`)
-    expect((await reader.ask('GET', path)).status).toBe(200)
-    expectProblem(await reader.ask('PUT', path, { agent: {} }), 403)
+    const path = location.replace('{repo_id}', `${app.repo_id}`)
+    expect((await reader.request('GET', path)).status).toBe(200)
+    expectProblem(await reader.request('PUT', path, { agent: {} }), 403)
     const manager = await addPerson(app, 'MANAGER')
-    expect((await manager.ask('PUT', path, { agent: {} })).status).toBe(place === '/egress' ? 403 : 200)
+    expect((await manager.request('PUT', path, { agent: {} })).status).toBe(location === '/egress' ? 403 : 200)
   })
 })
 

@@ -148,7 +148,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
   })
 })
 
-describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ profile, client, active, complete, cancelled, asking }) => {
+describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ profile, client, active, complete, cancelled, waiting }) => {
   // Content-Type on every request, those without a body too.
   const call = (path: string, body?: unknown) =>
     send(client, {
@@ -173,7 +173,7 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
     expect(created.status).toBe(active)
     expect(Number.isNaN(new Date(created.created_at ?? '').getTime())).toBe(false)
     await awaitRun(app, created.id, run => run.status === 'waiting')
-    expect((await call(`${org}/agent/run/${created.id}`)).body.status).toBe(asking)
+    expect((await call(`${org}/agent/run/${created.id}`)).body.status).toBe(waiting)
     const resumed = await call(`/v1/beta/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: created.id, prompt: 'That one.' })
     expectModel('AgentRunResponse', resumed)
     await awaitEnd(app, created.id)

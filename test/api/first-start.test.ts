@@ -178,11 +178,11 @@ test('a missing local repository does not prevent the start, but is reported in 
     { level: 'error', message: 'AGENTRUN_INIT_REPO_URL: nothing is there', fields: { path: '/no/such/repository.git' } },
   ])
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/repos`)).body.items).toMatchObject([{ url: '/no/such/repository.git' }])
-  const told = (missing_repository: string | null) =>
+  const messageFor = (missing_repository: string | null) =>
     banner({
       ...{ base_url: app.base_url, link: '', files: null, data_dir: '', default_model: null, blocked: null, missing_repository },
       started: { organization_id: 1, user_id: 1, new_token: null, repository: null },
     })
-  expect(told('/no/such/repository.git')).toMatch(/^The repository cannot be found at \/no\/such\/repository\.git: /m)
-  expect(told(null)).not.toContain('cannot be found')
+  expect(messageFor('/no/such/repository.git')).toMatch(/^The repository cannot be found at \/no\/such\/repository\.git: /m)
+  expect(messageFor(null)).not.toContain('cannot be found')
 })

@@ -27,9 +27,9 @@ export function gitClient(app: App, extra: Record<string, string> = {}): GitClie
     ...Object.fromEntries(Object.entries(who).map(([name, value]) => [`GIT_${name}`, value])),
     ...extra,
   }
-  const at: GitClient['at'] = (place, ...args) => {
+  const at: GitClient['at'] = (folder_name, ...args) => {
     const { promise, resolve } = Promise.withResolvers<Ran>()
-    execFile('git', args, { cwd: join(folder, place), env, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 }, (error, out, err) =>
+    execFile('git', args, { cwd: join(folder, folder_name), env, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 }, (error, out, err) =>
       resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
     )
     return promise
@@ -43,8 +43,8 @@ export function gitClient(app: App, extra: Record<string, string> = {}): GitClie
     },
     run: (...args) => at('.', ...args),
     at,
-    async ok(place, ...args) {
-      const { code, out, err } = await at(place, ...args)
+    async ok(folder_name, ...args) {
+      const { code, out, err } = await at(folder_name, ...args)
       if (code !== 0) throw new Error(`git ${args.join(' ')}: ${err}${out}`)
       return out.trim()
     },

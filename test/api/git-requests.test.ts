@@ -7,7 +7,7 @@ const { app } = await startGit()
 
 describe('requests that are not of git', () => {
   const auth = { authorization: `Basic ${Buffer.from('x:').toString('base64')}` }
-  const ask = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
+  const request = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
     const authorization = `Basic ${Buffer.from(`git:${app.token}`).toString('base64')}`
     const response = await fetch(app.base_url + path, {
       method,
@@ -18,7 +18,7 @@ describe('requests that are not of git', () => {
   }
   const base = () => `/git/${app.org_id}/${app.repo_id}.git`
   const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
-    ask(
+    request(
       'POST',
       `${base()}/git-upload-pack`,
       { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2', ...headers },
@@ -26,7 +26,7 @@ describe('requests that are not of git', () => {
     )
 
   test('401 for an empty password', async () => {
-    expect((await ask('GET', `${base()}/info/refs?service=git-upload-pack`, auth)).status).toBe(401)
+    expect((await request('GET', `${base()}/info/refs?service=git-upload-pack`, auth)).status).toBe(401)
   })
 
   test.each([
@@ -39,20 +39,20 @@ describe('requests that are not of git', () => {
     ['an encoded way out', '/%2e%2e%2f%2e%2e%2fconfig', 404],
     ['an object', '/objects/info/packs', 404],
   ])('%s is refused', async (_what, path, status) => {
-    expect((await ask('GET', base() + path)).status).toBe(status)
+    expect((await request('GET', base() + path)).status).toBe(status)
   })
 
   test.each(['..%2f1', '1%2f..', '-1', '1;id', '0x1', '--upload-pack=id', '1%00', '１', '99999999999999999999'])(
     'no repository is named %s',
     async name => {
-      const { status } = await ask('GET', `/git/${app.org_id}/${name}.git/info/refs?service=git-upload-pack`)
+      const { status } = await request('GET', `/git/${app.org_id}/${name}.git/info/refs?service=git-upload-pack`)
       expect([400, 404]).toContain(status)
     },
   )
 
   test('405 for other methods, 415 for other types, 400 for what is not compressed, and words for what git did not write', async () => {
-    expect((await ask('PUT', `${base()}/git-upload-pack`)).status).toBe(405)
-    expect((await ask('POST', `${base()}/info/refs`)).status).toBe(405)
+    expect((await request('PUT', `${base()}/git-upload-pack`)).status).toBe(405)
+    expect((await request('POST', `${base()}/info/refs`)).status).toBe(405)
     expect((await post('{}', { 'content-type': 'application/json' })).status).toBe(415)
     expect((await post('0000', { 'content-encoding': 'br' })).status).toBe(415)
     expect((await post('0000', { 'content-encoding': 'gzip' })).status).toBe(400)
@@ -73,7 +73,7 @@ describe('requests that are not of git', () => {
 
   test('a header of the protocol is a number and nothing else', async () => {
     const requested = { 'git-protocol': 'version=2:x=$(id)\u00e9' }
-    const { status, text } = await ask('GET', `${base()}/info/refs?service=git-upload-pack`, requested)
+    const { status, text } = await request('GET', `${base()}/info/refs?service=git-upload-pack`, requested)
     expect([status, text.slice(0, 14)]).toEqual([200, '000eversion 2\n'])
   })
 })

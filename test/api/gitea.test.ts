@@ -60,11 +60,11 @@ describe('200', () => {
 
   test.each(['gitea', 'forgejo'] as const)('a delivery of %s is taken, once', async as => {
     const url = await hook()
-    const said = commentBy('ada', '@agent-bot go')
-    const first = await deliver(url, 'issue_comment', said, { as, delivery: 'one' })
+    const payload = commentBy('ada', '@agent-bot go')
+    const first = await deliver(url, 'issue_comment', payload, { as, delivery: 'one' })
     expect([first.status, ForgeReceipt.strict().parse(first.body)]).toMatchObject([200, { duplicate: false, queued: true, reason: null }])
     for (const delivery of ['one', 'two'])
-      expect((await deliver(url, 'issue_comment', said, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
+      expect((await deliver(url, 'issue_comment', payload, { as, delivery })).body).toMatchObject({ duplicate: true, queued: false })
     const poll = await deliver(url, 'status', statusOf('a'.repeat(40)), { as })
     expect(poll.body).toMatchObject({ duplicate: false, queued: true })
     // The statuses as Gitea 1.23 reports them.
@@ -105,11 +105,11 @@ describe('401', () => {
   test('a forged delivery, in whatever way, leaves nothing behind', async () => {
     const url = await hook()
     const before = await contents(app)
-    const said = commentBy('ada', '@agent-bot go', { id: 1_234 })
+    const payload = commentBy('ada', '@agent-bot go', { id: 1_234 })
     for (const wrong of [{ signature: null }, { signature: '00' }, { signature: '' }, { secret: 'another secret' }])
-      expectProblem(await deliver(url, 'issue_comment', said, { as: 'gitea', ...wrong }), 401)
+      expectProblem(await deliver(url, 'issue_comment', payload, { as: 'gitea', ...wrong }), 401)
     // As GitHub signs.
-    expectProblem(await deliver(url, 'issue_comment', said), 401)
+    expectProblem(await deliver(url, 'issue_comment', payload), 401)
     expect(await contents(app)).toEqual(before)
   })
 })

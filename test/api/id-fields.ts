@@ -3,7 +3,7 @@ import { followed, operations, type Schema } from './document.ts'
 import type { Ids } from './every-endpoint.ts'
 
 /** A field of a request that names something: `keys` is its path in the body, `[]` means each item of a list. */
-export type IdField = { operation: EndpointName; place: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
+export type IdField = { operation: EndpointName; location: 'path' | 'query' | 'body'; keys: string[]; names: keyof Ids }
 
 /** The type of object that each name refers to; null: nothing that belongs to an organization. */
 export const meanings: Record<string, keyof Ids | null> = {
@@ -40,16 +40,17 @@ export function idFields(): IdField[] {
   const requested = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
   return requested.flatMap(({ operationId, parameters, requestBody }) => {
     // All of a path names something.
-    const given = parameters.filter(({ name, in: place }) => place === 'path' || (place === 'query' && isIdLike(name)))
+    const given = parameters.filter(({ name, in: location }) => location === 'path' || (location === 'query' && isIdLike(name)))
     const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []
-    return [...given.map(({ name, in: place }) => ({ place, keys: [name] })), ...body.map(keys => ({ place: 'body', keys }))].flatMap(
-      ({ place, keys }) => {
-        const name = keys.findLast(key => key !== '[]') ?? ''
-        const names = meanings[name]
-        if (names === undefined) throw new Error(`${operationId} takes ${name}: say in test/api/id-fields.ts what it names`)
-        return names === null ? [] : [{ operation: operationId as EndpointName, place: place as IdField['place'], keys, names }]
-      },
-    )
+    return [
+      ...given.map(({ name, in: location }) => ({ location, keys: [name] })),
+      ...body.map(keys => ({ location: 'body', keys })),
+    ].flatMap(({ location, keys }) => {
+      const name = keys.findLast(key => key !== '[]') ?? ''
+      const names = meanings[name]
+      if (names === undefined) throw new Error(`${operationId} takes ${name}: say in test/api/id-fields.ts what it names`)
+      return names === null ? [] : [{ operation: operationId as EndpointName, location: location as IdField['location'], keys, names }]
+    })
   })
 }
 

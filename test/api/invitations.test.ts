@@ -12,9 +12,9 @@ const reach = async (cookie: string | null) =>
 const runsOf = (token: string, org_id: number) => requestWith(app, token, 'GET', `/v1/organizations/${org_id}/agent/runs`)
 const acceptWith = (token: string, link: string) => requestWith(app, token, 'POST', '/v1/invitations/accept', { code: codeOf(link) })
 const signInLink = async (caller: Caller, user_id: number) =>
-  (await caller.ask('POST', `/members/${user_id}/sign-in-link`)).body.sign_in_link as string
+  (await caller.request('POST', `/members/${user_id}/sign-in-link`)).body.sign_in_link as string
 const memberOf = async (caller: Caller, email: string) =>
-  (await caller.ask('GET', '/members')).body.items.find((item: Member) => item.email === email)
+  (await caller.request('GET', '/members')).body.items.find((item: Member) => item.email === email)
 
 describe('an address is not an identity', () => {
   test('200: two organizations that invite one address have two users, in either order of acceptance', async () => {
@@ -63,7 +63,7 @@ describe('POST /session/invitation/accept', () => {
     const { user_id, cookie } = await added({ email: newEmail(), role: 'ADMIN' }, first.caller)
     const planted = await follow(app, await signInLink(first.caller, user_id))
     const unused = await signInLink(first.caller, user_id)
-    const bound = (await first.caller.ask('POST', '/tokens', { name: 't', user_id })).body.token
+    const bound = (await first.caller.request('POST', '/tokens', { name: 't', user_id })).body.token
     const wide = await addCaller(app, user_id)
     const page = (await sessionToken(app, planted)).body.token
 
@@ -114,13 +114,13 @@ describe('POST /session/invitation/accept', () => {
     const { caller, org_id } = await newOrganization()
     const email = newEmail()
     const { user_id, cookie } = await added({ email }, caller)
-    await caller.ask('DELETE', `/members/${user_id}`)
+    await caller.request('DELETE', `/members/${user_id}`)
     expect((await sessionToken(app, cookie)).status).toBe(403)
     const again = await invited({ email }, caller)
     expect((await open(app, again.invitation_link, cookie)).body.account).toMatchObject({ user_id })
     expect((await accept(app, again.invitation_link, cookie)).status).toBe(200)
     expect(await reach(cookie)).toEqual([org_id])
-    await caller.ask('DELETE', `/members/${user_id}`)
+    await caller.request('DELETE', `/members/${user_id}`)
     expect((await added({ email }, caller)).user_id).not.toBe(user_id)
   })
 
@@ -153,7 +153,7 @@ describe('POST /session/invitation/accept', () => {
     const { invitation_link: used } = await invited({ email })
     await accept(app, used)
     const revoked = await invited({ email: newEmail() })
-    await admin.ask('DELETE', `/invitations/${revoked.id}`)
+    await admin.request('DELETE', `/invitations/${revoked.id}`)
     const expired = await invited({ email: newEmail() })
     await rows(app, `update invitations set expires_at = now() where id = $1`, [expired.id])
     const { cookie } = await added({ email: newEmail() })

@@ -11,20 +11,20 @@ describe('GET and DELETE …/invitations', () => {
   test('200: unaccepted ones, oldest first, page by page, and none of another organization', async () => {
     const { caller } = await newOrganization()
     const [first, second] = [await invited({ email: newEmail() }, caller), await invited({ email: newEmail() }, caller)]
-    const page = InvitationPage.strict().parse((await caller.ask('GET', '/invitations')).body)
+    const page = InvitationPage.strict().parse((await caller.request('GET', '/invitations')).body)
     expect([page.total, page.items.map(item => item.id)]).toEqual([2, [first.id, second.id]])
-    expect((await caller.ask('GET', '/invitations?skip=1&limit=1')).body).toMatchObject({ items: [{ id: second.id }], total: 2 })
-    expect(Invitation.strict().parse((await caller.ask('DELETE', `/invitations/${first.id}`)).body).id).toBe(first.id)
-    expectProblem(await caller.ask('DELETE', `/invitations/${first.id}`), 404)
-    expectProblem(await caller.ask('DELETE', `/invitations/${other.invitation_id}`), 404)
+    expect((await caller.request('GET', '/invitations?skip=1&limit=1')).body).toMatchObject({ items: [{ id: second.id }], total: 2 })
+    expect(Invitation.strict().parse((await caller.request('DELETE', `/invitations/${first.id}`)).body).id).toBe(first.id)
+    expectProblem(await caller.request('DELETE', `/invitations/${first.id}`), 404)
+    expectProblem(await caller.request('DELETE', `/invitations/${other.invitation_id}`), 404)
     await accept(app, second.invitation_link)
-    expect((await caller.ask('GET', '/invitations')).body.total).toBe(0)
+    expect((await caller.request('GET', '/invitations')).body.total).toBe(0)
   })
 
   test('200: an invitation ends with the authority of its creator: removed, or of another role', async () => {
     for (const end of [
-      (id: number) => admin.ask('DELETE', `/members/${id}`),
-      (id: number) => admin.ask('PATCH', `/members/${id}`, { role: 'MEMBER' }),
+      (id: number) => admin.request('DELETE', `/members/${id}`),
+      (id: number) => admin.request('PATCH', `/members/${id}`, { role: 'MEMBER' }),
     ]) {
       const creator = await addPerson(app, 'ADMIN')
       const { invitation_link } = await invited({ email: newEmail(), role: 'ADMIN' }, creator)
@@ -53,8 +53,8 @@ describe('GET and DELETE …/invitations', () => {
   test('the last ADMIN is not replaced by an unaccepted invitation', async () => {
     const { caller, user_id } = await newOrganization()
     const { invitation_link } = await invited({ email: newEmail(), role: 'ADMIN' }, caller)
-    expectProblem(await caller.ask('DELETE', `/members/${user_id}`), 409)
+    expectProblem(await caller.request('DELETE', `/members/${user_id}`), 409)
     await accept(app, invitation_link)
-    expect((await caller.ask('DELETE', `/members/${user_id}`)).status).toBe(200)
+    expect((await caller.request('DELETE', `/members/${user_id}`)).status).toBe(200)
   })
 })

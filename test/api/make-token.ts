@@ -6,7 +6,7 @@ import type { App } from '../start-app.ts'
 import type { Caller } from './people.ts'
 
 /** Creates a token; `body` are its properties besides the name. */
-export const create = (caller: Caller, body: Record<string, unknown>) => caller.ask('POST', '/tokens', { name: 't', ...body })
+export const create = (caller: Caller, body: Record<string, unknown>) => caller.request('POST', '/tokens', { name: 't', ...body })
 
 /** The created token. */
 export async function made(caller: Caller, body: Record<string, unknown> = {}) {

@@ -15,8 +15,8 @@ describe('GET …/members', () => {
   test('200: people and service users, oldest first, page by page, and no members of another organization', async () => {
     const { caller, org_id, user_id } = await newOrganization()
     const person = await added({ email: newEmail(), full_name: 'Ada' }, caller)
-    const { body: bot } = await caller.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
-    const { status, body } = await caller.ask('GET', '/members')
+    const { body: bot } = await caller.request('POST', '/service-users', { name: 'bot', role: 'READER' })
+    const { status, body } = await caller.request('GET', '/members')
     expect(status).toBe(200)
     expect(MemberPage.strict().parse(body)).toMatchObject({ total: 3, page: 1, size: 100, pages: 1 })
     expect(body.items.map((item: Member) => [item.user_id, item.kind, item.role, item.organization_id])).toEqual([
@@ -24,11 +24,15 @@ describe('GET …/members', () => {
       [person.user_id, 'person', 'MEMBER', org_id],
       [bot.id, 'service', 'READER', org_id],
     ])
-    expect((await caller.ask('GET', '/members?skip=1&limit=1')).body).toMatchObject({ items: [{ full_name: 'Ada' }], total: 3, page: 2 })
+    expect((await caller.request('GET', '/members?skip=1&limit=1')).body).toMatchObject({
+      items: [{ full_name: 'Ada' }],
+      total: 3,
+      page: 2,
+    })
   })
 
   test('403: without org:read', async () => {
-    expectProblem(await (await addCaller(app, app.user_id, { scopes: ['runs:read'] })).ask('GET', '/members'), 403)
+    expectProblem(await (await addCaller(app, app.user_id, { scopes: ['runs:read'] })).request('GET', '/members'), 403)
   })
 })
 
@@ -54,7 +58,7 @@ describe('POST …/members', () => {
       expect(session).toMatchObject({ organization_id: app.org_id, organizations: [{ id: app.org_id, name: 'My organization' }] })
       const user = await requestWith(app, session.token, 'GET', `/v1/organizations/${app.org_id}/users/${session.user_id}`)
       expect(user.body).toMatchObject({ role: 'MANAGER', email: 'grace.hopper@example.org', full_name: 'Grace Hopper' })
-      const { items } = (await admin.ask('GET', '/members?limit=100')).body
+      const { items } = (await admin.request('GET', '/members?limit=100')).body
       expect(items.find((item: Member) => item.user_id === session.user_id)).toMatchObject({ has_signed_in: true })
     })
 
@@ -135,11 +139,11 @@ describe('POST …/members', () => {
 })
 
 describe('PATCH …/members/{user_id}', () => {
-  const change = (caller: Caller, user_id: number, role: unknown) => caller.ask('PATCH', `/members/${user_id}`, { role })
+  const change = (caller: Caller, user_id: number, role: unknown) => caller.request('PATCH', `/members/${user_id}`, { role })
 
   test('200: another role, in effect with the next request of every token', async () => {
     const person = await addPerson(app, 'READER')
-    const create = () => person.ask('POST', '/agent/run', { prompt: 'x' })
+    const create = () => person.request('POST', '/agent/run', { prompt: 'x' })
     expectProblem(await create(), 403)
     const { status, body } = await change(admin, person.user_id, 'MEMBER')
     expect([status, Member.strict().parse(body).role]).toEqual([200, 'MEMBER'])
@@ -156,22 +160,22 @@ describe('PATCH …/members/{user_id}', () => {
   test('200: an ADMIN names the GitHub account that this organization shows, and no other one', async () => {
     const person = await addPerson(app, 'READER')
     await insertMembership(app.db, other.org_id, person.user_id, 'READER')
-    const patch = (body: unknown) => admin.ask('PATCH', `/members/${person.user_id}`, body)
-    const shown = async (caller: Caller) => (await caller.ask('GET', `/users/${person.user_id}`)).body.github_username
+    const patch = (body: unknown) => admin.request('PATCH', `/members/${person.user_id}`, body)
+    const shown = async (caller: Caller) => (await caller.request('GET', `/users/${person.user_id}`)).body.github_username
     const there = await addCaller(app, other.user_id, {}, other.org_id)
     expect((await patch({ github_username: 'ada-l', github_user_id: '583231' })).body).toMatchObject({
       ...{ github_username: 'ada-l', github_user_id: '583231', role: 'READER' },
     })
     expect([await shown(admin), await shown(there)]).toEqual(['ada-l', ''])
-    const { items } = (await admin.ask('GET', '/audit-log?action=member.updated&limit=1')).body
+    const { items } = (await admin.request('GET', '/audit-log?action=member.updated&limit=1')).body
     expect(items[0]).toMatchObject({ target_id: `${person.user_id}`, detail: { github_username: 'ada-l', github_user_id: '583231' } })
     // Two may name one account: it is not an identity.
-    expect((await admin.ask('PATCH', `/members/${app.user_id}`, { github_username: 'ada-l' })).status).toBe(200)
+    expect((await admin.request('PATCH', `/members/${app.user_id}`, { github_username: 'ada-l' })).status).toBe(200)
     expect((await patch({ github_username: null })).body).toMatchObject({ github_username: '', github_user_id: '583231' })
     for (const github_username of ['@ada', '', 7]) expectProblem(await patch({ github_username }), 400, 'body.github_username')
     for (const github_user_id of ['x', 583231]) expectProblem(await patch({ github_user_id }), 400, 'body.github_user_id')
     expectProblem(await patch({}), 400, 'body.role')
-    expectProblem(await person.ask('PATCH', `/members/${person.user_id}`, { github_username: 'x' }), 403)
+    expectProblem(await person.request('PATCH', `/members/${person.user_id}`, { github_username: 'x' }), 403)
   })
 
   test('400: a role that there is not', async () => {
@@ -195,7 +199,7 @@ describe('PATCH …/members/{user_id}', () => {
 
   test('409: the last person who is ADMIN, though a service user is one too', async () => {
     const { caller, user_id, org_id } = await newOrganization()
-    await caller.ask('POST', '/service-users', { name: 'bot', role: 'ADMIN' })
+    await caller.request('POST', '/service-users', { name: 'bot', role: 'ADMIN' })
     for (const role of ['MANAGER', 'MEMBER', 'READER']) await unchanged(async () => expectProblem(await change(caller, user_id, role), 409))
     const { user_id: second } = await added({ email: newEmail(), role: 'ADMIN' }, caller)
     expect((await change(caller, user_id, 'READER')).status).toBe(200)

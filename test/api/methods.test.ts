@@ -83,8 +83,8 @@ test('F129 200: the document holds the operations of the contract and no others,
   expect(response.headers.get('content-type')).toContain('application/json')
   const document = (await response.json()) as { openapi: string; servers: unknown; paths: Record<string, Record<string, unknown>> }
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: app.base_url }] })
-  const said = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
   )
-  expect(said.sort()).toEqual(table.flatMap(endpoint => pathsOf(endpoint).map(path => `${endpoint.method} ${path}`)).sort())
+  expect(documented.sort()).toEqual(table.flatMap(endpoint => pathsOf(endpoint).map(path => `${endpoint.method} ${path}`)).sort())
 })

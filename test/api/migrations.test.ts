@@ -137,12 +137,12 @@ test('an unavailable database is waited for until the timeout of the caller, and
   await proxy.up()
   await proxy.down()
   await expect(migrateWhenThere(proxy.url, 0, () => {})).rejects.toThrow('ECONNREFUSED')
-  const told: string[] = []
+  const reasons: string[] = []
   await migrateWhenThere(proxy.url, 30_000, reason => {
-    told.push(reason)
+    reasons.push(reason)
     void proxy.up()
   })
-  expect(told).toEqual([expect.stringContaining('ECONNREFUSED')])
+  expect(reasons).toEqual([expect.stringContaining('ECONNREFUSED')])
   expect((await database.query(applied)).length).toBeGreaterThan(0)
 })
 

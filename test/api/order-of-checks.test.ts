@@ -69,7 +69,7 @@ describe('a follow-up with more and more that is right', () => {
     const banned = (await createRun(app, { prompt: 'x' })).id
     await rows(app, 'update runs set banned = true where id = $1', [banned])
     const before = await contents(app)
-    const told: [what: string, Wrong, token: string | null, status: number][] = [
+    const cases: [what: string, Wrong, token: string | null, status: number][] = [
       ['no token, and all the rest', resume('one', broken, bad_key, other.org_id), null, 401],
       ['a spent token, and all the rest', resume('one', broken, bad_key, other.org_id), await spent(), 429],
       ['a spent token, and a path of no organization', resume(1, broken, {}, 'one'), await spent(), 429],
@@ -85,7 +85,7 @@ describe('a follow-up with more and more that is right', () => {
       ['an unknown model, and the run is banned', resume(banned, '{"prompt":"x","model":"no/such"}'), await caller(), 400],
       ['the run is banned', resume(banned), await caller(), 409],
     ]
-    for (const [what, request, token, status] of told) {
+    for (const [what, request, token, status] of cases) {
       const answer = await send(request, token)
       expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
       expectProblem(answer, status)
@@ -102,7 +102,7 @@ test('a create with more and more that is right', async () => {
   const path = `/v1/organizations/${tenant.org_id}/agent/run`
   await app.call('PATCH', `/v1/organizations/${tenant.org_id}`, { runs_per_month: 0 }, { authorization: `Bearer ${tenant.token}` })
   const private_hook = [{ url: 'http://127.0.0.1/' }]
-  const told: [what: string, body: unknown, status: number][] = [
+  const cases: [what: string, body: unknown, status: number][] = [
     ['no prompt, no such repository, nothing left of the month', { repo_id: other.repo_id }, 400],
     ['an unknown agent, no such repository', { prompt: 'x', agent_type: 'no_such', repo_id: other.repo_id }, 400],
     ['a webhook to a private address, no such repository', { prompt: 'x', webhooks: private_hook, repo_id: other.repo_id }, 400],
@@ -110,7 +110,7 @@ test('a create with more and more that is right', async () => {
     ['no such parent, nothing left of the month', { prompt: 'x', repo_id: tenant.repo_id, parent_run_id: other.run_id }, 404],
     ['nothing left of the month', { prompt: 'x', repo_id: tenant.repo_id }, 402],
   ]
-  for (const [what, body, status] of told) {
+  for (const [what, body, status] of cases) {
     const answer = await send({ method: 'POST', path, body: JSON.stringify(body) }, tenant.token)
     expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
   }
@@ -132,12 +132,12 @@ describe('for every operation', () => {
     const before = await contents(app)
     for (const call of tokenCalls({ ...unknown, org_id: app.org_id })) {
       const of_organization = 'org_id' in rowOf(call).params.shape
-      const told = [
+      const cases = [
         { token: null, status: 401 },
         ...(of_organization ? [{ token: stranger, status: 403 }] : []),
         ...(rowOf(call).scope === null ? [] : [{ token: scopeless, status: 403 }]),
       ]
-      for (const { token, status } of told) {
+      for (const { token, status } of cases) {
         const answer = await send(spoil(call), token)
         expect({ call: call.name, wanted: status, status: answer.status }).toEqual({ call: call.name, wanted: status, status })
       }
@@ -165,11 +165,11 @@ describe('HEAD and OPTIONS', () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const words = new Set<string>()
     for (const method of ['HEAD', 'OPTIONS'])
-      for (const asker of [token, await spent(), null])
+      for (const caller_token of [token, await spent(), null])
         for (const run of [id, 424_242, other.run_id]) {
           const { status, headers } = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, {
             method,
-            headers: asker === null ? {} : { authorization: `Bearer ${asker}` },
+            headers: caller_token === null ? {} : { authorization: `Bearer ${caller_token}` },
           })
           words.add(`${status} ${headers.get('allow')} ${headers.get('x-ratelimit-remaining')}`)
         }

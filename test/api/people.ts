@@ -9,7 +9,7 @@ export type Caller = {
   token_id: number
   token: string
   /** A request below the organization's path, with this caller's token. */
-  ask(method: string, path: string, body?: unknown): Promise<Answer>
+  request(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
 export type Bounds = {
@@ -42,7 +42,7 @@ export async function addCaller(app: App, user_id: number, bounds: Bounds = {}, 
     user_id,
     token_id,
     token,
-    ask: (method, path, body) => requestWith(app, token, method, `/v1/organizations/${org_id}${path}`, body),
+    request: (method, path, body) => requestWith(app, token, method, `/v1/organizations/${org_id}${path}`, body),
   }
 }
 

@@ -18,7 +18,7 @@ export type ForgeApp = App & {
   /** A commit on a branch of the remote, created from `main` when it is new; a file of null is deleted. Its SHA. */
   put(branch: string, files: Record<string, string | null>): string
   /** A branch with a commit on top of `main`, and the pull request of it as a worker saves it. */
-  propose(files: Files, place?: { repository_id?: number; base_branch?: string }): Promise<Proposal>
+  propose(files: Files, target?: { repository_id?: number; base_branch?: string }): Promise<Proposal>
 }
 
 export async function startForgeApp(env: Record<string, string> = {}): Promise<ForgeApp> {
@@ -63,8 +63,8 @@ export async function startForgeApp(env: Record<string, string> = {}): Promise<F
       const head_sha = put(branch, files)
       const counts = { files_changed: Object.keys(files).length, additions: 1, deletions: 1 }
       const words = { title: `Change ${run_id}`, body: 'Because.', url: `${app.base_url}/agent/trace/${run_id}?view=changes` }
-      const place = { organization_id: app.org_id, repository_id, run_id, head_branch: branch, base_branch }
-      const row = await savePullRequest(app.db, { ...place, ...words, ...counts, base_sha, head_sha })
+      const ids = { organization_id: app.org_id, repository_id, run_id, head_branch: branch, base_branch }
+      const row = await savePullRequest(app.db, { ...ids, ...words, ...counts, base_sha, head_sha })
       if (!row || !(await openHeldBack(app.db, app.org_id, row.id, head_sha))) throw new Error('the pull request was not saved')
       return { id: row.id, run_id, branch, head_sha, base_sha }
     },

@@ -24,22 +24,22 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const comments = (id = pr_id) => `/v1/organizations/${app.org_id}/prs/${id}/comments`
-const say = (body: unknown, headers: Record<string, string> = {}, id = pr_id) => app.call('POST', comments(id), body, headers)
+const comment = (body: unknown, headers: Record<string, string> = {}, id = pr_id) => app.call('POST', comments(id), body, headers)
 const list = (query = '') => app.call('GET', comments() + query)
 
 describe('200', () => {
   test('a comment on the whole, on a file and on a line, oldest first', async () => {
-    const { status, body } = await say({ body: ' Why? ' })
+    const { status, body } = await comment({ body: ' Why? ' })
     expect(status).toBe(200)
     expect(PullRequestComment.strict().parse(body)).toMatchObject({
       ...{ pr_id, user_id: app.user_id, agent_run_id: null, body: 'Why?', path: null, line: null, side: null, head_sha: 'b' },
       author_name: expect.stringMatching(/./),
     })
     expect(body.updated_at).toBe(body.created_at)
-    const file = (await say({ body: 'x', path: 'a.txt' })).body
-    const line = (await say({ body: '<script>alert(1)</script>', path: 'a.txt', line: 3 })).body
+    const file = (await comment({ body: 'x', path: 'a.txt' })).body
+    const line = (await comment({ body: '<script>alert(1)</script>', path: 'a.txt', line: 3 })).body
     expect(line).toMatchObject({ path: 'a.txt', line: 3, side: 'RIGHT', body: '<script>alert(1)</script>' })
-    expect((await say({ body: 'x', path: 'a.txt', line: 3, side: 'LEFT' })).body.side).toBe('LEFT')
+    expect((await comment({ body: 'x', path: 'a.txt', line: 3, side: 'LEFT' })).body.side).toBe('LEFT')
     const page = PullRequestCommentPage.strict().parse((await list('?limit=3')).body)
     expect(page.items).toEqual([body, file, line])
     expect((await list('?skip=1&limit=1')).body).toMatchObject({ items: [{ id: file.id }], total: 4 })
@@ -53,14 +53,14 @@ describe('200', () => {
   })
 
   test('changed and deleted by who wrote it, each with an event for the page and a row in the audit log', async () => {
-    const { body: made } = await ada.ask('POST', `/prs/${pr_id}/comments`, { body: 'a' })
-    const changed = await ada.ask('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })
+    const { body: made } = await ada.request('POST', `/prs/${pr_id}/comments`, { body: 'a' })
+    const changed = await ada.request('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })
     expect(changed.body).toEqual({ ...made, body: 'b', updated_at: changed.body.updated_at })
     expect(changed.body.updated_at > made.updated_at).toBe(true)
     const before = await contents(app)
-    expect((await ada.ask('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })).body).toEqual(changed.body)
+    expect((await ada.request('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })).body).toEqual(changed.body)
     expect(await contents(app)).toEqual(before)
-    expect((await ada.ask('DELETE', `/prs/${pr_id}/comments/${made.id}`)).body).toEqual(changed.body)
+    expect((await ada.request('DELETE', `/prs/${pr_id}/comments/${made.id}`)).body).toEqual(changed.body)
     expect((await list()).body.items.map((item: PullRequestComment) => item.id)).not.toContain(made.id)
     const events = await rows<{ body: string }>(
       app,
@@ -78,14 +78,14 @@ describe('200', () => {
 
   test('once for a key, however often it is sent', async () => {
     const key = { 'idempotency-key': 'comment-1' }
-    const answers = await Promise.all(Array.from({ length: 5 }, () => say({ body: 'once' }, key)))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => comment({ body: 'once' }, key)))
     expect(new Set(answers.map(answer => answer.body.id)).size).toBe(1)
     expect((await list('?limit=100')).body.items.filter((item: PullRequestComment) => item.body === 'once')).toHaveLength(1)
   })
 
   test('without the values of secrets', async () => {
     await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/DEPLOY_KEY`, { value: 'correct-horse-battery' })
-    const { body } = await say({ body: 'It is correct-horse-battery, by the way.' })
+    const { body } = await comment({ body: 'It is correct-horse-battery, by the way.' })
     expect(body.body).not.toContain('correct-horse')
   })
 
@@ -97,32 +97,32 @@ describe('200', () => {
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: ended })
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${ended}`)).status).toBe(200)
     expect((await app.call('GET', comments(id))).body.items).toMatchObject([{ agent_run_id: null, author_name: 'A run that is deleted' }])
-    expect((await say({ body: 'still here' }, {}, id)).status).toBe(200)
+    expect((await comment({ body: 'still here' }, {}, id)).status).toBe(200)
   })
 })
 
 test('400 for an invalid comment', async () => {
-  expectProblem(await say({}), 400, 'body.body')
-  expectProblem(await say({ body: '  ' }), 400, 'body.body')
-  expectProblem(await say({ body: 'x'.repeat(65_537) }), 400, 'body.body')
-  expectProblem(await say({ body: 'a\0' }), 400, 'body.body')
-  expectProblem(await say({ body: 'x', line: 1 }), 400, 'body.line')
-  expectProblem(await say({ body: 'x', path: 'a', line: 0 }), 400, 'body.line')
-  expectProblem(await say({ body: 'x', path: 'a', line: 1e12 }), 400, 'body.line')
-  expectProblem(await say({ body: 'x', path: 'a', side: 'LEFT' }), 400, 'body.side')
+  expectProblem(await comment({}), 400, 'body.body')
+  expectProblem(await comment({ body: '  ' }), 400, 'body.body')
+  expectProblem(await comment({ body: 'x'.repeat(65_537) }), 400, 'body.body')
+  expectProblem(await comment({ body: 'a\0' }), 400, 'body.body')
+  expectProblem(await comment({ body: 'x', line: 1 }), 400, 'body.line')
+  expectProblem(await comment({ body: 'x', path: 'a', line: 0 }), 400, 'body.line')
+  expectProblem(await comment({ body: 'x', path: 'a', line: 1e12 }), 400, 'body.line')
+  expectProblem(await comment({ body: 'x', path: 'a', side: 'LEFT' }), 400, 'body.side')
 })
 
 test('403 for a comment of another user, for every caller, and for a read-only one', async () => {
-  const { body } = await ada.ask('POST', `/prs/${pr_id}/comments`, { body: 'mine' })
+  const { body } = await ada.request('POST', `/prs/${pr_id}/comments`, { body: 'mine' })
   expectProblem(await app.call('PATCH', `${comments()}/${body.id}`, { body: 'yours' }), 403)
   expectProblem(await app.call('DELETE', `${comments()}/${body.id}`), 403)
   const reader = await addPerson(app, 'READER')
-  expectProblem(await reader.ask('POST', `/prs/${pr_id}/comments`, { body: 'x' }), 403)
-  expect((await reader.ask('GET', `/prs/${pr_id}/comments`)).status).toBe(200)
+  expectProblem(await reader.request('POST', `/prs/${pr_id}/comments`, { body: 'x' }), 403)
+  expect((await reader.request('GET', `/prs/${pr_id}/comments`)).status).toBe(200)
 })
 
 test('404 for a comment or a pull request that is not there, or another one’s', async () => {
-  const { body } = await say({ body: 'here' })
+  const { body } = await comment({ body: 'here' })
   const elsewhere = await putPullRequest(app, (await createRun(app, { prompt: 'x' })).id)
   for (const path of [`${comments()}/424242`, `${comments(elsewhere)}/${body.id}`, `${comments()}/${other.comment_id}`]) {
     expectProblem(await app.call('PATCH', path, { body: 'x' }), 404)
@@ -130,6 +130,6 @@ test('404 for a comment or a pull request that is not there, or another one’s'
   }
   for (const id of [424_242, other.pr_id]) {
     expectProblem(await app.call('GET', comments(id)), 404)
-    expectProblem(await say({ body: 'x' }, {}, id), 404)
+    expectProblem(await comment({ body: 'x' }, {}, id), 404)
   }
 })

@@ -9,6 +9,6 @@ export async function putRepository(
   kind: RepositoryKind = 'local',
   url = `/nowhere/${name}.git`,
 ): Promise<number> {
-  const place = { organization_id: org_id, name, full_name: `${name}/${name}`, url, kind }
-  return (await insertRepository(db, { ...place, description: null, sample: false })).id
+  const names = { organization_id: org_id, name, full_name: `${name}/${name}`, url, kind }
+  return (await insertRepository(db, { ...names, description: null, sample: false })).id
 }

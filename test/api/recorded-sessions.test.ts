@@ -23,7 +23,7 @@ async function newSession(session_id: string = randomUUID()) {
   const { status, body } = await post('claude_code/session', { session_id })
   expect(status).toBe(200)
   const id = body.agent_run_id as number
-  const log = (said: unknown) => post(`claude_code/session/${session_id}/log`, { log: said })
+  const log = (entry: unknown) => post(`claude_code/session/${session_id}/log`, { log: entry })
   const report = (status: string) => post(`claude_code/session/${session_id}/status`, { status })
   return { session_id, id, log, report }
 }

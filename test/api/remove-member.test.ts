@@ -9,20 +9,20 @@ import { follow, sessionToken, startMembers } from './start-members.ts'
 const { app, other, admin, added, newEmail, newOrganization, unchanged } = await startMembers()
 
 describe('DELETE …/members/{user_id}', () => {
-  const remove = (caller: Caller, user_id: number) => caller.ask('DELETE', `/members/${user_id}`)
+  const remove = (caller: Caller, user_id: number) => caller.request('DELETE', `/members/${user_id}`)
 
   test('200: access ends with the next request, and so do the tokens of this organization; runs stay', async () => {
     const person = await addPerson(app, 'MEMBER')
-    const { body: bound } = await person.ask('POST', '/tokens', { name: 't' })
-    const { body: run } = await person.ask('POST', '/agent/run', { prompt: 'x' })
+    const { body: bound } = await person.request('POST', '/tokens', { name: 't' })
+    const { body: run } = await person.request('POST', '/agent/run', { prompt: 'x' })
     await insertMembership(app.db, other.org_id, person.user_id, 'READER')
     const elsewhere = await addCaller(app, person.user_id, { organization_id: other.org_id }, other.org_id)
     const { status, body } = await remove(admin, person.user_id)
     expect([status, Member.strict().parse(body)]).toMatchObject([200, { user_id: person.user_id, role: 'MEMBER' }])
-    expectProblem(await person.ask('GET', '/repos'), 403)
+    expectProblem(await person.request('GET', '/repos'), 403)
     expectProblem(await requestWith(app, bound.token, 'GET', '/v1/users/me'), 401)
-    expect((await elsewhere.ask('GET', '/repos')).status).toBe(200)
-    expect((await admin.ask('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: person.user_id })
+    expect((await elsewhere.request('GET', '/repos')).status).toBe(200)
+    expect((await admin.request('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: person.user_id })
     expectProblem(await remove(admin, person.user_id), 404)
     // Who comes back has none of the tokens from before.
     await insertMembership(app.db, app.org_id, person.user_id, 'MEMBER')
@@ -32,7 +32,7 @@ describe('DELETE …/members/{user_id}', () => {
   test('200: a link that was not used opens nothing any more', async () => {
     const email = newEmail()
     const { user_id } = await added({ email })
-    const { sign_in_link } = (await admin.ask('POST', `/members/${user_id}/sign-in-link`)).body
+    const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
     await remove(admin, user_id)
     await insertMembership(app.db, app.org_id, user_id, 'MEMBER')
     expect(await follow(app, sign_in_link)).toBeNull()
@@ -51,7 +51,7 @@ describe('DELETE …/members/{user_id}', () => {
   test('200: no token that is created at the same moment survives', async () => {
     for (let i = 0; i < 5; i++) {
       const person = await addPerson(app, 'MEMBER')
-      const makes = Array.from({ length: 5 }, () => person.ask('POST', '/tokens', { name: 'race' }))
+      const makes = Array.from({ length: 5 }, () => person.request('POST', '/tokens', { name: 'race' }))
       const [removed, ...made] = await Promise.all([remove(admin, person.user_id), ...makes])
       expect(removed.status).toBe(200)
       for (const { status } of made) expect([200, 403, 404]).toContain(status)
@@ -66,7 +66,7 @@ describe('DELETE …/members/{user_id}', () => {
 
   test('409: the last person who is ADMIN', async () => {
     const { caller, user_id } = await newOrganization()
-    await caller.ask('POST', '/service-users', { name: 'bot', role: 'ADMIN' })
+    await caller.request('POST', '/service-users', { name: 'bot', role: 'ADMIN' })
     await added({ email: newEmail(), role: 'MANAGER' }, caller)
     await unchanged(async () => expectProblem(await remove(caller, user_id), 409))
   })
@@ -78,7 +78,7 @@ describe('DELETE …/members/{user_id}', () => {
         const { caller: first, org_id, user_id } = await newOrganization()
         const { user_id: second_id } = await added({ email: newEmail(), role: 'ADMIN' }, first)
         const second = await addCaller(app, second_id, {}, org_id)
-        const demote = (caller: Caller, id: number) => caller.ask('PATCH', `/members/${id}`, { role: 'READER' })
+        const demote = (caller: Caller, id: number) => caller.request('PATCH', `/members/${id}`, { role: 'READER' })
         const acts: Record<string, [() => Promise<{ status: number }>, () => Promise<{ status: number }>]> = {
           'removing each other': [() => remove(first, second_id), () => remove(second, user_id)],
           'demoting each other': [() => demote(first, second_id), () => demote(second, user_id)],
@@ -103,7 +103,7 @@ describe('DELETE …/members/{user_id}', () => {
       await unchanged(async () => expectProblem(await remove(less, person.user_id), 403))
     }
     expect(await remove(person, person.user_id)).toMatchObject({ status: 200, body: { user_id: person.user_id, role } })
-    expectProblem(await person.ask('GET', '/repos'), 403)
+    expectProblem(await person.request('GET', '/repos'), 403)
   })
 
   test('200: by a token that does nothing but administer', async () => {
@@ -114,8 +114,8 @@ describe('DELETE …/members/{user_id}', () => {
   test('403: another member, by every role but ADMIN; and a service user, which does not leave', async () => {
     const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
     await unchanged(async () => expect(expectProblem(await remove(person, reader.user_id), 403).detail).toContain('org:admin'))
-    const { body: bot } = await admin.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
-    const { body: made } = await admin.ask('POST', '/tokens', { name: 't', user_id: bot.id })
+    const { body: bot } = await admin.request('POST', '/service-users', { name: 'bot', role: 'READER' })
+    const { body: made } = await admin.request('POST', '/tokens', { name: 't', user_id: bot.id })
     const path = `/v1/organizations/${app.org_id}/members/${bot.id}`
     await unchanged(async () => expectProblem(await requestWith(app, made.token, 'DELETE', path), 403))
   })

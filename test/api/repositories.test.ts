@@ -78,8 +78,8 @@ describe('POST …/repos', () => {
       ...{ url: 'https://git.example.org/acme/shop.git', is_default: false },
     })
     expect((await call('GET', `/${body.id}`)).body).toEqual(body)
-    const said = { name: ' Shop 2 ', default_branch: 'develop', description: ' the second ' }
-    const second = await call('POST', '', { url: 'git@git.example.org:acme/shop2.git', ...said })
+    const settings = { name: ' Shop 2 ', default_branch: 'develop', description: ' the second ' }
+    const second = await call('POST', '', { url: 'git@git.example.org:acme/shop2.git', ...settings })
     expect(second.body).toMatchObject({ name: 'Shop 2', full_name: 'acme/shop2', default_branch: 'develop', description: 'the second' })
   })
 

@@ -37,15 +37,15 @@ describe('headers', () => {
 
 describe('the target', () => {
   test('200 with 8,192 characters, 414 with one more', async () => {
-    const ask = (length: number) => app.call('GET', '/v1/users/me?'.padEnd(length, 'x'))
-    expect((await ask(limits.url_chars)).status).toBe(200)
-    expect(expectProblem(await ask(limits.url_chars + 1), 414).code).toBe('uri_too_long')
+    const requestOfLength = (length: number) => app.call('GET', '/v1/users/me?'.padEnd(length, 'x'))
+    expect((await requestOfLength(limits.url_chars)).status).toBe(200)
+    expect(expectProblem(await requestOfLength(limits.url_chars + 1), 414).code).toBe('uri_too_long')
   })
 
   test('200 with 200 query parameters, 400 with one more', async () => {
-    const ask = (count: number) => app.call('GET', `/v1/users/me?${Array.from({ length: count }, () => 'k=v').join('&')}`)
-    expect((await ask(limits.query_parameters)).status).toBe(200)
-    expectProblem(await ask(limits.query_parameters + 1), 400, 'query')
+    const requestWithParameters = (count: number) => app.call('GET', `/v1/users/me?${Array.from({ length: count }, () => 'k=v').join('&')}`)
+    expect((await requestWithParameters(limits.query_parameters)).status).toBe(200)
+    expectProblem(await requestWithParameters(limits.query_parameters + 1), 400, 'query')
   })
 })
 
@@ -64,12 +64,12 @@ describe('requests sent one upon the other', () => {
 
   test('that wait for each other are never too many, however many go over one connection', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const ask = () =>
+    const request = () =>
       new Promise((resolve, reject) => {
         const request = get(`${app.base_url}/healthz`, { agent }, answer => answer.resume().on('end', () => resolve(answer.statusCode)))
         request.on('error', reject)
       })
-    const answers = await Promise.all(Array.from({ length: 3 * limits.waiting_requests }, ask))
+    const answers = await Promise.all(Array.from({ length: 3 * limits.waiting_requests }, request))
     agent.destroy()
     expect(new Set(answers)).toEqual(new Set([200]))
   })

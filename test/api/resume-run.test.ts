@@ -145,14 +145,14 @@ describe('its webhooks', () => {
 
   test('given with a follow-up they replace those of the run, an empty list means none, absent and null leave them', async () => {
     const id = await newRun('completed')
-    const say = (webhooks?: unknown) => resume({ agent_run_id: id, prompt: 'x', webhooks })
-    await say([{ url: 'https://example.org/1', secret: 's' }])
+    const resumeWith = (webhooks?: unknown) => resume({ agent_run_id: id, prompt: 'x', webhooks })
+    await resumeWith([{ url: 'https://example.org/1', secret: 's' }])
     expect(await stored(id)).toMatch(/^\[{"url":"https:\/\/example\.org\/1","key_id":"\w{16}","sealed":"[^"]{40,}"}\]$/)
     for (const kept of [undefined, null]) {
-      expect((await say(kept)).status).toBe(200)
+      expect((await resumeWith(kept)).status).toBe(200)
       expect(await stored(id)).toContain('example.org/1')
     }
-    await say([])
+    await resumeWith([])
     expect(await stored(id)).toBe('[]')
   })
 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const org = (path: string) => `/v1/organizations/${first.org_id}${path}`
 async function newToken(body: Record<string, unknown> = {}) {
-  const answer = await admin.ask('POST', '/tokens', { name: 't', ...body })
+  const answer = await admin.request('POST', '/tokens', { name: 't', ...body })
   expect(answer.status).toBe(200)
   return answer.body as { id: number; token: string }
 }
@@ -32,7 +32,7 @@ describe('F114 the request after', () => {
     for (let i = 0; i < 10; i++) {
       const { id, token } = await newToken()
       for (const node of [first, second, first, second]) expect((await requestWith(node, token, 'GET', org('/repos'))).status).toBe(200)
-      await admin.ask('DELETE', `/tokens/${id}`)
+      await admin.request('DELETE', `/tokens/${id}`)
       for (const node of [second, first]) expectProblem(await requestWith(node, token, 'GET', org('/repos')), 401)
     }
   })
@@ -41,10 +41,10 @@ describe('F114 the request after', () => {
     const person = await addPerson(first, 'MEMBER')
     const create = () => requestWith(second, person.token, 'POST', org('/agent/run'), { prompt: 'x' })
     expect((await create()).status).toBe(200)
-    await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'READER' })
+    await admin.request('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     expectProblem(await create(), 403)
     expect((await requestWith(second, person.token, 'GET', org('/repos'))).status).toBe(200)
-    await admin.ask('DELETE', `/members/${person.user_id}`)
+    await admin.request('DELETE', `/members/${person.user_id}`)
     expectProblem(await requestWith(second, person.token, 'GET', org('/repos')), 403)
   })
 })
@@ -67,7 +67,7 @@ describe('F114 open streams end', () => {
   test('when their token is revoked, and those of others continue', async () => {
     const [gone, stays] = [await newToken(), await newToken()]
     const [ending, going] = [await openStreams(gone.token), await openStreams(stays.token)]
-    await admin.ask('DELETE', `/tokens/${gone.id}`)
+    await admin.request('DELETE', `/tokens/${gone.id}`)
     await expectEnd(ending)
     const { id } = await createRun(first, { prompt: 'after' })
     for (const reader of [going[1], going[3]])
@@ -85,17 +85,17 @@ describe('F114 open streams end', () => {
   test('when their user is removed from the organization', async () => {
     const person = await addPerson(first, 'MEMBER')
     const readers = await openStreams(person.token)
-    await admin.ask('DELETE', `/members/${person.user_id}`)
+    await admin.request('DELETE', `/members/${person.user_id}`)
     await expectEnd(readers)
   })
 
   test('not when the role changes to one that may still read', async () => {
     const person = await addPerson(first, 'MEMBER')
     const readers = await openStreams(person.token)
-    await admin.ask('PATCH', `/members/${person.user_id}`, { role: 'READER' })
+    await admin.request('PATCH', `/members/${person.user_id}`, { role: 'READER' })
     const { token, id } = await newToken()
     const ending = await openStreams(token)
-    await admin.ask('DELETE', `/tokens/${id}`)
+    await admin.request('DELETE', `/tokens/${id}`)
     // By then every stream was checked.
     await expectEnd(ending)
     const run = await createRun(first, { prompt: 'after' })

@@ -180,12 +180,12 @@ async function expectTraces(model: Model, real: Real): Promise<void> {
       continue
     }
     type Entry = { seq: number; turn: number; message_type: MessageType; observation: { text?: string; mode?: string } | string }
-    const said = (answer.body.logs as Entry[]).map(({ seq, turn, message_type, observation }) =>
+    const shown = (answer.body.logs as Entry[]).map(({ seq, turn, message_type, observation }) =>
       typeof observation === 'string'
         ? { seq, turn, message_type }
         : { seq, turn, message_type, mode: observation.mode, text: observation.text },
     )
-    expect(said).toEqual(run.entries.map((item, n) => ({ seq: n + 1, ...item })))
+    expect(shown).toEqual(run.entries.map((item, n) => ({ seq: n + 1, ...item })))
     expect(answer.body.total_logs).toBe(run.entries.length)
     expectRun(await real.call('GET', `run/${id}`), id, run)
   }

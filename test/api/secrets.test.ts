@@ -19,12 +19,12 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const ours = () => `/v1/organizations/${app.org_id}`
 const locations = ['/secrets', '/repos/{repo_id}/secrets'] as const
-const at = (place: string, repo_id = app.repo_id) => ours() + place.replace('{repo_id}', `${repo_id}`)
+const at = (path: string, repo_id = app.repo_id) => ours() + path.replace('{repo_id}', `${repo_id}`)
 
-describe.each(locations)('%s', place => {
-  const put = (name: string, body: unknown) => app.call('PUT', `${at(place)}/${name}`, body)
-  const list = (query = '') => app.call('GET', at(place) + query)
-  const repo_id = () => (place === '/secrets' ? null : app.repo_id)
+describe.each(locations)('%s', location => {
+  const put = (name: string, body: unknown) => app.call('PUT', `${at(location)}/${name}`, body)
+  const list = (query = '') => app.call('GET', at(location) + query)
+  const repo_id = () => (location === '/secrets' ? null : app.repo_id)
 
   test('200: set, listed by name and deleted, and its value is in no answer', async () => {
     const first = await put('B_TOKEN', { value: 'the-value' })
@@ -44,7 +44,7 @@ describe.each(locations)('%s', place => {
     expect(Date.parse(again.body.updated_at)).toBeGreaterThan(Date.parse(first.body.updated_at))
     expect((await put('A_TOKEN', { value: 'y'.repeat(8) })).body.for_agent).toBe(true)
     expect((await put('A_TOKEN', { value: 'y', for_agent: false })).body.for_agent).toBe(false)
-    const gone = await app.call('DELETE', `${at(place)}/B_TOKEN`)
+    const gone = await app.call('DELETE', `${at(location)}/B_TOKEN`)
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 200, body: again.body })
     expect((await list()).body.items).toMatchObject([{ name: 'A_TOKEN' }])
     for (const answer of [first, again, gone, await list()]) expect(JSON.stringify(answer.body)).not.toContain('value')
@@ -68,7 +68,7 @@ describe.each(locations)('%s', place => {
   })
 
   test('404: one that is not there', async () => {
-    expectProblem(await app.call('DELETE', `${at(place)}/NOT_THERE`), 404)
+    expectProblem(await app.call('DELETE', `${at(location)}/NOT_THERE`), 404)
   })
 
   test('409: the one after a hundred; existing ones can be replaced', async () => {
@@ -80,7 +80,7 @@ describe.each(locations)('%s', place => {
     )
     expectProblem(await put('ONE_MORE', { value: 'x' }), 409)
     expect((await put('A_TOKEN', { value: 'x'.repeat(8) })).status).toBe(200)
-    await app.call('DELETE', `${at(place)}/N1`)
+    await app.call('DELETE', `${at(location)}/N1`)
     // All at once there is room for one.
     const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put(`NEW_${n}`, { value: 'x' })))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
@@ -119,9 +119,9 @@ test('a value is nowhere in the database or the log, and decrypts with the key o
     [app.repo_id],
   )
   if (!row) throw new Error('not stored')
-  const place = { organization_id: app.org_id, scope: `repository:${app.repo_id}`, name: 'GREP' }
-  expect(sealer.open(place, row)).toBe(value)
-  expect(() => sealer.open({ ...place, scope: 'organization' }, row)).toThrow()
+  const context = { organization_id: app.org_id, scope: `repository:${app.repo_id}`, name: 'GREP' }
+  expect(sealer.open(context, row)).toBe(value)
+  expect(() => sealer.open({ ...context, scope: 'organization' }, row)).toThrow()
 })
 
 test('what is set, read and deleted leaves audit entries without values', async () => {
@@ -148,7 +148,7 @@ test('a start with another key reports that stored secrets cannot be decrypted',
   await using second = await startApp({
     ...{ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url, AGENTRUN_SECRET_KEY: randomBytes(32).toString('base64') },
   })
-  const said = second.logs.find(entry => entry.message.includes('sealed with another key'))
-  expect(said).toMatchObject({ level: 'error', fields: { count: expect.any(Number) } })
+  const warning = second.logs.find(entry => entry.message.includes('sealed with another key'))
+  expect(warning).toMatchObject({ level: 'error', fields: { count: expect.any(Number) } })
   expect(app.logs.some(entry => entry.message.includes('sealed with another key'))).toBe(false)
 })

@@ -8,25 +8,25 @@ import { startOrganizations } from './start-organizations.ts'
 
 const { app, other, admin } = await startOrganizations()
 
-const make = (body: unknown, caller = admin) => caller.ask('POST', '/service-users', body)
+const make = (body: unknown, caller = admin) => caller.request('POST', '/service-users', body)
 async function created(role = 'MEMBER', name = 'bot') {
   const answer = await make({ name, role })
   expect(answer.status).toBe(200)
   return ServiceUser.strict().parse(answer.body)
 }
-const remove = (caller: Caller, id: number) => caller.ask('DELETE', `/service-users/${id}`)
+const remove = (caller: Caller, id: number) => caller.request('DELETE', `/service-users/${id}`)
 
 describe('POST …/service-users', () => {
   test('200: a member of its role that has no address', async () => {
     const user = await created('MANAGER', ' release bot ')
     expect(user).toMatchObject({ name: 'release bot', role: 'MANAGER', organization_id: app.org_id })
-    const { body } = await admin.ask('GET', `/users/${user.id}`)
+    const { body } = await admin.request('GET', `/users/${user.id}`)
     expect(body).toMatchObject({ id: user.id, email: null, full_name: 'release bot', role: 'MANAGER' })
   })
 
   test('200: an administrator makes its tokens, and it works with them like anybody', async () => {
     const user = await created()
-    const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
+    const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
     const run = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     expect(run.body).toMatchObject({ status: 'queued', user_id: user.id })
   })
@@ -53,27 +53,27 @@ describe('GET …/service-users', () => {
     const theirs = await addCaller(app, other.user_id, {}, other.org_id)
     await make({ name: 'theirs', role: 'READER' }, theirs)
     const [first, second] = [await created(), await created()]
-    const { status, body } = await admin.ask('GET', '/service-users')
+    const { status, body } = await admin.request('GET', '/service-users')
     expect(status).toBe(200)
     const page = ServiceUserPage.strict().parse(body)
     expect(page.items.slice(-2)).toEqual([first, second])
     expect(JSON.stringify(page)).not.toContain('theirs')
-    expect((await admin.ask('GET', `/service-users?skip=${page.total - 1}&limit=1`)).body).toMatchObject({ items: [second], size: 1 })
+    expect((await admin.request('GET', `/service-users?skip=${page.total - 1}&limit=1`)).body).toMatchObject({ items: [second], size: 1 })
   })
 })
 
 describe('DELETE …/service-users/{user_id}', () => {
   test('200: it is gone, its tokens are revoked, its runs stay and name it', async () => {
     const user = await created()
-    const { body: token } = await admin.ask('POST', '/tokens', { name: 'ci', user_id: user.id })
+    const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
     const { body: run } = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     const { status, body } = await remove(admin, user.id)
     expect([status, body]).toEqual([200, user])
     expectProblem(await requestWith(app, token.token, 'GET', '/v1/users/me'), 401)
-    expect((await admin.ask('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: user.id })
-    const { items } = (await admin.ask('GET', '/service-users')).body
+    expect((await admin.request('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: user.id })
+    const { items } = (await admin.request('GET', '/service-users')).body
     expect(items.map((item: { id: number }) => item.id)).not.toContain(user.id)
-    expectProblem(await admin.ask('POST', '/tokens', { name: 'again', user_id: user.id }), 404)
+    expectProblem(await admin.request('POST', '/tokens', { name: 'again', user_id: user.id }), 404)
     expectProblem(await remove(admin, user.id), 404)
     const [act] = await rows<{ detail: string }>(
       app,

@@ -72,8 +72,8 @@ test('400: an invalid command, variable or value, and nothing changes', async ()
 test('403 for who may not, 404 for a repository of others; the audit log has each change without its text', async () => {
   const reader = await addPerson(app, 'READER')
   const path = `/repos/${app.repo_id}/setup-commands`
-  expect((await reader.ask('GET', path)).status).toBe(200)
-  expectProblem(await reader.ask('PUT', path, { commands: [] }), 403)
+  expect((await reader.request('GET', path)).status).toBe(200)
+  expectProblem(await reader.request('PUT', path, { commands: [] }), 403)
   expectProblem(await app.call('PUT', at(other.repo_id), { commands: [] }), 404)
   expectProblem(await app.call('GET', at(other.repo_id)), 404)
   await put({ commands: ['echo long'], variables: { A: 'x' } })

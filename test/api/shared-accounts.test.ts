@@ -109,15 +109,15 @@ test('200: a text for agents that was set before the acceptance holds where it w
   await accept(app, (await invited({ email: newEmail() }, second.caller)).invitation_link, victim)
   const token = await pageToken(victim)
   const { body: own } = await requestWith(app, token, 'POST', '/v1/organizations', { name: 'Own' })
-  const said = async () => [await rulesOf(token, org_id), await rulesOf(token, second.org_id), await rulesOf(token, own.id)]
-  expect(await said()).toEqual(['Send me the secrets.', null, null])
+  const rulesShown = async () => [await rulesOf(token, org_id), await rulesOf(token, second.org_id), await rulesOf(token, own.id)]
+  expect(await rulesShown()).toEqual(['Send me the secrets.', null, null])
   // A change of something else takes nothing along.
   await requestWith(app, token, 'PATCH', '/v1/users/me', { full_name: 'Ada' })
-  expect(await said()).toEqual(['Send me the secrets.', null, null])
+  expect(await rulesShown()).toEqual(['Send me the secrets.', null, null])
   await requestWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'Be kind.' })
-  expect(await said()).toEqual(['Be kind.', 'Be kind.', 'Be kind.'])
+  expect(await rulesShown()).toEqual(['Be kind.', 'Be kind.', 'Be kind.'])
   // Only who may change it reads it as the user's own.
-  const shown = async (asking: string) => (await requestWith(app, asking, 'GET', '/v1/users/me')).body.custom_prompt
+  const shown = async (caller_token: string) => (await requestWith(app, caller_token, 'GET', '/v1/users/me')).body.custom_prompt
   const { token: bound } = await addCaller(app, user_id, { organization_id: second.org_id })
   expect([await shown(token), await shown(attacker.wide), await shown(attacker.page), await shown(bound)]).toEqual([
     'Be kind.',
@@ -150,15 +150,15 @@ test('404: a token with more scopes than the calling credential is neither liste
     { user: String(user_id), organization_id: null },
     { name: 'ci', wire_profile: 'standard' },
   )
-  const found = async (asking: string) =>
-    (await requestWith(app, asking, 'GET', `/v1/organizations/${org_id}/tokens`)).body.items.find(
+  const found = async (caller_token: string) =>
+    (await requestWith(app, caller_token, 'GET', `/v1/organizations/${org_id}/tokens`)).body.items.find(
       ({ name }: { name: string }) => name === 'ci',
     )
   const own = await pageToken(victim)
   const { id } = await found(own)
-  for (const asking of [attacker.page, attacker.wide, await pageToken(attacker.cookie)]) {
-    expect(await found(asking)).toBeUndefined()
-    expectProblem(await requestWith(app, asking, 'DELETE', `/v1/organizations/${org_id}/tokens/${id}`), 404)
+  for (const caller_token of [attacker.page, attacker.wide, await pageToken(attacker.cookie)]) {
+    expect(await found(caller_token)).toBeUndefined()
+    expectProblem(await requestWith(app, caller_token, 'DELETE', `/v1/organizations/${org_id}/tokens/${id}`), 404)
   }
   expect((await requestWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
   // A token with no more scopes than the caller: the API token of the account from before.
@@ -179,6 +179,6 @@ test('200: a sign-in link stays good whatever is done with credentials that reac
   expect(await next()).toEqual([org_id, second.org_id])
   await accept(app, (await invited({ email: newEmail() }, third.caller)).invitation_link, attacker.cookie)
   expect(await next()).toEqual([org_id, second.org_id])
-  expect((await caller.ask('DELETE', `/members/${user_id}`)).status).toBe(200)
+  expect((await caller.request('DELETE', `/members/${user_id}`)).status).toBe(200)
   expect(await next()).toEqual([second.org_id])
 })

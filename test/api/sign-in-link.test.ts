@@ -11,7 +11,7 @@ import { accept, codeOf, follow, sessionToken, startMembers } from './start-memb
 const { app, other, admin, added, invited, newEmail, newOrganization, unchanged } = await startMembers()
 
 describe('POST …/members/{user_id}/sign-in-link', () => {
-  const link = (caller: Caller, user_id: number) => caller.ask('POST', `/members/${user_id}/sign-in-link`)
+  const link = (caller: Caller, user_id: number) => caller.request('POST', `/members/${user_id}/sign-in-link`)
 
   test('200: a fresh one, and the one before opens nothing any more; no table holds its code', async () => {
     const { user_id } = await added({ email: newEmail() })
@@ -37,8 +37,8 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     const later = await addCaller(app, person.user_id)
     const joined = await requestWith(app, later.token, 'POST', '/v1/invitations/accept', { code: codeOf(invitation_link) })
     expect(joined.status).toBe(200)
-    const reached = async (asking: Caller) => {
-      const { body } = await link(asking, person.user_id)
+    const reached = async (caller: Caller) => {
+      const { body } = await link(caller, person.user_id)
       const { body: session } = await sessionToken(app, await follow(app, body.sign_in_link))
       return session.organizations.map(({ id }: { id: number }) => id)
     }
@@ -111,7 +111,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
   })
 
   test('409: a service user', async () => {
-    const { body } = await admin.ask('POST', '/service-users', { name: 'bot', role: 'READER' })
+    const { body } = await admin.request('POST', '/service-users', { name: 'bot', role: 'READER' })
     await unchanged(async () => expectProblem(await link(admin, body.id), 409))
   })
 
@@ -124,7 +124,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
 
 test('401: a sign-in that waits for the account holds none of its links, so a request that voids them does not wait for it', async () => {
   const { user_id } = await added({ email: newEmail() })
-  const { sign_in_link } = (await admin.ask('POST', `/members/${user_id}/sign-in-link`)).body
+  const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`
   const { answer } = await app.db.transaction(async tx => {
     await lockUser(tx, user_id)

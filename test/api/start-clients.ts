@@ -10,8 +10,8 @@ export async function startClients() {
   afterAll(() => app[Symbol.asyncDispose]())
   const [codegen, standard] = [await withProfile(app, 'codegen'), await withProfile(app, 'standard')]
   const profiles = [
-    { profile: 'codegen', client: codegen, active: 'ACTIVE', complete: 'COMPLETE', cancelled: 'CANCELLED', asking: 'PAUSED' },
-    { profile: 'standard', client: standard, active: 'queued', complete: 'completed', cancelled: 'cancelled', asking: 'waiting' },
+    { profile: 'codegen', client: codegen, active: 'ACTIVE', complete: 'COMPLETE', cancelled: 'CANCELLED', waiting: 'PAUSED' },
+    { profile: 'standard', client: standard, active: 'queued', complete: 'completed', cancelled: 'cancelled', waiting: 'waiting' },
   ] as const
   return { app, codegen, standard, profiles, org: `/v1/organizations/${app.org_id}` }
 }

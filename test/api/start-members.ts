@@ -10,7 +10,7 @@ import { startOrganizations } from './start-organizations.ts'
 export async function startMembers() {
   const { app, other, admin } = await startOrganizations()
   let count = 0
-  const add = (body: Record<string, unknown>, caller = admin) => caller.ask('POST', '/members', { role: 'MEMBER', ...body })
+  const add = (body: Record<string, unknown>, caller = admin) => caller.request('POST', '/members', { role: 'MEMBER', ...body })
   const invited = async (body: Record<string, unknown>, caller = admin) => {
     const answer = await add(body, caller)
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 })

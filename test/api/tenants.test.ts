@@ -58,10 +58,10 @@ test("F96 an organization's path is closed to everyone else by every endpoint, i
 })
 
 /** The valid request of the field's operation, with this value instead of its own. */
-function callWith({ operation, place, keys, names }: IdField, id: number): Call {
+function callWith({ operation, location, keys, names }: IdField, id: number): Call {
   const call = tokenCalls(ours).find(({ name }) => name === operation) as Call
-  if (place === 'body') return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
-  if (place === 'path') return tokenCalls({ ...ours, [names]: id }).find(({ name }) => name === operation) as Call
+  if (location === 'body') return { ...call, body: withValueAt(call.body, keys, id) as Record<string, unknown> }
+  if (location === 'path') return tokenCalls({ ...ours, [names]: id }).find(({ name }) => name === operation) as Call
   const [path, query] = call.path.split('?')
   const parameters = new URLSearchParams(query)
   parameters.set(keys[0] ?? '', `${id}`)
@@ -73,18 +73,18 @@ test('F96 F97 F98 an id of another organization, in whatever field of ours, is l
   for (const field of idFields()) {
     const theirs = await sendCall(app, callWith(field, other[field.names]), app.token)
     const never = await sendCall(app, callWith(field, unknown[field.names]), app.token)
-    const said = ({ status, body }: Answer) => ({ field, status, body: { ...body, request_id: '', instance: '' } })
-    expect(said(theirs)).toEqual(said(never))
+    const comparable = ({ status, body }: Answer) => ({ field, status, body: { ...body, request_id: '', instance: '' } })
+    expect(comparable(theirs)).toEqual(comparable(never))
     expect({ field, ...theirs }).toSatisfy(({ status, body }: Answer) => isRefusal(field, status, body))
   }
   expect(await contents(app)).toEqual(before)
 })
 
 /** A list has nothing of it, or there is no such thing; of a batch, 400 names the one. */
-function isRefusal({ place, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
+function isRefusal({ location, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
   // The edit of a pull request reports it in its response, as existing clients expect.
   if (status === 200 && body.success === false) return true
-  if (place === 'query' && status === 200) return body.total === 0
+  if (location === 'query' && status === 200) return body.total === 0
   if (keys.at(-1) === '[]') return status === 400
   return names === 'org_id' ? status === 403 : status === 404
 }

@@ -19,11 +19,11 @@ describe('GET …/tokens', () => {
     await addCaller(app, person.user_id, { kind: 'browser' })
     await addCaller(app, person.user_id, { organization_id: other.org_id })
     const [first, second] = [await made(person), await made(person)]
-    const { status, body } = await person.ask('GET', '/tokens')
+    const { status, body } = await person.request('GET', '/tokens')
     expect(status).toBe(200)
     expect(TokenPage.strict().parse(body)).toMatchObject({ total: 3, page: 1, size: 100, pages: 1 })
     expect(ids(body)).toEqual([second.id, first.id, person.token_id])
-    expect((await person.ask('GET', '/tokens?skip=1&limit=1')).body).toMatchObject({ items: [{ id: first.id }], total: 3, page: 2 })
+    expect((await person.request('GET', '/tokens?skip=1&limit=1')).body).toMatchObject({ items: [{ id: first.id }], total: 3, page: 2 })
   })
 
   test('200: org:admin sees all that are bound to the organization, and only its own unbound ones', async () => {
@@ -31,28 +31,28 @@ describe('GET …/tokens', () => {
     const bound = await made(person)
     const service = await made(admin, { user_id: await addService(app) })
     const theirs = await addCaller(app, other.user_id, { organization_id: other.org_id }, other.org_id)
-    const seen = ids((await admin.ask('GET', '/tokens')).body)
+    const seen = ids((await admin.request('GET', '/tokens')).body)
     expect(seen).toEqual(expect.arrayContaining([bound.id, service.id, admin.token_id]))
     for (const hidden of [person.token_id, other.token_id, theirs.token_id]) expect(seen).not.toContain(hidden)
     const reading = await addCaller(app, app.user_id, { scopes: ['org:read'] })
-    expect(ids((await reading.ask('GET', '/tokens')).body)).not.toContain(bound.id)
+    expect(ids((await reading.request('GET', '/tokens')).body)).not.toContain(bound.id)
   })
 
   test('200: what the operator chose shows its last four characters and nothing of its beginning', async () => {
-    const { items } = (await admin.ask('GET', '/tokens')).body
+    const { items } = (await admin.request('GET', '/tokens')).body
     const first = items.find((item: { name: string }) => item.name === 'first token')
     expect(first).toMatchObject({ prefix: '', hint: app.token.slice(-4), organization_id: null, created_by: null, kind: 'personal' })
   })
 
-  test('400: an invalid page', async () => void expectProblem(await admin.ask('GET', '/tokens?limit=0'), 400, 'query.limit'))
+  test('400: an invalid page', async () => void expectProblem(await admin.request('GET', '/tokens?limit=0'), 400, 'query.limit'))
   test('403: without org:read', async () => {
     const bound = await addCaller(app, app.user_id, { scopes: ['runs:read'] })
-    expectProblem(await bound.ask('GET', '/tokens'), 403)
+    expectProblem(await bound.request('GET', '/tokens'), 403)
   })
 })
 
 describe('DELETE …/tokens/{token_id}', () => {
-  const revoke = (caller: Caller, id: number) => caller.ask('DELETE', `/tokens/${id}`)
+  const revoke = (caller: Caller, id: number) => caller.request('DELETE', `/tokens/${id}`)
 
   test('200: its next request is refused; twice is the same as once', async () => {
     const { id, token } = await made(member)
@@ -72,7 +72,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     const bound = await made(person)
     expect((await revoke(admin, bound.id)).status).toBe(200)
     expect((await revoke(person, person.token_id)).status).toBe(200)
-    expectProblem(await person.ask('GET', '/tokens'), 401)
+    expectProblem(await person.request('GET', '/tokens'), 401)
     const service = await made(admin, { user_id: await addService(app) })
     expect((await revoke(admin, service.id)).body).toMatchObject({ kind: 'service' })
     expectProblem(await requestWith(app, service.token, 'GET', '/v1/users/me'), 401)
@@ -90,15 +90,15 @@ describe('DELETE …/tokens/{token_id}', () => {
     for (const caller of [narrow, some, elsewhere, free])
       for (const id of [wide.token_id, full.id]) {
         expectProblem(await revoke(caller, id), 404)
-        expect(ids((await caller.ask('GET', '/tokens')).body ?? { items: [] })).not.toContain(id)
+        expect(ids((await caller.request('GET', '/tokens')).body ?? { items: [] })).not.toContain(id)
       }
-    expect(ids((await narrow.ask('GET', '/tokens')).body)).toEqual([same.id, narrow.token_id])
+    expect(ids((await narrow.request('GET', '/tokens')).body)).toEqual([same.id, narrow.token_id])
     expect((await revoke(narrow, same.id)).status).toBe(200)
     for (const caller of [narrow, some, elsewhere, free]) {
       expect((await revoke(caller, caller.token_id)).status).toBe(200)
-      expectProblem(await caller.ask('GET', '/tokens'), 401)
+      expectProblem(await caller.request('GET', '/tokens'), 401)
     }
-    expect((await wide.ask('GET', '/tokens')).status).toBe(200)
+    expect((await wide.request('GET', '/tokens')).status).toBe(200)
   })
 
   test('403: by who only reads', async () => {
@@ -110,7 +110,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     const browser = await addCaller(app, member.user_id, { kind: 'browser' })
     const theirs = await addCaller(app, other.user_id, { organization_id: other.org_id }, other.org_id)
     const words = new Set<string>()
-    const tries: [Caller, number][] = [
+    const attempts: [Caller, number][] = [
       [member, admin.token_id],
       [member, (await made(admin)).id],
       [member, browser.token_id],
@@ -119,12 +119,12 @@ describe('DELETE …/tokens/{token_id}', () => {
       [admin, other.token_id],
       [admin, 424_242],
     ]
-    for (const [caller, id] of tries)
+    for (const [caller, id] of attempts)
       words.add(JSON.stringify({ ...expectProblem(await revoke(caller, id), 404), request_id: '', instance: '' }))
     expect(words.size).toBe(1)
     for (const token of [browser.token, theirs.token, other.token, member.token])
       expect((await requestWith(app, token, 'GET', '/v1/users/me')).status).toBe(200)
   })
 
-  test('400: an invalid id', async () => void expectProblem(await admin.ask('DELETE', '/tokens/x'), 400, 'path.token_id'))
+  test('400: an invalid id', async () => void expectProblem(await admin.request('DELETE', '/tokens/x'), 400, 'path.token_id'))
 })

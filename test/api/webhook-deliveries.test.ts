@@ -119,8 +119,8 @@ describe('200, what has failed', () => {
     expect(await again({ limit: 2 })).toMatchObject({ queued: 2, remaining: 1 })
     expect(await again()).toMatchObject({ queued: 1, remaining: 0 })
     await receiver.until(9)
-    for (const id of [one, three]) expect(sent().filter(told => told.startsWith(`${id} `) && receiver.received.length === 9).length).toBe(3)
-    expect(sent().filter(told => told.startsWith(`${one} `))).toEqual(everything(one))
+    for (const id of [one, three]) expect(sent().filter(line => line.startsWith(`${id} `) && receiver.received.length === 9).length).toBe(3)
+    expect(sent().filter(line => line.startsWith(`${one} `))).toEqual(everything(one))
     expect(await rows(app, `select detail from audit_entries where action = 'webhook.redelivered' order by id desc limit 1`)).toEqual([
       { detail: expect.stringContaining('"count":1') },
     ])

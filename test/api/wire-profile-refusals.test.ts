@@ -87,10 +87,10 @@ describe('422', () => {
     ['a number given twice', 'GET', '/agent/runs?limit=1&limit=2', undefined, 'query.limit'],
     ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
   ]
-  test.each(cases)('%s, reported as a list of locations besides the message', async (_what, method, path, body, place) => {
+  test.each(cases)('%s, reported as a list of locations besides the message', async (_what, method, path, body, location) => {
     const before = await contents(app)
     const answer = await codegen.call(method, org + path, body)
-    expectList(answer, place)
+    expectList(answer, location)
     expect(await contents(app)).toEqual(before)
   })
 
@@ -128,12 +128,12 @@ describe('422', () => {
     expectList({ status: response.status, headers: response.headers, body: await response.json() }, 'body')
   })
 
-  function expectList({ status, headers, body }: Awaited<ReturnType<Caller['call']>>, place: string) {
+  function expectList({ status, headers, body }: Awaited<ReturnType<Caller['call']>>, location: string) {
     expect({ status, body }).toMatchObject({ status: 422, body: { status: 422, status_code: 422, code: 'invalid_request' } })
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(headers.get('x-request-id')).toBe(body.request_id)
     expect(body.message).toEqual(expect.stringMatching(/\w/))
-    expect(body.detail.map((item: { loc: unknown[] }) => item.loc.join('.'))).toContain(place)
+    expect(body.detail.map((item: { loc: unknown[] }) => item.loc.join('.'))).toContain(location)
     for (const { loc, msg, type, ...rest } of body.detail) {
       for (const part of loc) expect(['string', 'number']).toContain(typeof part)
       expect([typeof msg, typeof type, rest]).toEqual(['string', 'string', {}])

@@ -18,11 +18,11 @@ describe('200, the status of a run', () => {
       `${org}/agent/run/${id}/logs`,
       `/v1/alpha/organizations/${app.org_id}/agent/run/${id}/logs`,
     ]) {
-      const told = (await codegen.call('GET', path)).body
+      const theirs = (await codegen.call('GET', path)).body
       const ours = (await app.call('GET', path)).body
-      expect([told.status, ours.status]).toEqual([codegenStatusOf[state], state])
-      expect([told.result, ours.result]).toEqual(ours.result === '' ? [null, ''] : [ours.result, ours.result])
-      expect(JSON.stringify({ ...told, status: '', result: '' })).toBe(JSON.stringify({ ...ours, status: '', result: '' }))
+      expect([theirs.status, ours.status]).toEqual([codegenStatusOf[state], state])
+      expect([theirs.result, ours.result]).toEqual(ours.result === '' ? [null, ''] : [ours.result, ours.result])
+      expect(JSON.stringify({ ...theirs, status: '', result: '' })).toBe(JSON.stringify({ ...ours, status: '', result: '' }))
     }
     const [listed] = (await codegen.call('GET', `${org}/agent/runs?limit=1`)).body.items
     expect([listed.id, listed.status, listed.metadata]).toEqual([id, codegenStatusOf[state], { status: 'queued' }])
@@ -134,15 +134,15 @@ describe('200, ?status=', () => {
       expect({ status, code, total: body.total }).toEqual({ status, code: 200, total: body.items.length })
       return body.items.map((run: { id: number }) => run.id)
     }
-    const told = (word: string) => all.filter(run => run.status === word).map(run => run.id)
+    const runsWith = (word: string) => all.filter(run => run.status === word).map(run => run.id)
     for (const word of codegenStatuses) {
-      expect(await found(word)).toEqual(told(word))
-      if (word !== 'PAUSED' && word !== 'CANCELLED') expect(await found(word.toLowerCase())).toEqual(told(word))
+      expect(await found(word)).toEqual(runsWith(word))
+      if (word !== 'PAUSED' && word !== 'CANCELLED') expect(await found(word.toLowerCase())).toEqual(runsWith(word))
     }
-    for (const word of ['ACTIVE', 'PAUSED', 'COMPLETE', 'CANCELLED', 'ERROR']) expect(told(word)).not.toEqual([])
+    for (const word of ['ACTIVE', 'PAUSED', 'COMPLETE', 'CANCELLED', 'ERROR']) expect(runsWith(word)).not.toEqual([])
     // Each word excludes the others, and several find the union.
     const several = all.filter(run => ['ACTIVE', 'ERROR', 'TIMEOUT'].includes(run.status)).map(run => run.id)
-    expect(several.length).toBeGreaterThan(told('ACTIVE').length)
+    expect(several.length).toBeGreaterThan(runsWith('ACTIVE').length)
     for (const query of ['ACTIVE&status=ERROR&status=TIMEOUT', 'active,ERROR,TIMEOUT', 'ACTIVE,ERROR,TIMEOUT,PENDING'])
       expect(await found(query)).toEqual(several)
     expect(await found('ACTIVE,COMPLETE')).toEqual(all.filter(run => ['ACTIVE', 'COMPLETE'].includes(run.status)).map(run => run.id))

@@ -25,39 +25,39 @@ const size = soak
   : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
 /** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
-async function createRuns(nodes: ClusterNode[], told: Observed, random: Random, going: () => boolean): Promise<void> {
+async function createRuns(nodes: ClusterNode[], observed: Observed, random: Random, going: () => boolean): Promise<void> {
   for (let n = 0; n < size.runs; n++) {
     const key = `chaos-${seed}-${n}`
     const model = n % 2 === 0 ? {} : { model: PRICED.model }
     const body = JSON.stringify({ prompt: `chaos ${n}: ${size.steps} steps`, metadata: { key }, ...model })
     for (let done = false; !done; ) {
-      const answer = await ask(random.of(nodes).base_url, 'POST', '/run', body, key)
+      const answer = await request(random.of(nodes).base_url, 'POST', '/run', body, key)
       done = answer !== null
-      if (answer) told.created.set(key, (JSON.parse(answer) as { id: number }).id)
+      if (answer) observed.created.set(key, (JSON.parse(answer) as { id: number }).id)
       else await delay(100)
     }
     if (going()) await delay(random.between(0, (1.2 * size.for_ms) / size.runs))
   }
 }
 
-async function readTraces(nodes: ClusterNode[], told: Observed, random: Random, going: () => boolean): Promise<void> {
+async function readTraces(nodes: ClusterNode[], observed: Observed, random: Random, going: () => boolean): Promise<void> {
   while (going()) {
     await delay(300)
-    const ids = [...told.created.values()]
+    const ids = [...observed.created.values()]
     if (ids.length === 0) continue
     const id = random.of(ids)
-    const page = await ask(random.of(nodes).base_url, 'GET', `/run/${id}/logs`)
+    const page = await request(random.of(nodes).base_url, 'GET', `/run/${id}/logs`)
     if (page === null) continue
     const { logs } = JSON.parse(page) as { logs: { seq: number }[] }
-    const before = told.traces.get(id) ?? []
+    const before = observed.traces.get(id) ?? []
     const now = logs.map(entry => JSON.stringify(entry))
-    if (before.some((entry, i) => i < now.length && entry !== now[i])) told.changed.push(`I3: what was read of run ${id} has changed`)
-    if (now.length > before.length) told.traces.set(id, now)
+    if (before.some((entry, i) => i < now.length && entry !== now[i])) observed.changed.push(`I3: what was read of run ${id} has changed`)
+    if (now.length > before.length) observed.traces.set(id, now)
   }
 }
 
 /** The body of a 200; null for everything else: the process is gone, drains, or has no database. */
-async function ask(base_url: string, method: string, path: string, body?: string, key?: string): Promise<string | null> {
+async function request(base_url: string, method: string, path: string, body?: string, key?: string): Promise<string | null> {
   try {
     const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
       method,
@@ -79,10 +79,10 @@ function slowRemote({ repository }: Cluster): void {
 }
 
 /** The database may be the one that was killed. */
-async function whenThere<T>(ask: () => Promise<T>): Promise<T> {
+async function whenThere<T>(query: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + 30_000; ; await delay(100)) {
     try {
-      return await ask()
+      return await query()
     } catch (error) {
       if (!isDatabaseAway(error) || Date.now() > end) throw error
     }
@@ -128,23 +128,26 @@ test(`processes are killed at random (TEST_SEED=${seed}): every run completes, e
   while (nodes.length < size.serve) nodes.push(await cluster.start('serve'))
   const serving = nodes.slice()
   for (let n = 0; n < size.work; n++) nodes.push(await cluster.start('work'))
-  const told: Observed = { created: new Map(), traces: new Map(), changed: [] }
+  const observed: Observed = { created: new Map(), traces: new Map(), changed: [] }
   let going = true
-  const clients = [createRuns(serving, told, seeded(seed + 2), () => going), readTraces(serving, told, seeded(seed + 3), () => going)]
+  const clients = [
+    createRuns(serving, observed, seeded(seed + 2), () => going),
+    readTraces(serving, observed, seeded(seed + 3), () => going),
+  ]
   const faults = await killProcesses(cluster, nodes, postgres, random, { for_ms: size.for_ms, pause_ms: [500, 3_000] }, async () => {
     serving.splice(0, serving.length, ...nodes.filter(node => node.role === 'serve'))
-    expect(await whenThere(() => broken(cluster, told)), `TEST_SEED=${seed}`).toEqual([])
+    expect(await whenThere(() => broken(cluster, observed)), `TEST_SEED=${seed}`).toEqual([])
   })
   going = false
   await Promise.all(clients)
   await allEnded(cluster)
   const dirs = nodes.map(node => node.data_dir)
-  expect({ seed, wrong: [...(await broken(cluster, told)), ...(await unfinished(cluster, size.steps, agent.served, dirs))] }).toEqual({
+  expect({ seed, wrong: [...(await broken(cluster, observed)), ...(await unfinished(cluster, size.steps, agent.served, dirs))] }).toEqual({
     seed,
     wrong: [],
   })
   expect({ seed, wrong: await undelivered(cluster, receiver.received, size.end_ms) }).toEqual({ seed, wrong: [] })
-  expect(told.created.size).toBe(size.runs)
+  expect(observed.created.size).toBe(size.runs)
   const [resumed] = await cluster.rows<{ n: number; median_ms: number; p95_ms: number }>(
     `select count(*) as n, percentile_cont(0.5) within group (order by ms) as median_ms, percentile_cont(0.95) within group (order by ms) as p95_ms
       from (select extract(epoch from created_at - (body::json ->> 'since')::timestamptz) * 1000 as ms from journal

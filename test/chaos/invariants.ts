@@ -14,13 +14,13 @@ export type Observed = { created: Map<string, number>; traces: Map<number, strin
  * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: no budget is reserved for a run that no worker
  * has, and the daily usage is the sum of the runs.
  */
-export async function broken(cluster: Cluster, told: Observed): Promise<string[]> {
+export async function broken(cluster: Cluster, observed: Observed): Promise<string[]> {
   const found = await Promise.all([
-    ...[lost(cluster, told), forbiddenMoves(cluster), gaps(cluster), mixedOwners(cluster)],
+    ...[lost(cluster, observed), forbiddenMoves(cluster), gaps(cluster), mixedOwners(cluster)],
     manyPullRequests(cluster),
     wrongMoney(cluster),
   ])
-  return [...found.flat(), ...told.changed]
+  return [...found.flat(), ...observed.changed]
 }
 
 async function lost({ rows }: Cluster, { created }: Observed): Promise<string[]> {

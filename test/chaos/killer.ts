@@ -57,11 +57,11 @@ export async function killProcesses(
 
 /** Like a process supervisor: a start that failed because of the database is retried. */
 async function startAgain(cluster: Cluster, { role, data_dir }: ClusterNode): Promise<ClusterNode> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await cluster.start(role, data_dir)
     } catch (error) {
-      if (tries === 5) throw error
+      if (attempt === 5) throw error
     }
   }
 }

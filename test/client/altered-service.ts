@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { request as ask, createServer } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 export type Answer = { status: number; headers: Record<string, string>; body: string }
@@ -13,7 +13,7 @@ export async function startAltered(
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? ''
     paths.push(path)
-    const through = ask(base_url + path, { method: incoming.method, headers: incoming.headers }, async response => {
+    const through = httpRequest(base_url + path, { method: incoming.method, headers: incoming.headers }, async response => {
       if (response.headers['content-type']?.startsWith('text/event-stream')) {
         outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
         outgoing.on('close', () => response.destroy())

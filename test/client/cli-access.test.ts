@@ -32,7 +32,7 @@ describe('login', () => {
       code: 4,
       err: `agentrun: not signed in to ${other.base_url}: run "agentrun login", or set AGENTRUN_TOKEN\n`,
     })
-    expect(other.asked).toEqual([])
+    expect(other.requests).toEqual([])
   })
 
   test('of several services keeps each, and the last one is the usual one', async () => {
@@ -45,7 +45,7 @@ describe('login', () => {
     expect(default_url).toBe(app.base_url)
     expect(services[other.base_url]).toEqual({ token: 'another-token', organization_id: 7 })
     await runCli(['runs', '--url', other.base_url], { env })
-    expect(other.asked.at(-1)).toMatchObject({
+    expect(other.requests.at(-1)).toMatchObject({
       path: '/v1/organizations/7/agent/runs?limit=20',
       headers: { authorization: 'Bearer another-token' },
     })
@@ -136,8 +136,8 @@ describe('completion', () => {
   const complete = async (...words: string[]) => {
     const script = (await runCli(['completion', 'bash'])).out
     const quoted = words.map(word => `'${word}'`).join(' ')
-    const ask = `COMP_WORDS=(agentrun ${quoted}); COMP_CWORD=${words.length}; _agentrun; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { code, out, err } = await runCli(['-c', `${script}\n${ask}`], { program: ['bash'] })
+    const complete = `COMP_WORDS=(agentrun ${quoted}); COMP_CWORD=${words.length}; _agentrun; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { code, out, err } = await runCli(['-c', `${script}\n${complete}`], { program: ['bash'] })
     expect({ code, err }).toEqual({ code: 0, err: '' })
     return out.trim().split('\n')
   }

@@ -183,8 +183,8 @@ describe('checks', () => {
 describe('environments', () => {
   test('lists what was prepared, and drops one or all of it', async () => {
     const { id: run_id } = await createRun(app, { prompt: 'x' })
-    const place = { organization_id: app.org_id, repository_id: app.repo_id, run_id }
-    const [one] = [await addEnvironment(app.db, place, 'one'), await addEnvironment(app.db, place, 'two')]
+    const owners = { organization_id: app.org_id, repository_id: app.repo_id, run_id }
+    const [one] = [await addEnvironment(app.db, owners, 'one'), await addEnvironment(app.db, owners, 'two')]
     const { out } = await cli(['environments', 'list', 'sample/invoice'])
     expect(out).toMatch(/ID.*SETUP\n/)
     expect(out).toMatch(new RegExp(`\n${one} .* one .*aaaaaaaa`))

@@ -77,10 +77,10 @@ console.log(JSON.stringify({ status, types, pages, refused: refused instanceof A
     env: { BASE: app.base_url, TOKEN: app.token },
   })
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  const said = JSON.parse(out)
-  expect(said).toMatchObject({ status: 'completed', refused: 'not_found' })
-  expect(said.types.at(-1)).toBe('FINAL_ANSWER')
-  expect(said.pages.reduce((sum: number, count: number) => sum + count, 0)).toBe(said.types.length)
+  const report = JSON.parse(out)
+  expect(report).toMatchObject({ status: 'completed', refused: 'not_found' })
+  expect(report.types.at(-1)).toBe('FINAL_ANSWER')
+  expect(report.pages.reduce((sum: number, count: number) => sum + count, 0)).toBe(report.types.length)
 })
 
 test('the command works from there', async () => {
@@ -130,11 +130,11 @@ export { isAtRest, status }
     ["client.call('streamAgentRunEvents', { params: { agent_run_id: 1 } })", /TS2345/],
   ]
   const start = "import { createClient } from 'agentrun'\nconst client = createClient({ base_url: '', token: '' })\n"
-  const said = compile('wrong', start + wrong.map(([line]) => `await ${line}\n`).join(''))
+  const output = compile('wrong', start + wrong.map(([line]) => `await ${line}\n`).join(''))
   for (const [n, [line, error]] of wrong.entries())
-    expect({ line, said: said.split('\n').find(it => it.startsWith(`wrong.ts(${n + 3},`)) }).toEqual({
+    expect({ line, message: output.split('\n').find(it => it.startsWith(`wrong.ts(${n + 3},`)) }).toEqual({
       line,
-      said: expect.stringMatching(error),
+      message: expect.stringMatching(error),
     })
 }, 120_000)
 

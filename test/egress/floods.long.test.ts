@@ -21,9 +21,9 @@ async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise
   const odd: string[] = []
   let requested = 0
   for (let going = true; going || requested < 3; requested++) {
-    going = await Promise.race([until.then(() => false), run(`curl -sS -m 10 ${url} 2>&1`).then(said => odd.push(said) > 0)])
+    going = await Promise.race([until.then(() => false), run(`curl -sS -m 10 ${url} 2>&1`).then(output => odd.push(output) > 0)])
   }
-  return odd.filter(said => said !== 'fine')
+  return odd.filter(output => output !== 'fine')
 }
 
 it('E132: ten thousand connections of one run are closed or answered, and another run and the worker do not notice', async () => {
@@ -124,14 +124,14 @@ it('E133: no request smuggles another one through the proxy, for every way to de
     const line = `POST http://a.example:${server.port}/asked HTTP/1.1\r\nHost: a.example:${server.port}`
     await egress.run(flood(1, `${line}\r\n${/^connection:/i.test(headers) ? '' : 'Connection: close\r\n'}${headers}\r\n\r\n${body}`))
     expect(received.length, what).toBeLessThanOrEqual(1)
-    for (const said of received.filter(text => text !== '')) expect(oneRequest(said), `${what}: ${said}`).toBe(true)
+    for (const request of received.filter(text => text !== '')) expect(oneRequest(request), `${what}: ${request}`).toBe(true)
   }
 })
 
 /** One request whose body a server reads as the proxy wrote it: nothing is left that would be another one. */
-function oneRequest(said: string): boolean {
-  const end = said.indexOf('\r\n\r\n')
-  const [head, sent] = [said.slice(0, end), said.slice(end + 4)]
+function oneRequest(request: string): boolean {
+  const end = request.indexOf('\r\n\r\n')
+  const [head, sent] = [request.slice(0, end), request.slice(end + 4)]
   const length = /^content-length: (\d+)$/im.exec(head)?.[1]
   const chunked = /^transfer-encoding: chunked$/im.test(head)
   if (head.match(/^host: /gim)?.length !== 1 || (chunked && length !== undefined)) return false
@@ -145,10 +145,15 @@ it('E133: requests one behind the other are each judged by their own rule', asyn
     answer.end('fine')
   })
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port, methods: ['GET'] }], ...open })
-  const ask = (method: string, host: string, path: string) =>
+  const requestText = (method: string, host: string, path: string) =>
     `${method} http://${host}:${server.port}${path} HTTP/1.1\r\nHost: a.example\r\n\r\n`
   const last = `GET http://a.example:${server.port}/3 HTTP/1.1\r\nConnection: close\r\n\r\n`
-  await egress.run(flood(1, ask('GET', 'a.example', '/1') + ask('DELETE', 'a.example', '/2') + ask('GET', 'b.example', '/2') + last))
+  await egress.run(
+    flood(
+      1,
+      requestText('GET', 'a.example', '/1') + requestText('DELETE', 'a.example', '/2') + requestText('GET', 'b.example', '/2') + last,
+    ),
+  )
   expect(received.filter(line => !line.startsWith(`GET a.example:${server.port} /`))).toEqual([])
   expect(received.some(line => line.endsWith('/2'))).toBe(false)
 })

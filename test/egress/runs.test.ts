@@ -20,8 +20,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const set = async (place: 'organization' | 'repository', agent: unknown) => {
-  const path = place === 'organization' ? '/egress' : `/repos/${app.repo_id}/egress`
+const set = async (level: 'organization' | 'repository', agent: unknown) => {
+  const path = level === 'organization' ? '/egress' : `/repos/${app.repo_id}/egress`
   const answer = await app.call('PUT', `/v1/organizations/${app.org_id}${path}`, { agent })
   expect(answer.status).toBe(200)
 }
@@ -75,7 +75,7 @@ describe('what is allowed', () => {
   test('a host is allowed for a run that began while nothing was, and holds for it within moments', async () => {
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
-    for (let told = false; !told; ) told = (await allLogs(app, id)).some(log => log.tool_output?.reason === 'off')
+    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_output?.reason === 'off')
     const rule = { host: 'localhost', port: server.port }
     const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`, rule)
     expect(allowed).toMatchObject({ status: 200, body: { agent: { mode: 'allowlist', allow: [rule], presets: [] } } })
@@ -100,7 +100,7 @@ describe('what is allowed', () => {
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; touch tried; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
     // The trace reports it before it is allowed.
-    for (let told = false; !told; ) told = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
+    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
     const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/egress/allow`, {
       host: 'localhost',
       port: server.port,
@@ -149,9 +149,10 @@ describe('what is refused', () => {
   test('does not flood the trace, whatever is tried', async () => {
     await set('organization', { mode: 'allowlist' })
     const end = ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'
-    const ask = 'const ask = text => new Promise(done => require("net").connect(3128, "127.0.0.1").on("close", done).resume().end(text))'
+    const define_send =
+      'const ask = text => new Promise(done => require("net").connect(3128, "127.0.0.1").on("close", done).resume().end(text))'
     const each = `await ask("CONNECT n" + i + ".evil.example:443${end}"); await ask("GET /" + i + "${end}")`
-    const { blocked } = await play(`node -e '${ask}; (async () => { for (let i = 0; i < 80; i++) { ${each} } })()'`)
+    const { blocked } = await play(`node -e '${define_send}; (async () => { for (let i = 0; i < 80; i++) { ${each} } })()'`)
     expect(blocked).toHaveLength(51)
     expect(blocked.at(-1).tool_output).toMatchObject({ reason: 'again', others: expect.any(Number) })
   })
@@ -161,7 +162,7 @@ describe('what is refused', () => {
       prompt: playbook('curl -s http://a.evil.example/; curl -s http://a.evil.example/; touch done; sleep 100'),
       model: 'scripted/playbook',
     })
-    for (let told = false; !told; ) told = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
+    for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_name === 'egress_blocked')
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
     expect(await awaitRun(app, id, run => run.terminal)).toMatchObject({ status: 'cancelled' })
   })

@@ -16,7 +16,7 @@ export type TestEgress = AsyncDisposable & {
   /** What was refused, in its order. */
   refusals: Refusal[]
   /** The reported requests. */
-  said: string[]
+  request_texts: string[]
   /** May be changed at any time. */
   rules: Rule[]
   proxy: EgressProxy
@@ -37,7 +37,7 @@ export async function startEgress(options: {
   mkdirSync(folder)
   chmodSync(folder, 0o711)
   const refusals: Refusal[] = []
-  const said: string[] = []
+  const request_texts: string[] = []
   const rules = [...mirrorRules(options.mirrors ?? []), ...options.rules]
   const configuration: ProxyConfiguration = {
     rules: async () => rules,
@@ -49,7 +49,7 @@ export async function startEgress(options: {
     allow_private: options.allow_private ?? false,
     upstream: options.upstream ?? null,
     caps: { ...default_caps, ...options.caps },
-    onRequestText: text => said.push(text),
+    onRequestText: text => request_texts.push(text),
     onRefused: refusal => refusals.push(refusal),
   }
   const proxy = createProxy(configuration)
@@ -66,7 +66,7 @@ export async function startEgress(options: {
     box,
     run: async command => (await box.shell(command)).text,
     refusals,
-    said,
+    request_texts,
     rules,
     proxy,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -14,8 +14,8 @@ afterEach(() => void vi.useRealTimers())
 
 test('row 33: the clock of the process jumps by hours in both directions under runs: no lease, deadline or budget ends, entries stay in order, and the newest commit is found', async () => {
   await using app = await startCodingApp(({ body }) => {
-    const said = JSON.stringify(body.messages)
-    return said.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(said)?.[1] ?? 'true'))
+    const messages = JSON.stringify(body.messages)
+    return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
   })
   vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() })
   for (const [i, jump] of [2 * HOUR, -3 * HOUR].entries()) {
@@ -52,7 +52,7 @@ test('row 34: in any time zone, of process and database, every time is UTC, and 
   const service = await startServiceProcess(env, 'serve')
   try {
     // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
-    const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
+    const request = async (method: string, path: string, body?: unknown): Promise<any> => {
       const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
       const answer = await fetch(`${service.base_url}/v1/organizations/1${path}`, {
         method,
@@ -61,22 +61,22 @@ test('row 34: in any time zone, of process and database, every time is UTC, and 
       })
       return { status: answer.status, ...((await answer.json()) as object) }
     }
-    const run = await ask('POST', '/agent/run', { prompt: 'when?', repo_id: null, repoless: true })
-    const { logs } = await ask('GET', `/agent/run/${run.id}/logs`)
+    const run = await request('POST', '/agent/run', { prompt: 'when?', repo_id: null, repoless: true })
+    const { logs } = await request('GET', `/agent/run/${run.id}/logs`)
     for (const time of [run.created_at, run.deadline_at, logs[0].created_at]) {
       expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(25 * HOUR)
     }
     expect(Math.abs(Date.parse(run.created_at) - Date.now())).toBeLessThan(HOUR)
-    const found = async (query: string) => (await ask('GET', `/agent/runs?${query}`)).items.map((item: { id: number }) => item.id)
+    const found = async (query: string) => (await request('GET', `/agent/runs?${query}`)).items.map((item: { id: number }) => item.id)
     expect(await found(`created_after=${encodeURIComponent(new Date(Date.now() - HOUR).toISOString())}`)).toEqual([run.id])
     expect(await found(`created_after=${encodeURIComponent(new Date(Date.now() + HOUR).toISOString())}`)).toEqual([])
     expect(await found('created_before=2999-12-31T23%3A59%3A59Z')).toEqual([run.id])
-    const leap = await ask('GET', '/agent/runs?created_after=2016-12-31T23%3A59%3A60Z')
+    const leap = await request('GET', '/agent/runs?created_after=2016-12-31T23%3A59%3A60Z')
     expect([200, 400]).toContain(leap.status)
-    const token = await ask('POST', '/tokens', { name: 'far ahead', expires_at: '2100-02-28T23:59:59.999Z' })
+    const token = await request('POST', '/tokens', { name: 'far ahead', expires_at: '2100-02-28T23:59:59.999Z' })
     expect(token).toMatchObject({ status: 200, expires_at: '2100-02-28T23:59:59.999Z' })
-    const { items } = await ask('GET', '/usage')
+    const { items } = await request('GET', '/usage')
     for (const item of items) expect(item.day ?? item.key).toBe(new Date().toISOString().slice(0, 10))
   } finally {
     service.child.kill('SIGTERM')

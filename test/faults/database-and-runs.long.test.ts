@@ -17,9 +17,9 @@ beforeAll(async () => {
   app = stack.use(
     await startCodingApp(
       ({ body }) => {
-        const said = JSON.stringify(body.messages)
-        if (said.includes('whether it took effect is unknown')) return { text: 'Went on.' }
-        return said.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(said)?.[1] ?? 'true'))
+        const messages = JSON.stringify(body.messages)
+        if (messages.includes('whether it took effect is unknown')) return { text: 'Went on.' }
+        return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
       },
       { DATABASE_URL: proxy.url },
     ),
@@ -69,12 +69,12 @@ test('row 13: requests that take every connection of the API take none of the wo
   const { id } = await createRun(app, { prompt: 'run: sleep 7; echo kept', repo_id: null, repoless: true })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break
   let crowded = true
-  const ask = async () => {
+  const request = async () => {
     while (crowded) await app.call('GET', `/v1/organizations/${app.org_id}/repos`)
   }
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table repositories' })
-    const crowd = Array.from({ length: 60 }, ask)
+    const crowd = Array.from({ length: 60 }, request)
     await new Promise(resolve => setTimeout(resolve, 8_000))
     crowded = false
     await Promise.all(crowd)

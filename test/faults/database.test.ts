@@ -61,11 +61,11 @@ describe('row 14: another transaction undoes ours', () => {
     await direct.query({ text: 'create table pairs (id int primary key, n int not null)' })
     await direct.query({ text: 'insert into pairs values (1, 0), (2, 0)' })
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
-    const tries = [0, 0]
+    const attempts = [0, 0]
     const add = (who: 0 | 1) =>
       direct.transaction(async tx => {
         const order = who === 0 ? [1, 2] : [2, 1]
-        tries[who] = (tries[who] ?? 0) + 1
+        attempts[who] = (attempts[who] ?? 0) + 1
         await tx.query({ text: 'update pairs set n = n + 1 where id = $1', values: [order[0]] })
         both[who].resolve()
         await both[1 - who]?.promise
@@ -73,19 +73,19 @@ describe('row 14: another transaction undoes ours', () => {
       })
     await Promise.all([add(0), add(1)])
     expect((await direct.query({ text: 'select n from pairs order by id' })).rows).toEqual([{ n: 2 }, { n: 2 }])
-    expect(tries.toSorted()).toEqual([1, 2])
+    expect(attempts.toSorted()).toEqual([1, 2])
   })
 
   test.each(['40001', '40P01'])('%s again and again is tried four times in all, then it is 503', async code => {
     const undone = { text: `do $$ begin raise exception 'undone' using errcode = '${code}'; end $$` }
-    let tries = 0
+    let attempts = 0
     const error = await direct
       .transaction(async tx => {
-        tries++
+        attempts++
         await tx.query(undone)
       })
       .catch(toServiceError)
-    expect(tries).toBe(4)
+    expect(attempts).toBe(4)
     expect(error).toMatchObject({ code: 'unavailable' })
     await expect(direct.query(undone)).rejects.toMatchObject({ code })
   })
@@ -94,15 +94,15 @@ describe('row 14: another transaction undoes ours', () => {
 describe('row 10: the database is away', () => {
   test('one that was in the middle for too long holds nothing any more, and is done again', async () => {
     await using ours = new Database(direct.connection_string, { max: 1, on_error: () => {}, idle_ms: 200 })
-    let tries = 0
+    let attempts = 0
     await direct.query({ text: 'create table middles (n int)' })
     await ours.transaction(async tx => {
-      tries++
+      attempts++
       await tx.query({ text: 'insert into middles values (1)' })
       const over = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
-      if (tries === 1) await expect.poll(async () => (await direct.query({ text: over })).rows, { timeout: 20_000 }).toEqual([])
+      if (attempts === 1) await expect.poll(async () => (await direct.query({ text: over })).rows, { timeout: 20_000 }).toEqual([])
     })
-    expect(tries).toBe(2)
+    expect(attempts).toBe(2)
     expect((await direct.query({ text: 'select n from middles' })).rows).toEqual([{ n: 1 }])
   })
 

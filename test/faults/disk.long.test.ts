@@ -21,8 +21,8 @@ test.skipIf(missing !== null)(
   'row 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it continue; while others fill it nothing is started',
   async () => {
     const script = ({ body }: { body: Record<string, unknown> }) => {
-      const said = JSON.stringify(body.messages)
-      return said.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(said)?.[1] ?? 'true'))
+      const messages = JSON.stringify(body.messages)
+      return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
     }
     await using app = await startCodingApp(script, { AGENTRUN_DISK_RESERVE_BYTES: String(8 * 1024 ** 2) })
     using disk = mountSmallDisk(64 * 1024 ** 2, join(app.data_dir, 'workspaces'))
@@ -91,13 +91,13 @@ test.skipIf(missing !== null)(
       expect(service.base_url).not.toBe('')
       disk.fill()
       // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
-      const ask = async (method: string, path: string, body?: unknown): Promise<any> => {
+      const request = async (method: string, path: string, body?: unknown): Promise<any> => {
         const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
         const answer = await fetch(service.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
         return answer.json()
       }
-      const { id } = await ask('POST', '/v1/organizations/1/agent/run', { prompt: 'look around', repo_id: null, repoless: true })
-      const end = async () => (await ask('GET', `/v1/organizations/1/agent/run/${id}`)).status
+      const { id } = await request('POST', '/v1/organizations/1/agent/run', { prompt: 'look around', repo_id: null, repoless: true })
+      const end = async () => (await request('GET', `/v1/organizations/1/agent/run/${id}`)).status
       while (!['completed', 'failed'].includes(await end())) await new Promise(resolve => setTimeout(resolve, 1_000))
       expect(await end()).toBe('completed')
       service.child.kill('SIGTERM')

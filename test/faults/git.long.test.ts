@@ -67,11 +67,11 @@ test('row 26: a remote that is down at the clone is tried three times, each wait
   remote.away = true
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'git_unavailable', base_sha: null, total_logs: 4 })
-  const told = { code: 'unreachable', phase: 'clone', retryable: true }
+  const failure = { code: 'unreachable', phase: 'clone', retryable: true }
   expect(await errorsOf(app, id)).toMatchObject([
-    { ...told, attempt: 1, retry_in_ms: expect.any(Number) },
-    { ...told, attempt: 2, retry_in_ms: expect.any(Number) },
-    told,
+    { ...failure, attempt: 1, retry_in_ms: expect.any(Number) },
+    { ...failure, attempt: 2, retry_in_ms: expect.any(Number) },
+    failure,
   ])
   expect(app.model.requests).toHaveLength(0)
   remote.away = false

@@ -16,9 +16,9 @@ const values: Record<string, string> = {
 }
 beforeAll(async () => {
   app = await startCodingApp(({ body }) => {
-    const said = JSON.stringify(body.messages)
-    const wanted = /arguments: (\w+)/.exec(said)?.[1] ?? ''
-    return said.includes('"role":"tool"')
+    const messages = JSON.stringify(body.messages)
+    const wanted = /arguments: (\w+)/.exec(messages)?.[1] ?? ''
+    return messages.includes('"role":"tool"')
       ? { text: 'Done.' }
       : { ...calls({ name: wanted === 'file' ? 'write' : 'shell', arguments: values[wanted] ?? '{}' }), split: 65_536 }
   })

@@ -67,10 +67,10 @@ test('row 47: twenty resumes of a finished run in parallel, with active workers:
   await awaitRun(app, id, state => state.terminal)
   const { logs } = (await app.call('GET', `${path}/${id}/logs?limit=100`)).body
   expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
-  const said = logs.flatMap((entry: { message_type: string; observation: { text: string } }) =>
+  const texts = logs.flatMap((entry: { message_type: string; observation: { text: string } }) =>
     entry.message_type === 'USER_MESSAGE' && entry.observation.text.startsWith('again') ? [entry.observation.text] : [],
   )
-  expect(said.toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `again ${i}`).toSorted())
+  expect(texts.toSorted()).toEqual(Array.from({ length: 20 }, (_, i) => `again ${i}`).toSorted())
   const turns = new Set(
     logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER').map((entry: { turn: number }) => entry.turn),
   )

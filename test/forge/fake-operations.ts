@@ -3,7 +3,7 @@ import type { FakePull, FakeState } from './fake-state.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
 type Json = any
-export type Asked = { params: Record<string, string>; query: URLSearchParams; body: Json; login: string }
+export type FakeRequest = { params: Record<string, string>; query: URLSearchParams; body: Json; login: string }
 export type Answered = { status: number; body: Json; link?: string }
 
 const no = (status: number, message: string, errors?: Json[]): Answered => ({
@@ -12,9 +12,9 @@ const no = (status: number, message: string, errors?: Json[]): Answered => ({
 })
 
 /** One page of a list, with the `Link` that GitHub adds. */
-export function page<T>(asked: Asked, url: string, all: T[]): { rows: T[]; link: string | undefined } {
-  const size = Math.min(100, Number(asked.query.get('per_page') ?? 30))
-  const n = Number(asked.query.get('page') ?? 1)
+export function page<T>(request: FakeRequest, url: string, all: T[]): { rows: T[]; link: string | undefined } {
+  const size = Math.min(100, Number(request.query.get('per_page') ?? 30))
+  const n = Number(request.query.get('page') ?? 1)
   const last = Math.max(1, Math.ceil(all.length / size))
   const to = (number: number, rel: string) => `<${url}?per_page=${size}&page=${number}>; rel="${rel}"`
   return { rows: all.slice((n - 1) * size, n * size), link: n < last ? `${to(n + 1, 'next')}, ${to(last, 'last')}` : undefined }
@@ -27,16 +27,16 @@ export const list = ({ rows, link }: { rows: Json[]; link: string | undefined },
 })
 
 /** What GitHub does, by operation of its description. */
-export function fakeOperations(state: FakeState): Record<string, (asked: Asked) => Answered> {
+export function fakeOperations(state: FakeState): Record<string, (request: FakeRequest) => Answered> {
   const pulls = '/repos/{owner}/{repo}/pulls'
-  const one = (asked: Asked, work: (pull: FakePull) => Answered): Answered => {
-    const pull = state.pulls.find(({ number }) => number === Number(asked.params.pull_number))
+  const one = (request: FakeRequest, work: (pull: FakePull) => Answered): Answered => {
+    const pull = state.pulls.find(({ number }) => number === Number(request.params.pull_number))
     return pull ? work(pull) : no(404, 'Not Found')
   }
   const whole = (pull: FakePull, status = 200): Answered => ({ status, body: state.pullObject(pull, 'whole') })
   return {
-    [`GET ${pulls}`]: asked => {
-      const { query } = asked
+    [`GET ${pulls}`]: request => {
+      const { query } = request
       const head = query.get('head')
       const wanted = query.get('state') ?? 'open'
       const found = state.pulls
@@ -45,7 +45,7 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
         .sort((a, b) => (query.get('direction') === 'asc' ? a.number - b.number : b.number - a.number))
       return list(
         page(
-          asked,
+          request,
           `${state.api}/pulls`,
           found.map(pull => state.pullObject(pull, 'simple')),
         ),
@@ -79,10 +79,10 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       state.pulls.push(pull)
       return whole(pull, 201)
     },
-    [`GET ${pulls}/{pull_number}`]: asked => one(asked, pull => whole(pull)),
-    [`PATCH ${pulls}/{pull_number}`]: asked =>
-      one(asked, pull => {
-        const { title, body, state: to, base } = asked.body
+    [`GET ${pulls}/{pull_number}`]: request => one(request, pull => whole(pull)),
+    [`PATCH ${pulls}/{pull_number}`]: request =>
+      one(request, pull => {
+        const { title, body, state: to, base } = request.body
         if (to !== undefined && pull.merged_sha !== null)
           return no(422, 'Validation Failed', [{ resource: 'PullRequest', field: 'state', code: 'invalid' }])
         Object.assign(pull, {
@@ -93,24 +93,24 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
         })
         return whole(pull)
       }),
-    [`PUT ${pulls}/{pull_number}/merge`]: asked =>
-      one(asked, pull => {
+    [`PUT ${pulls}/{pull_number}/merge`]: request =>
+      one(request, pull => {
         if (pull.state !== 'open' || pull.draft) return no(405, 'Pull Request is not mergeable')
-        if (asked.body.sha !== undefined && asked.body.sha !== state.sha(pull.head))
+        if (request.body.sha !== undefined && request.body.sha !== state.sha(pull.head))
           return no(409, 'Head branch was modified. Review and try the merge again.')
-        const sha = state.merge(pull, asked.body.commit_title ?? 'Merge')
+        const sha = state.merge(pull, request.body.commit_title ?? 'Merge')
         return { status: 200, body: { sha, merged: true, message: 'Pull Request successfully merged' } }
       }),
-    'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': asked => {
-      const number = Number(asked.params.issue_number)
-      const since = asked.query.get('since')
+    'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': request => {
+      const number = Number(request.params.issue_number)
+      const since = request.query.get('since')
       const found = state.comments.filter(
         ({ number: of, created_at, updated_at = created_at }) =>
           of === number && (since === null || updated_at === undefined || Date.parse(updated_at) >= Date.parse(since)),
       )
       return list(
         page(
-          asked,
+          request,
           `${state.api}/issues/${number}/comments`,
           found.map(comment => state.commentObject(comment)),
         ),
@@ -136,38 +136,38 @@ export function fakeOperations(state: FakeState): Record<string, (asked: Asked) 
       state.comments = state.comments.filter(one => one !== comment)
       return { status: 204, body: null }
     },
-    'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': asked => {
-      const [only, all] = [asked.query.get('check_name'), asked.query.get('filter') === 'all']
+    'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': request => {
+      const [only, all] = [request.query.get('check_name'), request.query.get('filter') === 'all']
       const found = state.checks
         .map((check, i) => ({ check, object: state.checkObject(check, i + 1) }))
-        .filter(({ check }) => check.sha === asked.params.ref && (only === null || check.name === only))
+        .filter(({ check }) => check.sha === request.params.ref && (only === null || check.name === only))
         // The newest of each name of an app, unless all are requested; the newest comes first.
         .filter(
           ({ check }, i, of) => all || !of.slice(i + 1).some(later => later.check.name === check.name && later.check.app === check.app),
         )
         .map(({ object }) => object)
       if (all) found.reverse()
-      const { rows, link } = page(asked, `${state.api}/commits/${asked.params.ref}/check-runs`, found)
+      const { rows, link } = page(request, `${state.api}/commits/${request.params.ref}/check-runs`, found)
       return list({ rows, link }, { total_count: found.length, check_runs: rows })
     },
-    'GET /repos/{owner}/{repo}/actions/runs': asked => {
+    'GET /repos/{owner}/{repo}/actions/runs': request => {
       const found = state.workflow_runs
-        .flatMap((run, i) => (run.sha === asked.query.get('head_sha') ? [state.workflowRunObject(run, i + 1)] : []))
+        .flatMap((run, i) => (run.sha === request.query.get('head_sha') ? [state.workflowRunObject(run, i + 1)] : []))
         .reverse()
-      const { rows, link } = page(asked, `${state.api}/actions/runs`, found)
+      const { rows, link } = page(request, `${state.api}/actions/runs`, found)
       return list({ rows, link }, { total_count: found.length, workflow_runs: rows })
     },
-    'GET /repos/{owner}/{repo}/commits/{ref}/statuses': asked => {
+    'GET /repos/{owner}/{repo}/commits/{ref}/statuses': request => {
       const found = state.statuses
-        .flatMap((status, i) => (status.sha === asked.params.ref ? [state.statusObject(status, i + 1)] : []))
+        .flatMap((status, i) => (status.sha === request.params.ref ? [state.statusObject(status, i + 1)] : []))
         .reverse()
-      return list(page(asked, `${state.api}/commits/${asked.params.ref}/statuses`, found))
+      return list(page(request, `${state.api}/commits/${request.params.ref}/statuses`, found))
     },
     'POST /repos/{owner}/{repo}/statuses/{sha}': ({ params, body, login }) => {
-      const { state: said, context = 'default', description = '', target_url } = body
+      const { state: reported_state, context = 'default', description = '', target_url } = body
       if (!state.hasCommit(params.sha ?? '')) return no(422, `No commit found for SHA: ${params.sha}`)
       if (description.length > 140) return no(422, 'Validation Failed', [{ resource: 'Status', field: 'description', code: 'custom' }])
-      state.statuses.push({ sha: params.sha ?? '', context, state: said, description, creator: login, target_url })
+      state.statuses.push({ sha: params.sha ?? '', context, state: reported_state, description, creator: login, target_url })
       const status = state.statuses.at(-1)
       return status ? { status: 201, body: state.statusObject(status, state.statuses.length) } : no(500, 'nothing was kept')
     },
@@ -209,30 +209,30 @@ export function fakeOwnOperations(
     if (login !== `${app.slug}[bot]`) return no(403, 'You must authenticate via a GitHub App.')
     return state.checks_allowed ? null : no(403, 'Resource not accessible by integration')
   }
-  const operations: Record<string, (asked: Asked) => Answered> = {
+  const operations: Record<string, (request: FakeRequest) => Answered> = {
     'GET /user': ({ login }) => ({ status: 200, body: { ...exampleOf('GET', '/user', 200), login } }),
     'GET /app': () => ({ status: 200, body: { ...exampleOf('GET', '/app', 200), id: app.id, slug: app.slug } }),
-    'GET /user/repos': asked => {
+    'GET /user/repos': request => {
       const [base] = exampleOf('GET', '/user/repos', 200)
       return list(
         page(
-          asked,
+          request,
           `${state.origin}/api/v3/user/repos`,
           repositories().map(row => ({ ...base, ...row })),
         ),
       )
     },
-    'GET /app/installations': asked => {
+    'GET /app/installations': request => {
       const [base] = exampleOf('GET', '/app/installations', 200)
       // The description wants an account to be a user and an enterprise at once.
       const account = { ...base.account, name: 'acme', slug: 'acme', created_at: base.created_at, updated_at: base.updated_at }
       return list(
-        page(asked, `${state.origin}/api/v3/app/installations`, [{ ...base, account, id: 77, app_id: app.id, app_slug: app.slug }]),
+        page(request, `${state.origin}/api/v3/app/installations`, [{ ...base, account, id: 77, app_id: app.id, app_slug: app.slug }]),
       )
     },
-    'GET /installation/repositories': asked => {
+    'GET /installation/repositories': request => {
       const all = repositories()
-      const { rows, link } = page(asked, `${state.origin}/api/v3/installation/repositories`, all)
+      const { rows, link } = page(request, `${state.origin}/api/v3/installation/repositories`, all)
       return list({ rows, link }, { total_count: all.length, repositories: rows })
     },
     'GET /repos/{owner}/{repo}/installation': () => ({ status: 200, body: installation() }),

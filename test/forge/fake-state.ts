@@ -91,11 +91,11 @@ export class FakeState {
   made_checks = 0
   made_comments = 0
 
-  constructor(place: { owner: string; repo: string; folder: string; origin: string }) {
-    this.owner = place.owner
-    this.repo = place.repo
-    this.folder = place.folder
-    this.origin = place.origin
+  constructor(options: { owner: string; repo: string; folder: string; origin: string }) {
+    this.owner = options.owner
+    this.repo = options.repo
+    this.folder = options.folder
+    this.origin = options.origin
   }
 
   get api(): string {

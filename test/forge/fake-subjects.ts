@@ -1,5 +1,5 @@
 import { exampleOf } from './description.ts'
-import { type Answered, type Asked, list, page } from './fake-operations.ts'
+import { type Answered, type FakeRequest, list, page } from './fake-operations.ts'
 import type { FakeState } from './fake-state.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are built on the published examples
@@ -8,9 +8,9 @@ type Json = any
 const LONG_AGO = '2026-11-01T10:00:00Z'
 const latest = (...times: string[]) => new Date(Math.max(...times.map(time => Date.parse(time)))).toISOString()
 const bySince =
-  (asked: Asked, timeOf: (row: Json) => string) =>
+  (request: FakeRequest, timeOf: (row: Json) => string) =>
   (row: Json): boolean =>
-    Date.parse(timeOf(row)) >= Date.parse(asked.query.get('since') ?? LONG_AGO)
+    Date.parse(timeOf(row)) >= Date.parse(request.query.get('since') ?? LONG_AGO)
 
 export type FakeSubject = {
   number: number
@@ -57,7 +57,7 @@ export function subjectsOf(state: FakeState): FakeSubject[] {
 const person = (base: Json, login: string): Json => ({ ...base, login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
 
 /** What GitHub reports about issues, their comments and events. */
-export function subjectOperations(state: FakeState): Record<string, (asked: Asked) => Answered> {
+export function subjectOperations(state: FakeState): Record<string, (request: FakeRequest) => Answered> {
   const issueObject = (subject: FakeSubject): Json => {
     const [base] = exampleOf('GET', '/repos/{owner}/{repo}/issues', 200)
     const { number, is_pull, title, body, user, created_at, changed_at, labels, comments } = subject
@@ -73,23 +73,23 @@ export function subjectOperations(state: FakeState): Record<string, (asked: Aske
   const remarks = '/repos/{owner}/{repo}/pulls/{pull_number}/comments'
   const events = '/repos/{owner}/{repo}/issues/{issue_number}/events'
   return {
-    'GET /repos/{owner}/{repo}/issues': asked => {
-      const { query } = asked
+    'GET /repos/{owner}/{repo}/issues': request => {
+      const { query } = request
       if (query.get('state') !== 'all' || query.get('sort') !== 'updated' || query.get('direction') !== 'asc')
         throw new Error('only all, by when they changed, are played here')
       const found = subjectsOf(state)
-        .filter(bySince(asked, ({ changed_at }) => changed_at))
+        .filter(bySince(request, ({ changed_at }) => changed_at))
         .sort((a, b) => Date.parse(a.changed_at) - Date.parse(b.changed_at))
-      const { rows, link } = page(asked, `${state.api}/issues`, found)
+      const { rows, link } = page(request, `${state.api}/issues`, found)
       return list({ rows: rows.map(issueObject), link })
     },
     'GET /repos/{owner}/{repo}/issues/{issue_number}': ({ params }) => {
       const found = subjectsOf(state).find(({ number }) => String(number) === params.issue_number)
       return found ? { status: 200, body: issueObject(found) } : { status: 404, body: { message: 'Not Found' } }
     },
-    [`GET ${events}`]: asked => {
+    [`GET ${events}`]: request => {
       const [base] = exampleOf('GET', events, 200)
-      const on = <T extends { number: number }>(rows: T[]) => rows.filter(({ number }) => String(number) === asked.params.issue_number)
+      const on = <T extends { number: number }>(rows: T[]) => rows.filter(({ number }) => String(number) === request.params.issue_number)
       const done = (id: number, user: string, at: string, event: string, more: Json) => ({
         ...{ ...base, id, event, created_at: at, commit_id: null, commit_url: null, actor: person(base.actor, user), label: undefined },
         ...more,
@@ -100,20 +100,20 @@ export function subjectOperations(state: FakeState): Record<string, (asked: Aske
         ),
         ...on(state.renamings).map(({ id, user, at }) => done(id, user, at, 'renamed', { rename: { from: 'Before', to: 'It is broken' } })),
       ].sort((a, b) => a.id - b.id)
-      return list(page(asked, `${state.api}/issues/${asked.params.issue_number}/events`, rows))
+      return list(page(request, `${state.api}/issues/${request.params.issue_number}/events`, rows))
     },
-    [`GET ${reviews}`]: asked => {
+    [`GET ${reviews}`]: request => {
       const [base] = exampleOf('GET', reviews, 200)
-      const found = state.reviews.filter(({ number }) => String(number) === asked.params.pull_number)
+      const found = state.reviews.filter(({ number }) => String(number) === request.params.pull_number)
       const rows = found.map(({ id, user, body, submitted_at }) => ({
         ...{ ...base, id, node_id: `PRR_${id}`, body, submitted_at, user: person(base.user, user) },
       }))
-      return list(page(asked, `${state.api}/pulls/${asked.params.pull_number}/reviews`, rows))
+      return list(page(request, `${state.api}/pulls/${request.params.pull_number}/reviews`, rows))
     },
-    [`GET ${remarks}`]: asked => {
+    [`GET ${remarks}`]: request => {
       const [base] = exampleOf('GET', remarks, 200)
       const found = state.remarks
-        .filter(({ number }) => String(number) === asked.params.pull_number)
+        .filter(({ number }) => String(number) === request.params.pull_number)
         .map(remark => {
           const { id, review_id, user, body, created_at, edited_at } = remark
           return {
@@ -121,8 +121,8 @@ export function subjectOperations(state: FakeState): Record<string, (asked: Aske
             updated_at: edited_at ?? sentAt(state, remark),
           }
         })
-        .filter(bySince(asked, ({ updated_at }) => updated_at))
-      return list(page(asked, `${state.api}/pulls/${asked.params.pull_number}/comments`, found))
+        .filter(bySince(request, ({ updated_at }) => updated_at))
+      return list(page(request, `${state.api}/pulls/${request.params.pull_number}/comments`, found))
     },
   }
 }

@@ -21,12 +21,12 @@ const repo = { owner: 'acme', name: 'app' }
 const LIST = 'GET /repos/{owner}/{repo}/issues'
 const at = (minute: number, second = 0) => `2026-11-22T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`
 const open = (number: number, minute: number, more: { body?: string; edited_at?: string; second?: number } = {}) => {
-  const { second, ...said } = more
-  gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...said })
+  const { second, ...fields } = more
+  gitea.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body: 'It breaks.', created_at: at(minute, second), ...fields })
 }
 const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
   const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
-  return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
+  return found.map(mention => ({ ...mention, once: `${mention.event}:${mention.id}` }))
 }
 const pull = (number: number, body: string) =>
   gitea.state.pulls.push({

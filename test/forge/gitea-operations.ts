@@ -14,7 +14,7 @@ const no = (status: number, message: string): GiteaAnswered => ({ status, body: 
 const isDraft = ({ title }: FakePull) => /^\s*(wip:|\[wip\])/i.test(title)
 
 /** What Gitea does, by operation. */
-export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (asked: GiteaRequest) => GiteaAnswered> {
+export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (request: GiteaRequest) => GiteaAnswered> {
   const repository = (full_name = `${state.owner}/${state.repo}`) =>
     whole('Repository', {
       full_name,
@@ -77,14 +77,14 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
   return {
     ...giteaSubjectOperations(state, page),
     'GET /user': () => ({ status: 200, body: whole('User', BOT) }),
-    'GET /user/repos': asked => {
+    'GET /user/repos': request => {
       const names = ['acme/app', ...Array.from({ length: 130 }, (_, i) => `acme/other-${i}`)]
-      return page(asked, '/user/repos', names, repository)
+      return page(request, '/user/repos', names, repository)
     },
-    [`GET ${pulls}`]: asked => {
-      const wanted = asked.query.get('state') ?? 'open'
+    [`GET ${pulls}`]: request => {
+      const wanted = request.query.get('state') ?? 'open'
       const found = state.pulls.filter(pull => wanted === 'all' || pull.state === wanted).sort((a, b) => b.number - a.number)
-      return page(asked, '/repos/acme/app/pulls', found, pullObject)
+      return page(request, '/repos/acme/app/pulls', found, pullObject)
     },
     [`POST ${pulls}`]: ({ body }) => {
       if (state.sha(body.head) === null || state.sha(body.base) === null) return no(404, "The target couldn't be found.")
@@ -97,10 +97,10 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       state.pulls.push(pull)
       return { status: 201, body: pullObject(pull) }
     },
-    [`GET ${pulls}/{index}`]: asked => one(asked, pull => ({ status: 200, body: pullObject(pull) })),
-    [`PATCH ${pulls}/{index}`]: asked =>
-      one(asked, pull => {
-        const { title, body, state: to, base } = asked.body
+    [`GET ${pulls}/{index}`]: request => one(request, pull => ({ status: 200, body: pullObject(pull) })),
+    [`PATCH ${pulls}/{index}`]: request =>
+      one(request, pull => {
+        const { title, body, state: to, base } = request.body
         if (to !== undefined && pull.merged_sha !== null) return no(412, 'cannot change state of this pull request, it was already merged')
         if (to === 'open' && pull.state === 'closed' && taken(pull.head, pull.base)) return exists(pull.head, pull.base)
         if (base && state.sha(base) === null) return no(404, `new base '${base}' not exist`)
@@ -113,13 +113,13 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
         })
         return { status: 201, body: pullObject(pull) }
       }),
-    [`POST ${pulls}/{index}/merge`]: asked =>
-      one(asked, pull => {
+    [`POST ${pulls}/{index}/merge`]: request =>
+      one(request, pull => {
         if (pull.merged_sha !== null) return no(405, '')
         if (pull.state !== 'open') return no(404, "The target couldn't be found.")
         if (isDraft(pull)) return no(405, 'Work in progress PRs cannot be merged')
-        if (asked.body.head_commit_id && asked.body.head_commit_id !== state.sha(pull.head)) return no(409, 'head out of date')
-        state.merge(pull, [asked.body.MergeTitleField, asked.body.MergeMessageField].filter(Boolean).join('\n\n'))
+        if (request.body.head_commit_id && request.body.head_commit_id !== state.sha(pull.head)) return no(409, 'head out of date')
+        state.merge(pull, [request.body.MergeTitleField, request.body.MergeMessageField].filter(Boolean).join('\n\n'))
         return { status: 200 }
       }),
     'GET /repos/{owner}/{repo}/issues/{index}/comments': ({ params, query }) => {
@@ -147,9 +147,9 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       state.comments = state.comments.filter(one => one !== comment)
       return { status: 204 }
     },
-    'GET /repos/{owner}/{repo}/statuses/{sha}': asked => {
-      const found = state.statuses.flatMap((status, i) => (status.sha === asked.params.sha ? [{ status, id: i + 1 }] : [])).reverse()
-      return page(asked, `/repos/acme/app/statuses/${asked.params.sha}`, found, ({ status, id }) => statusObject(status, id))
+    'GET /repos/{owner}/{repo}/statuses/{sha}': request => {
+      const found = state.statuses.flatMap((status, i) => (status.sha === request.params.sha ? [{ status, id: i + 1 }] : [])).reverse()
+      return page(request, `/repos/acme/app/statuses/${request.params.sha}`, found, ({ status, id }) => statusObject(status, id))
     },
     'POST /repos/{owner}/{repo}/statuses/{sha}': ({ params, body }) => {
       const { context, state: to, description, target_url } = body

@@ -5,12 +5,12 @@ import type { GiteaAnswered, GiteaRequest } from './gitea-operations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
 type Json = any
-type Page = <T>(asked: GiteaRequest, path: string, all: T[], body: (row: T) => Json) => GiteaAnswered
+type Page = <T>(request: GiteaRequest, path: string, all: T[], body: (row: T) => Json) => GiteaAnswered
 
 const person = (login: string) => whole('User', { id: login === 'agent-bot' ? 7 : login.endsWith('-actions') ? -2 : 99, login })
 
 /** What Gitea reports about issues, their comments and events. */
-export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (asked: GiteaRequest) => GiteaAnswered> {
+export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (request: GiteaRequest) => GiteaAnswered> {
   const issueObject = ({ number, is_pull, title, body, user, created_at, changed_at, labels, comments }: FakeSubject): Json =>
     whole('Issue', {
       ...{ id: 900 + number, number, title, body, comments, created_at, updated_at: changed_at, state: 'open', user: person(user) },
@@ -20,15 +20,15 @@ export function giteaSubjectOperations(state: FakeState, page: Page): Record<str
   const issue = '/repos/{owner}/{repo}/issues/{index}'
   const reviews = '/repos/{owner}/{repo}/pulls/{index}/reviews'
   return {
-    'GET /repos/{owner}/{repo}/issues': asked => {
-      const [since, before] = ['since', 'before'].map(key => Date.parse(asked.query.get(key) ?? '') || null)
-      if (asked.query.get('state') !== 'all') throw new Error('only all are played here')
+    'GET /repos/{owner}/{repo}/issues': request => {
+      const [since, before] = ['since', 'before'].map(key => Date.parse(request.query.get(key) ?? '') || null)
+      if (request.query.get('state') !== 'all') throw new Error('only all are played here')
       const found = subjectsOf(state)
         .filter(
           ({ changed_at }) => Date.parse(changed_at) >= (since ?? 0) && Date.parse(changed_at) <= (before ?? Number.POSITIVE_INFINITY),
         )
         .sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.number - a.number)
-      return page(asked, '/repos/acme/app/issues', found, issueObject)
+      return page(request, '/repos/acme/app/issues', found, issueObject)
     },
     [`GET ${issue}`]: ({ params }) => {
       const found = subjectsOf(state).find(({ number }) => String(number) === params.index)
@@ -57,9 +57,9 @@ export function giteaSubjectOperations(state: FakeState, page: Page): Record<str
         .map(row => whole('TimelineComment', { html_url, ...row }))
       return { status: 200, body: rows.length === 0 ? null : rows, headers: { 'x-total-count': String(rows.length) } }
     },
-    [`GET ${reviews}`]: asked => {
-      const found = state.reviews.filter(({ number }) => String(number) === asked.params.index)
-      return page(asked, `/repos/acme/app/pulls/${asked.params.index}/reviews`, found, ({ id, user, body, submitted_at }) =>
+    [`GET ${reviews}`]: request => {
+      const found = state.reviews.filter(({ number }) => String(number) === request.params.index)
+      return page(request, `/repos/acme/app/pulls/${request.params.index}/reviews`, found, ({ id, user, body, submitted_at }) =>
         whole('PullReview', {
           ...{ id, body, submitted_at, updated_at: submitted_at, state: 'COMMENT', user: person(user) },
           comments_count: state.remarks.filter(({ review_id }) => review_id === id).length,

@@ -136,15 +136,15 @@ test('a merge names the head that was read, and returns the merge commit', async
 test('statuses are checks, the newest of each context, in the words of the port', async () => {
   gitea.set.most_per_page = 3
   const sha = gitea.state.sha('one') ?? ''
-  const say = (context: string, state: 'pending' | 'success' | 'failure' | 'error' | 'warning', target_url?: string) =>
+  const setStatus = (context: string, state: 'pending' | 'success' | 'failure' | 'error' | 'warning', target_url?: string) =>
     gitea.state.statuses.push({ sha, context, state, description: `${context} ${state}`, ...(target_url && { target_url }) })
-  say('ci / unit (push)', 'pending')
-  say('deploy', 'error', 'https://ci.example.org/1')
-  say('slow', 'success')
-  say('ci / unit (push)', 'failure', '/gitea/acme/app/actions/runs/1/jobs/0')
-  say('lint', 'warning', 'javascript:alert(1)')
-  say('slow', 'pending')
-  say('other', 'success')
+  setStatus('ci / unit (push)', 'pending')
+  setStatus('deploy', 'error', 'https://ci.example.org/1')
+  setStatus('slow', 'success')
+  setStatus('ci / unit (push)', 'failure', '/gitea/acme/app/actions/runs/1/jobs/0')
+  setStatus('lint', 'warning', 'javascript:alert(1)')
+  setStatus('slow', 'pending')
+  setStatus('other', 'success')
   const { checks: found } = await forge.listChecks(repo, sha)
   expect(Object.fromEntries(found.map(({ name, status, conclusion, url }) => [name, [status, conclusion, url]]))).toEqual({
     'ci / unit (push)': ['completed', 'failure', `${new URL(gitea.url).origin}/gitea/acme/app/actions/runs/1/jobs/0`],

@@ -28,7 +28,7 @@ const open = (number: number, minute: number, second?: number, body = 'It breaks
   github.state.issues.push({ number, user: 'ada', title: `Issue ${number}`, body, created_at: at(minute, second) })
 const requested = async (number: number, { withdrawn = false, since = at(0) } = {}) => {
   const found = await forge.listMentions(repo, await forge.getSubject(repo, number), { name: 'agent', since: new Date(since), withdrawn })
-  return found.map(ask => ({ ...ask, once: `${ask.event}:${ask.id}` }))
+  return found.map(mention => ({ ...mention, once: `${mention.event}:${mention.id}` }))
 }
 const onces = async (number: number, options = {}) => (await requested(number, options)).map(({ once }) => once)
 
@@ -162,12 +162,12 @@ test.each([
   const subject = await forge.getSubject(repo, 7)
   for (const name of ['GET /repos/{owner}/{repo}/issues', 'GET /repos/{owner}/{repo}/issues/{issue_number}', EVENTS])
     github.play(name, { kind: 'other', type, text })
-  const tries = [
+  const attempts = [
     forge.listChanged(repo, new Date(at(0))),
     forge.getSubject(repo, 7),
     forge.listMentions(repo, subject, { name: 'agent', since: new Date(at(0)), withdrawn: true }),
   ]
-  for (const requested of await Promise.allSettled(tries))
+  for (const requested of await Promise.allSettled(attempts))
     expect(requested).toMatchObject({ reason: { name: 'ForgeError', code: 'answer' } })
 })
 

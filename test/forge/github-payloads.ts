@@ -14,12 +14,12 @@ function example(event: string, action: string): Json {
 const user = (base: Json, login: string) => ({ ...base, login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
 const now = () => new Date().toISOString()
 
-type Place = { number: number; id: number; at?: string }
+type Target = { number: number; id: number; at?: string }
 
-export function commentBy(login: string, body: string, { number, id, at = now(), pull = false }: Place & { pull?: boolean }): Json {
+export function commentBy(login: string, body: string, { number, id, at = now(), pull = false }: Target & { pull?: boolean }): Json {
   const payload = example('issue_comment', 'created')
   Object.assign(payload.issue, { number, title: 'It is broken', ...(pull && { pull_request: { url: 'x' } }) })
-  const said = {
+  const comment = {
     id,
     body,
     created_at: at,
@@ -27,18 +27,18 @@ export function commentBy(login: string, body: string, { number, id, at = now(),
     author_association: 'MEMBER',
     html_url: `https://github.com/acme/app/issues/${number}#c`,
   }
-  Object.assign(payload.comment, said, { user: user(payload.comment.user, login) })
+  Object.assign(payload.comment, comment, { user: user(payload.comment.user, login) })
   return payload
 }
 
-export function remarkBy(login: string, body: string, { number, id, at = now() }: Place): Json {
+export function remarkBy(login: string, body: string, { number, id, at = now() }: Target): Json {
   const payload = example('pull_request_review_comment', 'created')
   payload.pull_request.number = number
   Object.assign(payload.comment, { id, body, created_at: at, updated_at: at, user: user(payload.comment.user, login) })
   return payload
 }
 
-export function reviewBy(login: string, body: string, { number, id, at = now() }: Place): Json {
+export function reviewBy(login: string, body: string, { number, id, at = now() }: Target): Json {
   const payload = example('pull_request_review', 'submitted')
   payload.pull_request.number = number
   Object.assign(payload.review, { id, body, submitted_at: at, user: user(payload.review.user, login) })
@@ -46,7 +46,7 @@ export function reviewBy(login: string, body: string, { number, id, at = now() }
 }
 
 /** `id`: that of an issue, or of a pull request as such. */
-export function openedBy(login: string, body: string, { number, id, at = now(), pull = false }: Place & { pull?: boolean }): Json {
+export function openedBy(login: string, body: string, { number, id, at = now(), pull = false }: Target & { pull?: boolean }): Json {
   const payload = example(pull ? 'pull_request' : 'issues', 'opened')
   Object.assign(pull ? payload.pull_request : payload.issue, { number, id, body, title: 'It is broken', created_at: at, updated_at: at })
   return { ...payload, sender: user(payload.sender, login) }

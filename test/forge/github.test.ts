@@ -147,7 +147,7 @@ const ended = { ...at_work, status: 'completed', conclusion: 'success', title: '
 test('the state of a run is one check run, despite lost responses, another one when the run continues, and never a check', async () => {
   const sha = fake().state.sha('one') ?? ''
   const [write, change] = ['POST /repos/{owner}/{repo}/check-runs', 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}']
-  const says = () => fake().state.checks.map(({ name, status, conclusion, made }) => [name, status, conclusion, made?.external_id])
+  const checkRuns = () => fake().state.checks.map(({ name, status, conclusion, made }) => [name, status, conclusion, made?.external_id])
   fake().state.checks.push({ sha, name: 'agentrun', app: 'another-app', status: 'in_progress', conclusion: null, summary: '' })
   for (const [mark, of] of [
     [at_work, write],
@@ -160,7 +160,7 @@ test('the state of a run is one check run, despite lost responses, another one w
   }
   await byApp().markCommit(repo, sha, { ...at_work, external_id: '8' })
   await byApp().markCommit(repo, sha, at_work)
-  expect(says().slice(1)).toEqual([
+  expect(checkRuns().slice(1)).toEqual([
     ['agentrun', 'completed', 'success', '7'],
     ['agentrun', 'in_progress', null, '8'],
     ['agentrun', 'in_progress', null, '7'],

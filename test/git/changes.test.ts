@@ -116,12 +116,12 @@ test('a head that left the base behind has only changes of its own, by whatever 
   const stranger = await commitFiles(source, 'stranger', { alone: 'a\n' })
   const repo = localRepository(source)
   await refreshMirror(fixture.host, repo)
-  const told = async (from: string, to: string) =>
+  const changesBetween = async (from: string, to: string) =>
     (await readChanges(fixture.host, repo.id, from, to, { max_patch_bytes: 10_000 })).files.map(({ path, status }) => `${status} ${path}`)
-  expect(await told(base, back)).toEqual(['added mine'])
-  expect(await told(base, first)).toEqual([])
-  expect(await told(one, other)).toContain('added more')
-  expect(await told(base, stranger)).toEqual(['deleted README.md', 'added alone', 'deleted theirs'])
+  expect(await changesBetween(base, back)).toEqual(['added mine'])
+  expect(await changesBetween(base, first)).toEqual([])
+  expect(await changesBetween(one, other)).toContain('added more')
+  expect(await changesBetween(base, stranger)).toEqual(['deleted README.md', 'added alone', 'deleted theirs'])
 })
 
 test('attributes of the tree run nothing', async () => {

@@ -130,6 +130,8 @@ test('a run that waits for an answer can be claimed as soon as it has one, in th
   const id = await newRun('waiting')
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Blue.' })
   expect(
-    await rows(app, 'select runnable_at is not null as claimable, pending_messages > 0 as unheard from runs where id = $1', [id]),
-  ).toEqual([{ claimable: true, unheard: true }])
+    await rows(app, 'select runnable_at is not null as claimable, pending_messages > 0 as has_unread_messages from runs where id = $1', [
+      id,
+    ]),
+  ).toEqual([{ claimable: true, has_unread_messages: true }])
 })

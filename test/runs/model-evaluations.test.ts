@@ -142,7 +142,7 @@ test('a playbook contains its verdicts, and without one no model is called', asy
   const model = 'scripted/playbook'
   expect(await run(playbook())).toEqual({
     state: 'open',
-    said: [
+    verdicts: [
       ['pass', null],
       ['pass', null],
     ],
@@ -150,7 +150,7 @@ test('a playbook contains its verdicts, and without one no model is called', asy
   const pr = playbook('- evaluate_commit: {verdict: approve}', '- evaluate_pr: {verdict: reject, findings: [{body: Not good.}]}')
   expect(await run(pr)).toEqual({
     state: 'draft',
-    said: [
+    verdicts: [
       ['pass', model],
       ['fail', model],
     ],

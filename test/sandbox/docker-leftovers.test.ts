@@ -24,8 +24,8 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
     const docker = createDockerEngine({ name: 'docker', socket: engine.socket, image: null, runtime: null, ...files })
     return createContainerDriver({ engine: docker, user: sandbox_user, node_path: process.execPath, runtime_dir, own_root: false })
   }
-  const ask = async (method: string, path: string, body?: unknown) => (await dockerApi(engine.socket).call(method, path, { body })).body
-  const names = async () => ((await ask('GET', '/containers/json?all=1')) as { Id: string }[]).map(({ Id }) => Id)
+  const request = async (method: string, path: string, body?: unknown) => (await dockerApi(engine.socket).call(method, path, { body })).body
+  const names = async () => ((await request('GET', '/containers/json?all=1')) as { Id: string }[]).map(({ Id }) => Id)
 
   test('a sandbox is ended by its name, from any process; another name, or one of another boot of the machine, ends nothing', async () => {
     const box = await startSandbox(driverOf('one'), made.makeWorkspace('ended-by-name'))
@@ -43,8 +43,8 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
   test('a deleted image of ours is rebuilt', async () => {
     const driver = driverOf('one')
     await driver.selfTest()
-    for (const { Id } of (await ask('GET', '/images/json')) as { Id: string }[]) await ask('DELETE', `/images/${Id}?force=1`)
-    expect(await ask('GET', '/images/json')).toEqual([])
+    for (const { Id } of (await request('GET', '/images/json')) as { Id: string }[]) await request('DELETE', `/images/${Id}?force=1`)
+    expect(await request('GET', '/images/json')).toEqual([])
     await using box = await startSandbox(driver, made.makeWorkspace('cleaned-up'))
     expect((await box.shell('echo there')).text).toBe('there\n')
   })
@@ -54,10 +54,10 @@ describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', 
     await driver.selfTest()
     const dead = spawn('/bin/true')
     await once(dead, 'exit')
-    const [image] = (await ask('GET', '/images/json')) as { Id: string }[]
+    const [image] = (await request('GET', '/images/json')) as { Id: string }[]
     const make = async (owner: string, pid: number | undefined) => {
       const labels = { 'agentrun.owner': owner, 'agentrun.pid': String(pid) }
-      return ((await ask('POST', '/containers/create', { Image: image?.Id, Cmd: ['/x'], Labels: labels })) as { Id: string }).Id
+      return ((await request('POST', '/containers/create', { Image: image?.Id, Cmd: ['/x'], Labels: labels })) as { Id: string }).Id
     }
     const left = await make('one', dead.pid)
     const kept = [await make('two', dead.pid), await make('one', process.pid)]

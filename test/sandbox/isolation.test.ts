@@ -205,8 +205,8 @@ it('A140: cannot turn a switch of the kernel, also not one of its own namespaces
 
 it('A145: gives a terminal of its own no other line discipline, and makes no volume of the file system', async () => {
   const requests = Object.values(refused_requests).join(' ')
-  const ask = `perl -MFcntl -e 'open(my $f, "+<", "/dev/ptmx") or die $!; for (@ARGV) { my $n = pack("i", 21); print ioctl($f, $_, $n) ? "taken " : ($!{EPERM} || $!{ENOSYS}) ? "refused " : "$! " }' ${requests}`
-  expect(await run(ask)).toBe('refused '.repeat(Object.keys(refused_requests).length))
+  const try_ioctls = `perl -MFcntl -e 'open(my $f, "+<", "/dev/ptmx") or die $!; for (@ARGV) { my $n = pack("i", 21); print ioctl($f, $_, $n) ? "taken " : ($!{EPERM} || $!{ENOSYS}) ? "refused " : "$! " }' ${requests}`
+  expect(await run(try_ioctls)).toBe('refused '.repeat(Object.keys(refused_requests).length))
 })
 
 it('shows the given folders read-only, and its own Node first on the path', async () => {

@@ -112,16 +112,16 @@ it('has exactly the permissions in the cluster that the role in our manifests gr
 
 /** What a follower reports about one pod, in order. */
 function listener() {
-  const heard: (Pod | null)[] = []
+  const states: (Pod | null)[] = []
   let wake = () => {}
   return {
-    heard,
-    tell(state: Pod | null) {
-      heard.push(state)
+    states,
+    onState(state: Pod | null) {
+      states.push(state)
       wake()
     },
     async until(test: (state: Pod | null) => boolean) {
-      while (!heard.some(test))
+      while (!states.some(test))
         await new Promise<void>(resolve => {
           wake = resolve
         })
@@ -132,8 +132,8 @@ function listener() {
 it('reports a pod from its creation to its end, and ends with the last that is followed', async () => {
   const pods = followPods(api, LABELLED)
   const document = pod()
-  const { tell, until, heard } = listener()
-  const following = pods.follow(document.metadata.name, tell)
+  const { onState, until, states } = listener()
+  const following = pods.follow(document.metadata.name, onState)
   const made = await create(document)
   following.created()
   await until(state => state?.metadata.uid === made.metadata.uid)
@@ -141,7 +141,7 @@ it('reports a pod from its creation to its end, and ends with the last that is f
   await until(state => state?.status?.phase === 'Running')
   await api.call('DELETE', `${PODS}/${document.metadata.name}`, { body: { gracePeriodSeconds: 0 }, signal: soon() })
   await until(state => state === null)
-  expect(heard.filter(state => state === null)).toHaveLength(1)
+  expect(states.filter(state => state === null)).toHaveLength(1)
   following.leave()
 })
 
@@ -159,7 +159,7 @@ test.each([
   const pods = followPods(api, LABELLED)
   const [staying, going] = [pod(), pod()]
   const [stays, goes] = [listener(), listener()]
-  const following = [pods.follow(staying.metadata.name, stays.tell), pods.follow(going.metadata.name, goes.tell)]
+  const following = [pods.follow(staying.metadata.name, stays.onState), pods.follow(going.metadata.name, goes.onState)]
   for (const document of [staying, going]) await create(document)
   for (const one of following) one.created()
   await Promise.all([stays, goes].map(one => one.until(state => state !== null)))
@@ -169,20 +169,20 @@ test.each([
   await goes.until(state => state === null)
   server.store.change((await read(staying.metadata.name)) as never, { status: { phase: 'Running' } })
   await stays.until(state => state?.status?.phase === 'Running')
-  expect(stays.heard).not.toContain(null)
+  expect(stays.states).not.toContain(null)
   for (const one of following) one.leave()
 })
 
 it('a pod that the list does not have yet is not reported as gone', async () => {
   const pods = followPods(api, LABELLED)
   const early = listener()
-  const following = pods.follow('early', early.tell)
-  const { until, tell } = listener()
-  const beside = pods.follow('beside', tell)
+  const following = pods.follow('early', early.onState)
+  const { until, onState } = listener()
+  const beside = pods.follow('beside', onState)
   await create(pod('beside'))
   beside.created()
   await until(state => state !== null)
-  expect(early.heard).toEqual([])
+  expect(early.states).toEqual([])
   following.leave()
   beside.leave()
 })

@@ -71,9 +71,9 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
 
   it('sends the cluster no variable of the run and no path beyond the volume', async () => {
     await using _box = await startSandbox(makeDriver(), makeWorkspace(), { environment: { TOKEN: 'a-secret-value' } })
-    const said = JSON.stringify(onlyPod())
-    expect(said).not.toContain('a-secret-value')
-    expect(said).not.toContain(folder)
+    const pod = JSON.stringify(onlyPod())
+    expect(pod).not.toContain('a-secret-value')
+    expect(pod).not.toContain(folder)
   })
 
   it('proves by the self-test that pods are closed, and leaves nothing behind', async () => {

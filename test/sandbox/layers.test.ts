@@ -139,8 +139,8 @@ it('is gone with the process that opened it: killed, or ended by its name', asyn
 
   const input = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace: folder, base, command: 'sleep 1000 &' })
   const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner-process.ts'), input], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [said] = await once(owner.stdout, 'data')
-  const pids = String(said).trim().split(' ').slice(1).map(Number)
+  const [printed] = await once(owner.stdout, 'data')
+  const pids = String(printed).trim().split(' ').slice(1).map(Number)
   expect(pids).toHaveLength(2)
   expect(pids.every(isAlive)).toBe(true)
   owner.kill('SIGKILL')

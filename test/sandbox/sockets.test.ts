@@ -17,11 +17,11 @@ beforeAll(async () => {
   mkdirSync(sockets)
   const path = join(sockets, 'hello.sock')
   server = createServer({ allowHalfOpen: true }, socket => {
-    let heard = ''
+    let received = ''
     socket.on('data', chunk => {
-      heard += chunk
+      received += chunk
     })
-    socket.on('end', () => socket.end(`heard ${heard}\n${'x'.repeat(3_000_000)}\nend\n`))
+    socket.on('end', () => socket.end(`heard ${received}\n${'x'.repeat(3_000_000)}\nend\n`))
   }).listen(path)
   await once(server, 'listening')
   chmodSync(sockets, 0o711)
@@ -51,8 +51,8 @@ it('a listener inside cannot be killed by other processes, or is restarted', asy
   if (promises.driver === 'bubblewrap') expect(await run('grep -l listen.cjs /proc/[0-9]*/cmdline')).toBe('')
   await run('kill -9 -1')
   // A container has a process for it, which process 1 restarts.
-  const heard = async () => (await run(over('3128, "127.0.0.1"'))).includes('heard me')
-  expect(promises.driver === 'bubblewrap' ? await heard() : await waitUntil(heard, 10_000)).toBe(true)
+  const isReachable = async () => (await run(over('3128, "127.0.0.1"'))).includes('heard me')
+  expect(promises.driver === 'bubblewrap' ? await isReachable() : await waitUntil(isReachable, 10_000)).toBe(true)
   expect(await run('ls -l /proc/self/fd | grep -c socket')).toBe('0\n')
 })
 

@@ -28,9 +28,9 @@ export async function startEngine(
   chmodSync(folder, 0o711)
   const socket = join(folder, 'engine.sock')
   const child = name === 'docker' ? startDocker(folder, socket, runtimes) : startPodman(folder, socket)
-  let said = ''
+  let output = ''
   child.stderr?.on('data', chunk => {
-    said = `${said}${chunk}`.slice(-4_000)
+    output = `${output}${chunk}`.slice(-4_000)
   })
   const over = once(child, 'exit')
   const answers = async () =>
@@ -52,7 +52,7 @@ export async function startEngine(
   }
   if (!(await waitUntil(async () => child.exitCode !== null || (await answers()), START_MS, 50)) || child.exitCode !== null) {
     await stop()
-    throw new Error(`${name} does not start: ${said}`)
+    throw new Error(`${name} does not start: ${output}`)
   }
   return { name, socket, folder, [Symbol.asyncDispose]: stop }
 }

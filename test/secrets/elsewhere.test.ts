@@ -60,7 +60,7 @@ async function found(id: number): Promise<string[]> {
         ] as const,
     ),
   )
-  const places: (readonly [string, string])[] = [
+  const texts: (readonly [string, string])[] = [
     ...answers,
     ...dump,
     ['trace', JSON.stringify(await allLogs(app, id))],
@@ -69,7 +69,7 @@ async function found(id: number): Promise<string[]> {
     ['log', JSON.stringify(app.logs)],
     ['remote', app.git('log', '--all', '--format=raw', '--patch', '-m', '--text') + app.git('for-each-ref')],
   ]
-  return places.flatMap(([place, text]) => formsIn(text, VALUE).map(form => `${place}: ${form}`))
+  return texts.flatMap(([source, text]) => formsIn(text, VALUE).map(form => `${source}: ${form}`))
 }
 
 test('E137: a value that names a tool, a branch, a plan, a file and an answer is in no span, webhook, log, row, branch or pull request', async () => {

@@ -91,10 +91,10 @@ test('what passed live holds none, also where one came in two pieces', () => {
 })
 
 test('what the model was sent again holds none', () => {
-  const said = app.model.requests.map(request => JSON.stringify(request.body)).join('\n')
-  expect(said).toContain('[redacted:ODD_KEY]')
-  expect(found('requests', said)).toEqual([])
-  expect(said).toContain('PLAIN_KEY')
+  const requests = app.model.requests.map(request => JSON.stringify(request.body)).join('\n')
+  expect(requests).toContain('[redacted:ODD_KEY]')
+  expect(found('requests', requests)).toEqual([])
+  expect(requests).toContain('PLAIN_KEY')
 })
 
 test('the whole outputs that are kept beside the trace hold none', async () => {

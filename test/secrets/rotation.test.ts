@@ -60,7 +60,7 @@ async function admin(env: Record<string, string>) {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code, said: out + err }
+  return { code, output: out + err }
 }
 
 test('the command re-encrypts every value with the current key, and a second run has nothing to do', async () => {
@@ -68,25 +68,25 @@ test('the command re-encrypts every value with the current key, and a second run
     AGENTRUN_SECRET_KEY: second.toString('base64'),
     AGENTRUN_SECRET_KEY_PREVIOUS: `${third.toString('hex')},${first.toString('hex')}`,
   }
-  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('123 values are encrypted with the current key.') })
+  expect(await admin(env)).toMatchObject({ code: 0, output: expect.stringContaining('123 values are encrypted with the current key.') })
   expect(await opened(createSealer(second))).toEqual(all())
   await expect(opened(createSealer(first))).rejects.toThrow('sealed with the key')
-  expect(await admin(env)).toMatchObject({ code: 0, said: expect.stringContaining('0 values are encrypted with the current key.') })
+  expect(await admin(env)).toMatchObject({ code: 0, output: expect.stringContaining('0 values are encrypted with the current key.') })
 })
 
 test('without the key that decrypts them values stay unchanged, and the command reports how many', async () => {
   const answer = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
-  expect(answer).toMatchObject({ code: 1, said: expect.stringContaining('123 values are sealed with a key that is neither') })
+  expect(answer).toMatchObject({ code: 1, output: expect.stringContaining('123 values are sealed with a key that is neither') })
   expect(await opened(createSealer(second))).toEqual(all())
-  expect(await admin({})).toMatchObject({ code: 1, said: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
+  expect(await admin({})).toMatchObject({ code: 1, output: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
 })
 
 test('interrupted in the middle it continues where it was, and values set meanwhile are not lost', async () => {
   let left = 70
   const breaking: Db = {
-    query: async (...asked: Parameters<Db['query']>) => {
+    query: async (...parameters: Parameters<Db['query']>) => {
       if (left-- === 0) throw new Error('killed')
-      return app.db.query(...asked)
+      return app.db.query(...parameters)
     },
   } as Db
   const sealer = createSealer(third, [second])
@@ -97,12 +97,12 @@ test('interrupted in the middle it continues where it was, and values set meanwh
   // Somebody sets a value between the moment in which it is read and the one in which it is written.
   const location = secretContext(app.org_id, app.repo_id, 'OWN_59')
   const meanwhile: Db = {
-    query: async (...asked: Parameters<Db['query']>) => {
-      const { name, values } = asked[0] as { name: string; values: unknown[] }
+    query: async (...parameters: Parameters<Db['query']>) => {
+      const { name, values } = parameters[0] as { name: string; values: unknown[] }
       const [row] = await rows<{ id: number }>(app, `select id from secrets where name = 'OWN_59'`)
       if (name === 'reseal_secret' && values[1] === row?.id)
         await rows(app, `update secrets set sealed = $1 where name = 'OWN_59'`, [createSealer(second).seal(location, 'newer').sealed])
-      return app.db.query(...asked)
+      return app.db.query(...parameters)
     },
   } as Db
   const done = await rotateSecrets(meanwhile, sealer)

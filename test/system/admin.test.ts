@@ -36,7 +36,7 @@ async function printed(args: string[], env: Record<string, string>): Promise<str
   return out
 }
 
-const ask = async (at: string, token: string, path: string): Promise<Pick<Answer, 'status' | 'body'>> => {
+const get = async (at: string, token: string, path: string): Promise<Pick<Answer, 'status' | 'body'>> => {
   const answer = await fetch(at + path, { headers: { authorization: `Bearer ${token}` } })
   return { status: answer.status, body: await answer.json() }
 }
@@ -73,7 +73,7 @@ describe('with the embedded database', () => {
     const service = await start()
     const token = await printed(['token', '--name', 'lost'], env)
     expect(token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
-    expect((await ask(service.base_url, token, '/v1/users/me')).body).toMatchObject({ full_name: 'Administrator', role: 'ADMIN' })
+    expect((await get(service.base_url, token, '/v1/users/me')).body).toMatchObject({ full_name: 'Administrator', role: 'ADMIN' })
     const link = await printed(['link'], env)
     expect(link.startsWith(`${base_url}/sign-in#code=`)).toBe(true)
     expect(await signIn(service.base_url, link)).toBe(200)
@@ -86,9 +86,9 @@ describe('with the embedded database', () => {
     expect(databases()).toEqual([])
 
     const again = await start()
-    for (const good of [token, later.out]) expect((await ask(again.base_url, good, '/v1/users/me')).status).toBe(200)
+    for (const good of [token, later.out]) expect((await get(again.base_url, good, '/v1/users/me')).status).toBe(200)
     expect(await signIn(again.base_url, link_later)).toBe(200)
-    const { body } = await ask(again.base_url, token, '/v1/organizations/1/audit-log')
+    const { body } = await get(again.base_url, token, '/v1/organizations/1/audit-log')
     expect(body.items.map((item: AuditEntry) => [item.action, item.user_id, item.token_id, item.detail.by])).toEqual([
       ['sign_in_link.created', null, null, 'operator'],
       ['token.created', null, null, 'operator'],
@@ -117,7 +117,7 @@ describe('with the embedded database', () => {
     const restored = await admin(['restore', file], { AGENTRUN_DATA_DIR: elsewhere })
     expect(restored).toMatchObject({ code: 0, out: '', err: expect.stringContaining('The database is as it was at 20') })
     const again = await startServiceProcess({ AGENTRUN_DATA_DIR: elsewhere, AGENTRUN_WORKER_CONCURRENCY: '0' })
-    expect((await ask(again.base_url, token, '/v1/users/me')).status).toBe(200)
+    expect((await get(again.base_url, token, '/v1/users/me')).status).toBe(200)
     expect(again.output).not.toContain('token (shown only now)')
     again.child.kill('SIGTERM')
     expect((await again.ended).code).toBe(0)
@@ -131,7 +131,7 @@ describe('with the embedded database', () => {
     const token = await printed(['token'], env)
     expect(databases()).toEqual([])
     const again = await start()
-    expect((await ask(again.base_url, token, '/v1/users/me')).status).toBe(200)
+    expect((await get(again.base_url, token, '/v1/users/me')).status).toBe(200)
     await stop(again)
   })
 
@@ -144,7 +144,7 @@ describe('with the embedded database', () => {
     if (service.base_url === '') expect((await service.ended).output).toContain('is in use by process')
     expect({ code, err }).toMatchObject({ code: 0 })
     const running = service.base_url === '' ? await start() : service
-    expect((await ask(running.base_url, out, '/v1/users/me')).status).toBe(200)
+    expect((await get(running.base_url, out, '/v1/users/me')).status).toBe(200)
     await stop(running)
   })
 })
@@ -164,7 +164,7 @@ describe('with DATABASE_URL', () => {
     for (const org_id of org_ids) await insertMembership(app.db, org_id, id, 'MEMBER')
     return id
   }
-  const me = async (token: string) => (await ask(app.base_url, token, '/v1/users/me')).body
+  const me = async (token: string) => (await get(app.base_url, token, '/v1/users/me')).body
   const tokenRow = async (name: string) =>
     (await rows(app, 'select user_id, organization_id, kind, wire_profile, created_by, expires_at from tokens where name = $1', [name]))[0]
 
@@ -182,7 +182,7 @@ describe('with DATABASE_URL', () => {
     for (const user of ['Ada@Example.ORG', `${id}`]) expect(await me(await printed(['token', '--user', user], env))).toMatchObject({ id })
     const bound = await printed(['token', '--user', `${id}`, '--org', `${second}`, '--name', 'bound', '--wire-profile', 'codegen'], env)
     expect(await tokenRow('bound')).toMatchObject({ user_id: id, organization_id: second, wire_profile: 'codegen' })
-    expect((await ask(app.base_url, bound, `/v1/organizations/${app.org_id}/repos`)).status).toBe(403)
+    expect((await get(app.base_url, bound, `/v1/organizations/${app.org_id}/repos`)).status).toBe(403)
     // An access to several organizations is in the log of each.
     await printed(['token', '--user', `${id}`, '--name', 'wide'], env)
     const logged = await rows(app, `select organization_id from audit_entries where detail like '%"wide"%' order by 1`)

@@ -155,10 +155,10 @@ test('packages that cannot be installed end the command with one line and leave 
 
 test("agentrun is the command line, and the operator's command as agentrun admin, from any folder and by a link", async () => {
   using clone = smallClone('')
-  const said = (what: string) => `console.log(JSON.stringify(['${what}', ...process.argv.slice(2)]))`
+  const programThatPrints = (what: string) => `console.log(JSON.stringify(['${what}', ...process.argv.slice(2)]))`
   mkdirSync(join(clone.path, 'src/client/cli'), { recursive: true })
-  writeFileSync(join(clone.path, 'src/client/cli/main.ts'), said('cli'))
-  writeFileSync(join(clone.path, 'src/admin.ts'), said('admin'))
+  writeFileSync(join(clone.path, 'src/client/cli/main.ts'), programThatPrints('cli'))
+  writeFileSync(join(clone.path, 'src/admin.ts'), programThatPrints('admin'))
   copyFileSync(join(root, 'agentrun'), join(clone.path, 'agentrun'))
   stampPackages(clone.path)
   mkdirSync(join(clone.path, 'bin'))

@@ -62,10 +62,10 @@ test('lines of a run name the run, its epoch and its owner', async () => {
   await awaitEnd(app, id)
   const of_run = () => app.logs.filter(line => line.fields?.run_id === id)
   await expect.poll(() => of_run().map(line => line.message)).toEqual(['run claimed', 'turn ended'])
-  const place = { run_id: id, organization_id: app.org_id, epoch: 1, owner: expect.stringMatching(/^\d+-\w+$/) }
+  const fields = { run_id: id, organization_id: app.org_id, epoch: 1, owner: expect.stringMatching(/^\d+-\w+$/) }
   expect(of_run().map(line => line.fields)).toEqual([
-    { ...place, turn: 1, phase: 'clone', recovered: null },
-    { ...place, end: 'completed', reason: null },
+    { ...fields, turn: 1, phase: 'clone', recovered: null },
+    { ...fields, end: 'completed', reason: null },
   ])
 })
 

@@ -46,7 +46,7 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     tokens: ['input', 'output', 'cached'].map(type => value('model_tokens_total', { type })),
     shell: ['ok', 'error'].map(status => value('tool_calls_total', { tool: 'shell', status })),
     unknown: value('tool_calls_total', { tool: 'unknown', status: 'error' }),
-    asked: value('turns_ended_total', { outcome: 'waiting' }),
+    questions: value('turns_ended_total', { outcome: 'waiting' }),
     completed: value('turns_ended_total', { outcome: 'completed' }),
     active: value('turns_active'),
     creates: value('http_request_duration_seconds_count', { operation: 'createAgentRun', status: '2xx' }),
@@ -56,12 +56,23 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     up: value('database_up'),
     workers: value('workers', { state: 'able' }),
     uncaught: ['uncaughtException', 'unhandledRejection'].map(event => value('uncaught_errors_total', { event })),
-    places: (value('worker_slots', { state: 'busy' }) ?? 0) + (value('worker_slots', { state: 'free' }) ?? 0),
+    slots: (value('worker_slots', { state: 'busy' }) ?? 0) + (value('worker_slots', { state: 'free' }) ?? 0),
   }).toEqual({
-    ...{ claims: 2, calls: 4, failed: 1, retries: 1, tokens: [400, 40, 160], shell: [1, 1], unknown: 1, asked: 1, completed: 1, active: 0 },
+    ...{
+      claims: 2,
+      calls: 4,
+      failed: 1,
+      retries: 1,
+      tokens: [400, 40, 160],
+      shell: [1, 1],
+      unknown: 1,
+      questions: 1,
+      completed: 1,
+      active: 0,
+    },
     ...{ creates: 1, refused: 1, nothing: 1, build: 1, up: 1, workers: 1 },
     uncaught: [0, 0],
-    places: 4,
+    slots: 4,
   })
   for (const part of ['queue', 'claim', 'mirror', 'sandbox', 'first_action'])
     expect(value('run_start_duration_seconds_count', { part })).toBe(1)
@@ -106,10 +117,10 @@ test('what waits in the queue is counted, with its age', async () => {
 })
 
 test('the port has the probes besides, and nothing else', async () => {
-  const ask = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status
-  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(path => ask(path)))).toEqual([200, 200, 200])
-  expect(await Promise.all(['/', '/v1/users/me', '/openapi.json'].map(path => ask(path)))).toEqual([404, 404, 404])
-  expect(await ask('/metrics', 'POST')).toBe(404)
+  const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status
+  expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(path => statusOf(path)))).toEqual([200, 200, 200])
+  expect(await Promise.all(['/', '/v1/users/me', '/openapi.json'].map(path => statusOf(path)))).toEqual([404, 404, 404])
+  expect(await statusOf('/metrics', 'POST')).toBe(404)
 })
 
 test('while the database is unavailable the metrics of the process are reported, those of the database are not, and it is not ready', async () => {

@@ -150,15 +150,15 @@ describe('a run that is deleted', () => {
     const { id } = await createRun(app, { prompt: 'Look', title: 'Only here', metadata: { ticket: 'only-here' } })
     await receiver.until(1)
     expect((await remove(id)).status).toBe(200)
-    const [told] = await receiver.until(1, deleted)
-    const message = WebhookDeletion.strict().parse(told?.message)
+    const [delivery] = await receiver.until(1, deleted)
+    const message = WebhookDeletion.strict().parse(delivery?.message)
     expect(message.data).toMatchObject({
       agent_run_id: id,
       organization_id: app.org_id,
       repo_id: app.repo_id,
       change: { user_id: app.user_id },
     })
-    expect(told?.body).not.toMatch(/only.here/i)
+    expect(delivery?.body).not.toMatch(/only.here/i)
     const [one, ...more] = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'), `?agent_run_id=${id}`)
     expect([one?.type, more]).toEqual(['agent_run.deleted', []])
     const path = `${hook(app)}/deliveries/${one?.id}`
@@ -175,9 +175,9 @@ describe('a run that is deleted', () => {
     const run = await createRun(app, { prompt: 'Look', webhooks: [requested, { url: `${own.url}/b`, events: ['agent_run.finished'] }] })
     for (const { id } of [run, await createRun(app, { prompt: 'Look' }), await createRun(app, { prompt: 'Look', webhooks: [] })])
       expect((await remove(id)).status).toBe(200)
-    const [told] = await own.until(1, deleted)
-    const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = told?.headers ?? {}
-    expect(signature).toBe(signatureHeader(['its own'], id, Number(time), told?.body ?? ''))
+    const [delivery] = await own.until(1, deleted)
+    const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signature } = delivery?.headers ?? {}
+    expect(signature).toBe(signatureHeader(['its own'], id, Number(time), delivery?.body ?? ''))
     const left = await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
     expect(left.map(({ type, url }) => [type, url])).toEqual([['agent_run.deleted', own.url]])
   })
@@ -188,10 +188,10 @@ describe('a run that is deleted', () => {
     for (let i = 0; i < 3; i++) ids.push((await createRun(app, { prompt: 'Look' })).id)
     for (const id of ids) await stop(id)
     expect(await app.db.transaction(tx => deleteEndedRuns(tx, app.org_id, ids, null))).toBe(3)
-    const told = (await receiver.until(3)).map(({ message }) => message.data)
-    expect(told.map(({ agent_run_id, change }) => [agent_run_id, change.user_id]).toSorted()).toEqual(ids.map(id => [id, null]))
+    const changes = (await receiver.until(3)).map(({ message }) => message.data)
+    expect(changes.map(({ agent_run_id, change }) => [agent_run_id, change.user_id]).toSorted()).toEqual(ids.map(id => [id, null]))
     const events = await rows<{ seq: number }>(app, `select seq from events where type = 'agent_run.deleted' order by seq desc limit 3`)
-    expect(told.map(({ event_seq }) => event_seq).toSorted((a, b) => b - a)).toEqual(events.map(({ seq }) => seq))
+    expect(changes.map(({ event_seq }) => event_seq).toSorted((a, b) => b - a)).toEqual(events.map(({ seq }) => seq))
   })
 })
 
@@ -204,9 +204,9 @@ test('a run of an agent is reported from start to end, with its pull request', a
   const received = await receiver.until(1, one => one.message.type === 'agent_run.finished')
   expect(received[0]?.message.data).toMatchObject({ status: 'completed', result: 'done', branch: expect.stringContaining(`run-${id}-`) })
   expect(received[0]?.message.data.github_pull_requests).toHaveLength(1)
-  const told = types(receiver.received)
-  expect(told.slice(0, 3)).toEqual(['agent_run.created queued', 'agent_run.status starting', 'agent_run.status running'])
-  expect(told).toContain('agent_run.pull_request running')
+  const types_sent = types(receiver.received)
+  expect(types_sent.slice(0, 3)).toEqual(['agent_run.created queued', 'agent_run.status starting', 'agent_run.status running'])
+  expect(types_sent).toContain('agent_run.pull_request running')
   const seqs = receiver.received.map(({ message }) => message.data.event_seq)
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
   for (const { message } of receiver.received) expect(WebhookMessage.strict().parse(message)).toBeDefined()

@@ -19,7 +19,7 @@ export type Receiver = AsyncDisposable & {
 /** A receiver of webhooks on loopback. */
 export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
   const received: Received[] = []
-  const heard = new Set<() => void>()
+  const listeners = new Set<() => void>()
   const receiver = { received, answers: answers.length > 0 ? answers : [204] }
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
@@ -30,7 +30,7 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
     const answer = (receiver.answers.length > 1 ? receiver.answers.shift() : receiver.answers[0]) ?? 204
     if (typeof answer === 'number') response.writeHead(answer).end()
     else answer(request, response, one)
-    for (const hear of heard) hear()
+    for (const listener of listeners) listener()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -45,12 +45,12 @@ export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
         () => reject(new Error(`${received.filter(fits).length} of ${count} came: ${JSON.stringify(received.map(one => one.message))}`)),
         timeout_ms,
       )
-      heard.add(poll)
+      listeners.add(poll)
       poll()
       try {
         await promise
       } finally {
-        heard.delete(poll)
+        listeners.delete(poll)
         clearTimeout(timer)
       }
       return received.filter(fits)

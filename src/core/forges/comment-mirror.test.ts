@@ -18,7 +18,7 @@ test('a name mentions no user and is no markup; a text that is too long is trunc
 
 test('it is no request to the agent, regardless of its mentions', () => {
   const repository = { name: 'app', owner: { login: 'acme' } }
-  const said = { body: mirrorBody({ ...comment, body: '@agent-bot do it' }, 'u'), user: { login: 'agent-bot', type: 'User' }, id: 5 }
-  const payload = { action: 'created', repository, issue: { number: 1, title: 'x' }, comment: said }
+  const posted = { body: mirrorBody({ ...comment, body: '@agent-bot do it' }, 'u'), user: { login: 'agent-bot', type: 'User' }, id: 5 }
+  const payload = { action: 'created', repository, issue: { number: 1, title: 'x' }, comment: posted }
   expect(readGitHubEvent('issue_comment', payload, 'agent-bot')).toEqual({ ignored: 'it is a comment of ours' })
 })

@@ -17,11 +17,11 @@ test('a comment, a review, an issue and a label that are addressed to us are req
   })
   expect(read('issue_comment', commentBy('ada', '@agent go', { pull: true }))).toMatchObject({ task: { ...pull, by: 'comment' } })
   // A review has no number, and not every version reports which label was added: the forge has both.
-  const asked = { kind: 'asked', repository, number: 7 }
+  const task = { kind: 'asked', repository, number: 7 }
   for (const event of ['pull_request_approved', 'pull_request_rejected', 'pull_request_comment', 'pull_request_review_comment'])
-    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({ task: { ...asked, by: 'review' }, once: null })
+    expect(read(event, reviewBy('ada', '@Agent: not yet'))).toEqual({ task: { ...task, by: 'review' }, once: null })
   for (const added of [true, false])
-    expect(read('issues', labeledBy('ada', 'Agent', added))).toEqual({ task: { ...asked, by: 'label' }, once: null })
+    expect(read('issues', labeledBy('ada', 'Agent', added))).toEqual({ task: { ...task, by: 'label' }, once: null })
   const opened = issueBy('ada', 'Please, @agent')
   const time = '2026-11-22T10:00:00Z'
   expect(read('issues', opened)).toMatchObject({ task: { ...issue, by: 'opening' }, once: 'issues:907', written_at: null })

@@ -9,10 +9,10 @@ const table: Record<PullRequestState, Record<RequestedState, string>> = {
   merged: { open: 'refused', closed: 'refused', draft: 'refused', ready_for_review: 'refused' },
 }
 
-test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([asked, then]) => [state, asked, then])))(
+test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([requested, then]) => [state, requested, then])))(
   'one that is %s and is asked to be %s: %s',
-  (state, asked, then) => {
-    const answer = requestedState(state as PullRequestState, asked as RequestedState)
+  (state, requested, then) => {
+    const answer = requestedState(state as PullRequestState, requested as RequestedState)
     expect('state' in answer ? answer.state : 'refused').toBe(then)
   },
 )

@@ -15,8 +15,8 @@ test.each([
     null,
     { ...unbound, max_steps: 7, max_active_seconds: 52, max_wall_seconds: 79 },
   ],
-])('of %j a child that requests %j gets %j', (of_parent, asked, expected) => {
-  expect(childBudget(of_parent, used, asked)).toEqual(expected)
+])('of %j a child that requests %j gets %j', (of_parent, requested, expected) => {
+  expect(childBudget(of_parent, used, requested)).toEqual(expected)
 })
 
 test.each([

@@ -37,7 +37,7 @@ function answerName(value: number): string {
 describe.each(architectures)('the system call filter for %s', architecture => {
   const program = seccompProgram(architecture)
   const native = audit[architecture]
-  const ask = (number: number, ...parameters: number[]) => decide(program, native, number, ...parameters)
+  const decisionOn = (number: number, ...parameters: number[]) => decide(program, native, number, ...parameters)
 
   it('kills a process that calls by the table of another architecture', () => {
     for (const foreign of Object.values(audit).filter(value => value !== native)) expect(decide(program, foreign, 1)).toBe('kill')
@@ -45,33 +45,33 @@ describe.each(architectures)('the system call filter for %s', architecture => {
 
   it('refuses every forbidden call with EPERM', () => {
     for (const call of Object.values(forbidden_calls)) {
-      if (call[architecture] !== null) expect(ask(call[architecture])).toBe('EPERM')
+      if (call[architecture] !== null) expect(decisionOn(call[architecture])).toBe('EPERM')
     }
   })
 
   it('responds like an old kernel to calls whose arguments cannot be inspected and to calls that nobody has reviewed', () => {
-    for (const call of Object.values(absent_calls)) expect(ask(call[architecture] ?? -1)).toBe('ENOSYS')
-    expect(ask(first_unknown_call)).toBe('ENOSYS')
-    expect(ask(0x3fff_ffff)).toBe('ENOSYS')
+    for (const call of Object.values(absent_calls)) expect(decisionOn(call[architecture] ?? -1)).toBe('ENOSYS')
+    expect(decisionOn(first_unknown_call)).toBe('ENOSYS')
+    expect(decisionOn(0x3fff_ffff)).toBe('ENOSYS')
   })
 
   it('lets ordinary programs live', () => {
     const reading_writing_executing = architecture === 'x64' ? [0, 1, 59, 257, 9] : [63, 64, 221, 56, 222]
-    for (const number of reading_writing_executing) expect(ask(number)).toBe('allow')
-    expect(ask(first_unknown_call - 1)).toBe('allow')
+    for (const number of reading_writing_executing) expect(decisionOn(number)).toBe('allow')
+    expect(decisionOn(first_unknown_call - 1)).toBe('allow')
   })
 
   it('lets a process fork and make threads, but no namespace of any kind', () => {
     const { clone } = inspected_calls
-    expect(ask(clone[architecture], 0x11)).toBe('allow')
-    expect(ask(clone[architecture], 0x3d0f00)).toBe('allow')
+    expect(decisionOn(clone[architecture], 0x11)).toBe('allow')
+    expect(decisionOn(clone[architecture], 0x3d0f00)).toBe('allow')
     for (const flag of [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000]) {
-      expect(ask(clone[architecture], flag | 0x11)).toBe('EPERM')
+      expect(decisionOn(clone[architecture], flag | 0x11)).toBe('EPERM')
     }
   })
 
   it('knows unix, internet and route sockets only, and no raw ones', () => {
-    const socket = (...parameters: number[]) => ask(inspected_calls.socket[architecture], ...parameters)
+    const socket = (...parameters: number[]) => decisionOn(inspected_calls.socket[architecture], ...parameters)
     const [unix, inet, inet6, netlink] = [1, 2, 10, 16]
     const [stream, datagram, raw, packet] = [1, 2, 3, 10]
     const close_on_exec = 0o2000000
@@ -93,7 +93,7 @@ describe.each(architectures)('the system call filter for %s', architecture => {
   })
 
   it('makes pairs of unix sockets only', () => {
-    const pair = (...parameters: number[]) => ask(inspected_calls.socketpair[architecture], ...parameters)
+    const pair = (...parameters: number[]) => decisionOn(inspected_calls.socketpair[architecture], ...parameters)
     for (const type of [1, 2, 5, 0o2000001]) expect(pair(1, type)).toBe('allow')
     for (const family of [0, 2, 10, 16, 30, 31, 38, 40, 44]) expect(pair(family, 1)).toBe('EAFNOSUPPORT')
     expect(pair(0x1_0000_0001, 1)).toBe('allow')
@@ -101,18 +101,18 @@ describe.each(architectures)('the system call filter for %s', architecture => {
 
   it('lets a process change its own limits and no others', () => {
     const number = inspected_calls.prlimit64[architecture]
-    expect([ask(number, 0), ask(number, 1), ask(number, 0x1_0000_0001)]).toEqual(['allow', 'EPERM', 'EPERM'])
+    expect([decisionOn(number, 0), decisionOn(number, 1), decisionOn(number, 0x1_0000_0001)]).toEqual(['allow', 'EPERM', 'EPERM'])
   })
 
   it('refuses to type into a terminal and to change the personality', () => {
-    const ioctl = (request: number) => ask(inspected_calls.ioctl[architecture], 0, request)
+    const ioctl = (request: number) => decisionOn(inspected_calls.ioctl[architecture], 0, request)
     expect(ioctl(0x5401)).toBe('allow')
     expect(ioctl(0x5412)).toBe('EPERM')
     expect(decide(program, native, inspected_calls.ioctl[architecture], 0, 0x1_0000_5412)).toBe('EPERM')
     for (const request of Object.values(refused_requests)) expect(ioctl(request)).toBe('EPERM')
     // A copy of a file that shares its blocks.
     expect(ioctl(0x40049409)).toBe('allow')
-    const personality = (value: number) => ask(inspected_calls.personality[architecture], value)
+    const personality = (value: number) => decisionOn(inspected_calls.personality[architecture], value)
     expect([personality(0), personality(0xffffffff), personality(0x0040000)]).toEqual(['allow', 'allow', 'EPERM'])
   })
 })

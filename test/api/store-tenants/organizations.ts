@@ -23,10 +23,10 @@ import { settlement } from './samples.ts'
 
 /** Members, tokens, webhooks and keys of an organization: the other organization (`org`) reaching for what is ours. */
 export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches => ({
-  insertDeliveries: (db, org) => insertDeliveries(db, org, mine.told, { seq: 1, type: 'agent_run.created', change: '{}' }),
+  insertDeliveries: (db, org) => insertDeliveries(db, org, mine.notified_run, { seq: 1, type: 'agent_run.created', change: '{}' }),
   settleDelivery: (db, org) => settleDelivery(db, { organization_id: org, id: mine.claimed, epoch: 1, n: 1 }, settlement),
-  scheduleNext: (db, org) => scheduleNext(db, org, mine.told, 'https://a.example/'),
-  listDeliveries: (db, org) => listDeliveries(db, org, { agent_run_id: [mine.told] }, 0, 100),
+  scheduleNext: (db, org) => scheduleNext(db, org, mine.notified_run, 'https://a.example/'),
+  listDeliveries: (db, org) => listDeliveries(db, org, { agent_run_id: [mine.notified_run] }, 0, 100),
   getDelivery: (db, org) => getDelivery(db, org, mine.delivery),
   listAttempts: (db, org) => listAttempts(db, org, mine.claimed, 100),
   requeueDelivery: (db, org) => requeueDelivery(db, org, mine.delivery),

@@ -41,7 +41,7 @@ export async function addOurs(app: App) {
     ...runs,
     ...(await addOfRun(app, runs)),
     ...(await addPullRequest(app, runs.run)),
-    ...(await addDeliveries(app, runs.told)),
+    ...(await addDeliveries(app, runs.notified_run)),
     ...(await addOfForge(app, runs.run)),
   }
   return {
@@ -84,7 +84,7 @@ async function addRuns(app: App) {
   const { run_id: recorded } = await insertSession(app.db, session, { title: 'x', model: 'x' })
   await putRun(app, recorded, 'failed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended])
-  return { run, child, ended, expired, recorded, told: ended, epoch: row?.epoch ?? 0 }
+  return { run, child, ended, expired, recorded, notified_run: ended, epoch: row?.epoch ?? 0 }
 }
 
 async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }) {
@@ -149,7 +149,7 @@ async function addDeliveries(app: App, run: number) {
 
 async function addOfForge(app: App, run: number) {
   const forge = (await saveForge(app.db, { ...sample.forge, organization_id: app.org_id, user_id: app.user_id }, 10))?.id ?? 0
-  await insertForgeDelivery(app.db, { ...sample.told, organization_id: app.org_id, forge_id: forge })
+  await insertForgeDelivery(app.db, { ...sample.forge_delivery, organization_id: app.org_id, forge_id: forge })
   await rows(app, "update forge_deliveries set run_id = $1, epoch = 1, lease_until = 'infinity'", [run])
   const key = { organization_id: app.org_id, forge_id: forge, repository_id: app.repo_id }
   await recordGaps(app.db, key, ['check_runs'], [{ resource: 'check_runs', detail: 'refused' }])

@@ -43,7 +43,7 @@ import {
 } from '../../../src/store/pull-requests/remote-pull-requests.ts'
 import { listRunsOfPullRequests, setBanned } from '../../../src/store/runs/bans.ts'
 import type { Ours, Reaches } from './ours.ts'
-import { change, comment, counts, pull_request, told } from './samples.ts'
+import { change, comment, counts, forge_delivery, pull_request } from './samples.ts'
 
 /** Pull requests, their comments, changes, and forge events: the other organization (`org`) accessing ours. */
 export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reaches => ({
@@ -62,11 +62,12 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   recordForgeUse: (db, org) => recordForgeUse(db, org, mine.forge),
   recordForgeProblem: (db, org) => recordForgeProblem(db, org, mine.forge, 'away'),
   recordForgeIdentity: (db, org) => recordForgeIdentity(db, org, mine.forge, { login: 'agent', app: null }),
-  insertForgeDelivery: (db, org) => insertForgeDelivery(db, { ...told, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
+  insertForgeDelivery: (db, org) =>
+    insertForgeDelivery(db, { ...forge_delivery, organization_id: org, forge_id: mine.forge, delivery: 'another' }),
   settleForgeTask: (db, org) =>
     settleForgeTask(
       db,
-      { organization_id: org, forge_id: mine.forge, delivery: told.delivery, epoch: 1 },
+      { organization_id: org, forge_id: mine.forge, delivery: forge_delivery.delivery, epoch: 1 },
       { task: null, seconds: 0, outcome: 'done', run_id: null },
     ),
   insertRunMark: (db, org) => insertRunMark(db, org, mine.run, 'another'),
@@ -75,7 +76,7 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   repostOutboxItem: (db, org) => repostOutboxItem(db, 'run_marks', org, mine.mark),
   deleteOutboxItem: (db, org) => deleteOutboxItem(db, 'run_marks', org, mine.mark),
   getComment: (db, org) => getComment(db, org, mine.pr, mine.comment),
-  findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, told.subject)) ?? undefined,
+  findRunOfSubject: async (db, org) => (await findRunOfSubject(db, org, mine.forge, forge_delivery.subject)) ?? undefined,
   findRemote: (db, org) => findRemote(db, org, mine.repo, 7),
   isBranchOfRun: (db, org) => isBranchOfRun(db, org, mine.repo, 'h'),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),

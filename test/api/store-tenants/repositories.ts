@@ -46,8 +46,8 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   listEnvironments: (db, org) => listEnvironments(db, org, mine.repo),
   deleteEnvironments: (db, org) => deleteEnvironments(db, org, mine.repo, null),
   insertEnvironment: async (_db, organization_id) => {
-    const place = { organization_id, repository_id: mine.repo, run_id: mine.run }
-    await expect(addEnvironment(app.db, place, 'theirs')).rejects.toThrow(/foreign key/)
+    const owners = { organization_id, repository_id: mine.repo, run_id: mine.run }
+    await expect(addEnvironment(app.db, owners, 'theirs')).rejects.toThrow(/foreign key/)
   },
   getSetupCommands: (db, org) => getSetupCommands(db, org, mine.repo),
   deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),

@@ -52,7 +52,7 @@ export const sandbox = {
   limits: { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 },
 } as const
 export const taken = { peak_memory_bytes: 7, peak_disk_bytes: null, peak_processes: null, cpu_ms: 7, memory_kills: 0 }
-export const told = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
+export const forge_delivery = { delivery: 'd', event: 'ping', once: null, subject: 'acme/app#1', task: null, outcome: 'seen' }
 export const message = { seq: 1, turn: 1, mode: 'steer', text: 'x', images: null } as const
 export const egress = { mode: 'allowlist' as const, setup_mode: null, allow: [], presets: [] }
 export const setup_commands = {

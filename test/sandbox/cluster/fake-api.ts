@@ -94,9 +94,9 @@ export async function startFakeApi(objects: KubernetesObject[], account: { name:
         `${call.resource} is forbidden: User "system:serviceaccount:${account.namespace}:${account.name}" cannot ${call.verb} resource "${call.resource}" in API group "${call.group}" in the namespace "${call.namespace}"`,
       )
     const body = await text(request)
-    const said = body === '' ? null : JSON.parse(body)
+    const sent = body === '' ? null : JSON.parse(body)
     if (call.watch) return watch(store, call, url, response, watches)
-    const result = carryOut(store, call, url, said)
+    const result = carryOut(store, call, url, sent)
     disturbed()
     json(response, call.verb === 'create' ? 201 : 200, result)
   }
@@ -157,10 +157,10 @@ function carryOut(store: Store, call: Call, url: URL, body: unknown): unknown {
   return remove(store, found as Stored & IPod, body as { gracePeriodSeconds?: number; preconditions?: { uid?: string } } | null)
 }
 
-function create(store: Store, { namespace }: Call, said: KubernetesObject): Stored {
-  const object = { ...said, metadata: { ...said.metadata, namespace } }
-  const faults = schemaFaults(said)
-  if (faults.length > 0) throw new Refusal(422, 'Invalid', `${said.kind} "${said.metadata.name}" is invalid: ${faults.join('; ')}`)
+function create(store: Store, { namespace }: Call, sent: KubernetesObject): Stored {
+  const object = { ...sent, metadata: { ...sent.metadata, namespace } }
+  const faults = schemaFaults(sent)
+  if (faults.length > 0) throw new Refusal(422, 'Invalid', `${sent.kind} "${sent.metadata.name}" is invalid: ${faults.join('; ')}`)
   if (store.find(object.kind, namespace, object.metadata.name))
     throw new Refusal(409, 'AlreadyExists', `pods "${object.metadata.name}" already exists`)
   const forbid = (why: string) => {
@@ -214,18 +214,24 @@ function watch(store: Store, { resource, namespace }: Call, url: URL, response: 
   response.writeHead(200, { 'content-type': 'application/json' })
   response.flushHeaders()
   watches.add(response)
-  const say = (type: string, object: unknown) => response.write(`${JSON.stringify({ type, object })}\n`)
+  const writeEvent = (type: string, object: unknown) => response.write(`${JSON.stringify({ type, object })}\n`)
   const notify = () => {
     const changes = store.since(version)
     if (changes === null) {
-      say('ERROR', { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: `too old resource version: ${version}` })
+      writeEvent('ERROR', {
+        kind: 'Status',
+        status: 'Failure',
+        reason: 'Expired',
+        code: 410,
+        message: `too old resource version: ${version}`,
+      })
       return response.end()
     }
     for (const change of changes) {
       version = change.version
       const { object } = change
       if (object.kind === KINDS[resource] && object.metadata.namespace === namespace && select([object], url).length > 0)
-        say(change.type, object)
+        writeEvent(change.type, object)
     }
   }
   const leave = store.onNews(notify)
@@ -236,6 +242,6 @@ function watch(store: Store, { resource, namespace }: Call, url: URL, response: 
     leave()
   })
   if (url.searchParams.get('allowWatchBookmarks') === 'true')
-    say('BOOKMARK', { kind: KINDS[resource], metadata: { resourceVersion: String(version) } })
+    writeEvent('BOOKMARK', { kind: KINDS[resource], metadata: { resourceVersion: String(version) } })
   notify()
 }
