@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { orAborted } from '../core/abort.ts'
 import type { Authority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { dial } from './dial.ts'
@@ -29,11 +30,17 @@ export async function connectChecked(
     onRequestText() {},
     onRefused() {},
   }
-  const decision = await unlessAborted(decide(configuration, authority, method), signal)
+  const decision = await orAborted(decide(configuration, authority, method), signal)
   if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
   const dialled = dial(configuration, decision.to)
   // A connection that opens too late is closed.
-  const plain = await unlessAborted(dialled, signal, socket => socket.destroy())
+  const plain = await orAborted(dialled, signal).catch((error: unknown) => {
+    dialled.then(
+      socket => socket.destroy(),
+      () => {},
+    )
+    throw error
+  })
   if (!secure) return plain
   const socket = connectTls({
     socket: plain,
@@ -50,17 +57,5 @@ export async function connectChecked(
     socket.once('secureConnect', () => resolve(socket))
     socket.on('error', fail)
     signal.addEventListener('abort', fail, { once: true })
-  })
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, late: (value: T) => void = () => {}): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      work.then(late, () => {})
-      reject(signal.reason)
-    }
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject)
   })
 }

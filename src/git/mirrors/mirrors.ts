@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { orAborted } from '../../core/abort.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, type MirrorState, mirrorPath } from '../process/git-host.ts'
 import { listRemote } from '../refs/list-remote.ts'
@@ -47,14 +48,11 @@ async function waitFor(flight: Promise<Refreshed>, { wait_ms, signal }: RefreshO
     wait_ms === undefined
       ? undefined
       : setTimeout(() => waiting_over.reject(new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)), wait_ms)
-  const aborted = () => waiting_over.reject(signal?.reason)
-  signal?.addEventListener('abort', aborted)
-  if (signal?.aborted) aborted()
   try {
-    return await Promise.race([flight, waiting_over.promise])
+    const waiting = Promise.race([flight, waiting_over.promise])
+    return await (signal === undefined ? waiting : orAborted(waiting, signal))
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener('abort', aborted)
   }
 }
 

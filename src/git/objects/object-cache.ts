@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { orAborted } from '../../core/abort.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { removeTree, replaceFile, runAsOwner } from '../process/owner-files.ts'
@@ -39,16 +40,7 @@ export async function withObjectCache<T>(host: GitHost, run_id: number, work: ()
       use.used_at = Date.now()
     })
   use.turn = done.catch(() => {})
-  return signal === undefined ? done : unlessAborted(done, signal)
-}
-
-function unlessAborted<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const aborted = () => reject(signal.reason)
-  signal.addEventListener('abort', aborted, { once: true })
-  if (signal.aborted) aborted()
-  done.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
-  return promise
+  return signal === undefined ? done : orAborted(done, signal)
 }
 
 /** Keeps the cache from being removed until the returned function is called: a sandbox has it bound. `signal` as for `withCache`. */

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { onAbort } from '../../core/abort.ts'
 import { runCommand } from '../../system/commands/run-command.ts'
 import { type Command, type CommandStdio, type RunningCommand, startCommand } from '../../system/commands/start-command.ts'
 import type { SystemUser } from '../../system/users.ts'
@@ -128,21 +129,15 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
 
 async function finish(host: GitHost, command: RunningCommand, call: GitCall, limits: ProcessLimits): Promise<GitResult> {
   let aborted: { reason: unknown } | null = null
-  const stopOn = (signal: AbortSignal | undefined) => {
-    const stop = () => {
-      aborted ??= { reason: signal?.reason }
+  const stopOn = (signal: AbortSignal) =>
+    onAbort(signal, () => {
+      aborted ??= { reason: signal.reason }
       command.stop()
-    }
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop)
-    return () => signal?.removeEventListener('abort', stop)
-  }
-  const releases = [stopOn(call.signal), stopOn(host.closing)]
-  const ended = command.done.finally(() => {
-    for (const release of releases) release()
-  })
-  host.track(ended)
-  const { stdout, stderr, stopped, start_error, ...exit } = await ended
+    })
+  using _caller = call.signal && stopOn(call.signal)
+  using _host = stopOn(host.closing)
+  host.track(command.done)
+  const { stdout, stderr, stopped, start_error, ...exit } = await command.done
   if (aborted) throw (aborted as { reason: unknown }).reason
   if (start_error !== null) throw new GitError('failed', `git cannot be started: ${start_error}`)
   if (stopped === 'timeout') throw new GitError('timeout', `git took longer than ${timeoutOf(call)} ms`)

@@ -78,14 +78,6 @@ export async function isOfRunsAlone(host: GitHost, repository_id: number, { ref,
   return names.every(name => name.startsWith(`refs/heads/${RUN_BRANCH_PREFIX}`))
 }
 
-/** Returns the names of the branches in the mirror, including those of runs, by name. */
-export async function listBranches(host: GitHost, repository_id: number): Promise<string[]> {
-  const listed = await readMirror(host, repository_id, 'the branches cannot be listed', {
-    args: ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads'],
-  })
-  return listed.toString().split('\n').filter(Boolean)
-}
-
 /** Returns whether this commit exists. */
 export async function hasCommit(host: GitHost, objects: Objects, sha: string): Promise<boolean> {
   const found = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-e', `${sha}^{commit}`] })
