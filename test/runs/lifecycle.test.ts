@@ -47,7 +47,7 @@ test('a cancelled run is resumed in its workspace, and the agent is notified tha
   await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'go on' })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', turn: 2, result: 'back' })
-  expect(JSON.stringify(app.model.requests[1]?.body)).toContain('interrupted')
+  expect(JSON.stringify(app.model.requests[1]?.body)).toContain('[Interrupted before it ended.]')
   const shells = (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell')
   expect(shells.at(-1).tool_output.output).toBe('kept\n')
 })
