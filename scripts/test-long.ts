@@ -5,4 +5,4 @@ import { runTests } from './run-tests.ts'
  * thousands of kills, long outages, huge data; minutes of killing by TEST_SOAK_MINUTES (default 10), another order of events by TEST_SEED.
  * The result of the last one is in docs/chaos.json.
  */
-await runTests(process.argv.slice(2), { include: ['test/**/*.long.test.ts'] })
+await runTests(process.argv.slice(2), { include: ['src/**/*.long.test.ts', 'test/**/*.long.test.ts'] })
