@@ -114,6 +114,7 @@ const schema = z.object({
   AGENTRUN_MODEL_FIRST_BYTE_SECONDS: whole(1, 3_600).default(120),
   AGENTRUN_MODEL_IDLE_SECONDS: whole(1, 3_600).default(60),
   AGENTRUN_MODEL_TOTAL_SECONDS: whole(1, 7_200).default(900),
+  AGENTRUN_COMPACT_TOKENS: whole(8_000, 10_000_000).default(200_000),
   AGENTRUN_DISK_RESERVE_BYTES: bytesOrNone.default(536_870_912),
   AGENTRUN_SANDBOX: z
     .enum(['bubblewrap', 'docker', 'podman', 'kubernetes'], { error: 'must be bubblewrap, docker, podman or kubernetes' })

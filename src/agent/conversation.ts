@@ -1,7 +1,9 @@
 import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
 import type { Reservation } from '../core/runs/budget-check.ts'
 import { type NearLimit, noticeKey } from '../core/runs/near-limits.ts'
-import type { ModelMessage, ToolCall } from '../model/port.ts'
+import type { ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
+import { applyCompaction, type Compaction } from './compaction/compaction.ts'
+import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'
 
 /** The journal as the loop reads it: what happened, in order. */
 export type JournalRecord =
@@ -10,19 +12,30 @@ export type JournalRecord =
    * was pushed, and its checks failed.
    */
   | {
+      /** `nudge`: asks the agent to continue or to finish. */
       kind: 'message'
       turn: number
       messages: ModelMessage[]
       limits?: NearLimit[]
       sent_back?: { reset_to: string | null }
       checks_failed?: CheckRound
+      nudge?: boolean
     }
   | { kind: 'model_started'; turn: number; reservation?: Reservation }
   | { kind: 'model_failed'; turn: number; charge: Reservation | null }
-  | { kind: 'model_answered'; turn: number; messages: ModelMessage[]; tool_calls: ToolCall[]; tokens: number; ends_turn?: TurnEnding }
+  | {
+      kind: 'model_answered'
+      turn: number
+      messages: ModelMessage[]
+      tool_calls: ToolCall[]
+      tokens: number
+      usage?: ModelUsage
+      ends_turn?: TurnEnding
+    }
   | { kind: 'tool_started'; turn: number; call: ToolCall }
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
-  | { kind: 'compacted'; turn: number; keep_last: number }
+  /** `tokens`: what its summary counts against the ceiling. */
+  | { kind: 'compacted'; turn: number; compaction: Compaction; tokens: number }
   /** Another worker continued from here. */
   | { kind: 'recovered'; turn: number }
   /** The agent has finished, and its work is published. */
@@ -47,9 +60,18 @@ export type Conversation = {
   model_call_open: boolean
   /** The reservation of that call. */
   open_reservation: Reservation | null
+  /** Ids of all calls so far, also of those that a compaction removed. */
+  call_ids: Set<string>
+  /** The part that a provider has counted. */
+  counted: CountedPrefix | null
+  /** The limit that followed from the last refusal of a conversation as too long, and the model that refused it. */
+  refused: { model: string; limit_tokens: number } | null
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
+  /** Whether the agent has called a tool in this turn, and whether it was asked to continue or to finish since the last call. */
+  called: boolean
+  nudged: boolean
   /** The notices of limits that the agent received in this turn. */
   noticed: Set<string>
   /** The reviews of this turn that returned the work to the agent since the last push. */
@@ -62,60 +84,73 @@ export type Conversation = {
 
 /** Rebuilds the conversation from the journal alone. */
 export function rebuildConversation(records: JournalRecord[], turn: number): Conversation {
-  let messages: ModelMessage[] = []
-  let open: OpenCall[] = []
-  let turn_steps = 0
-  let turn_tokens = 0
-  let ending: TurnEnding | null = null
-  let model_call_open = false
-  let open_reservation: Reservation | null = null
-  const noticed = new Set<string>()
-  let sent_back: Conversation['sent_back'] = []
-  const check_rounds: CheckRound[] = []
+  const conversation: Conversation = {
+    ...{ messages: [], open_calls: [], call_ids: new Set(), counted: null, refused: null },
+    ...{ model_call_open: false, open_reservation: null, turn_steps: 0, turn_tokens: 0, called: false, nudged: false },
+    ...{ noticed: new Set(), sent_back: [], check_rounds: [], ending: null },
+  }
   for (const record of records) {
     if (record.kind !== 'recovered' && record.kind !== 'set_up') {
-      model_call_open = record.kind === 'model_started'
-      open_reservation = (record.kind === 'model_started' && record.reservation) || null
+      conversation.model_call_open = record.kind === 'model_started'
+      conversation.open_reservation = (record.kind === 'model_started' && record.reservation) || null
     }
-    if (record.kind === 'message') {
-      messages.push(...record.messages)
-      ending = null
-      if (record.turn === turn) for (const limit of record.limits ?? []) noticed.add(noticeKey(limit))
-      if (record.turn === turn && record.sent_back) sent_back.push(record.sent_back)
-      if (record.turn === turn && record.checks_failed) {
-        check_rounds.push(record.checks_failed)
-        // Commits that have been pushed are not reset.
-        sent_back = []
-      }
-    } else if (record.kind === 'model_failed') {
-      if (record.turn === turn && record.charge !== null) turn_tokens += record.charge.input_tokens + record.charge.output_tokens
-    } else if (record.kind === 'model_answered') {
-      ending = record.turn === turn ? (record.ends_turn ?? null) : null
-      messages.push(...record.messages)
-      open = record.tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
-      if (record.turn === turn) {
-        turn_steps++
-        turn_tokens += record.tokens
-      }
-    } else if (record.kind === 'tool_started') open = open.map(call => (call.id === record.call.id ? { ...call, started: true } : call))
-    else if (record.kind === 'tool_finished') {
-      messages.push(record.message)
-      ending = record.turn === turn ? (record.ends_turn ?? ending) : null
-      open = open.filter(call => call.id !== record.call_id)
-    } else if (record.kind === 'compacted') messages = compact(messages, record.keep_last)
+    addRecord(conversation, record, record.turn === turn)
   }
-  return {
-    messages,
-    open_calls: open,
-    model_call_open,
-    open_reservation,
-    turn_steps,
-    turn_tokens,
-    noticed,
-    sent_back,
-    check_rounds,
-    ending,
+  return conversation
+}
+
+function addRecord(conversation: Conversation, record: JournalRecord, is_current: boolean): void {
+  if (record.kind === 'message') addMessages(conversation, record, is_current)
+  else if (record.kind === 'model_answered') addAnswer(conversation, record, is_current)
+  else if (record.kind === 'compacted') addCompaction(conversation, record, is_current)
+  else if (record.kind === 'model_failed') {
+    if (is_current && record.charge !== null) conversation.turn_tokens += record.charge.input_tokens + record.charge.output_tokens
+  } else if (record.kind === 'tool_started') {
+    const { call: started } = record
+    conversation.open_calls = conversation.open_calls.map(call => (call.id === started.id ? { ...call, started: true } : call))
+  } else if (record.kind === 'tool_finished') {
+    conversation.messages.push(record.message)
+    conversation.ending = is_current ? (record.ends_turn ?? conversation.ending) : null
+    conversation.open_calls = conversation.open_calls.filter(call => call.id !== record.call_id)
   }
+}
+
+type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
+
+function addMessages(conversation: Conversation, record: RecordOf<'message'>, is_current: boolean): void {
+  conversation.messages.push(...record.messages)
+  conversation.ending = null
+  if (!is_current) return
+  for (const limit of record.limits ?? []) conversation.noticed.add(noticeKey(limit))
+  if (record.nudge) conversation.nudged = true
+  if (record.sent_back) conversation.sent_back.push(record.sent_back)
+  if (record.checks_failed) {
+    conversation.check_rounds.push(record.checks_failed)
+    // Commits that have been pushed are not reset.
+    conversation.sent_back = []
+  }
+}
+
+function addAnswer(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
+  const { messages, tool_calls, usage, tokens, ends_turn } = record
+  conversation.messages.push(...messages)
+  conversation.ending = is_current ? (ends_turn ?? null) : null
+  conversation.open_calls = tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
+  for (const { id } of tool_calls) conversation.call_ids.add(id)
+  const counted = usage === undefined ? null : countedTokensOf(usage)
+  if (counted !== null) conversation.counted = { messages: conversation.messages.length, tokens: counted }
+  if (!is_current) return
+  if (tool_calls.length > 0) [conversation.called, conversation.nudged] = [true, false]
+  conversation.turn_steps++
+  conversation.turn_tokens += tokens
+}
+
+function addCompaction(conversation: Conversation, { compaction, tokens }: RecordOf<'compacted'>, is_current: boolean): void {
+  const { cause, model, limit_tokens } = compaction
+  conversation.messages = applyCompaction(conversation.messages, compaction)
+  conversation.counted = null
+  if (cause === 'refused') conversation.refused = { model, limit_tokens }
+  if (is_current) conversation.turn_tokens += tokens
 }
 
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {
@@ -144,20 +179,4 @@ export function promptMessage({ text, images, from_person }: Prompt): ModelMessa
     ],
     ...(from_person && { providerOptions: { agentrun: { prompt: true } } }),
   }
-}
-
-const LEFT_OUT = '[left out to save context]'
-
-/** Drops what tools gave back earlier than the last `keep_last` messages: the calls stay, so the conversation stays valid. */
-export function compact(messages: ModelMessage[], keep_last: number): ModelMessage[] {
-  const border = messages.length - keep_last
-  return messages.map((message, i) => {
-    if (i >= border || message.role !== 'tool') return message
-    return {
-      ...message,
-      content: message.content.map(part =>
-        part.type === 'tool-result' ? { ...part, output: { type: 'json' as const, value: { status: 'ok', note: LEFT_OUT } } } : part,
-      ),
-    }
-  })
 }

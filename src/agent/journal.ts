@@ -1,12 +1,25 @@
 import type { Reservation } from '../core/runs/budget-check.ts'
-import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
+import type { ModelAnswer, ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'
+import type { Compaction } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
 import type { PlannedCall } from './meter.ts'
 import type { ToolResult } from './tool.ts'
 
 /** What every write reports back to the loop. */
 export type Signals = { messages_waiting: boolean; interrupted: boolean }
+
+/**
+ * A message of the service after an answer without tool calls. `trouble`: what was wrong with it, an ERROR entry that does not end the run; null:
+ * the answer may only announce work, and `text` is what it says.
+ */
+export type AnswerNotice = { message: ModelMessage } & (
+  | { trouble: { code: string; message: string }; text: null }
+  | { trouble: null; text: string }
+)
+
+/** Whether an answer ends the turn, the notice after it, and the intent to run `next` if it calls a tool that can start now. */
+export type FollowsAnswer = { ends_turn: TurnEnding | null; notice: AnswerNotice | null; next: ToolCall | null }
 
 /** A tool call with its result. */
 export type FinishedCall = {
@@ -22,6 +35,17 @@ export type FinishedCall = {
 }
 
 /**
+ * A compaction of the conversation. `usage`: of the call that wrote the summary; null without one. `replaced`: the first and the last call whose
+ * content was removed, and how many results were; null: no call was.
+ */
+export type Compacted = {
+  compaction: Compaction
+  usage: ModelUsage | null
+  replaced: { first: string; last: string; results: number } | null
+  duration_ms: number
+}
+
+/**
  * Where the loop records intents before and outcomes after it acts. Every method resolves when the write is durable. A rejection (the run
  * belongs to another worker) ends the loop.
  */
@@ -34,12 +58,11 @@ export type LoopJournal = {
   modelFailed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
   /** The recorded call is cancelled. */
   modelNotCalled(): Promise<void>
-  /** The answer, whether it ends the turn, and the intent to run `next` if it calls a tool that can start now. */
-  modelAnswered(answer: ModelAnswer, ends_turn: TurnEnding | null, next: ToolCall | null): Promise<Signals>
+  /** The answer and what follows from it. */
+  modelAnswered(answer: ModelAnswer, follows: FollowsAnswer): Promise<Signals>
   /** The intent of a call that waited for the workspace. */
   toolStarted(call: ToolCall): Promise<void>
   toolFinished(finished: FinishedCall): Promise<Signals>
-  /** Records an ERROR entry that does not end the run, and the message that informs the model. */
-  trouble(code: string, message: string, notice: ModelMessage): Promise<void>
-  compacted(keep_last: number): Promise<void>
+  /** Records a compaction, from which the conversation is rebuilt, and shows it in the trace. */
+  compacted(compacted: Compacted): Promise<void>
 }

@@ -7,6 +7,7 @@ import type { LoopJournal } from './journal.ts'
 import type { Meter, PlannedCall } from './meter.ts'
 import type { RepetitionGuard } from './repetition.ts'
 import type { RetryPolicy } from './retry-policy.ts'
+import type { TokenEstimate } from './token-estimate.ts'
 import type { ToolContext, ToolTable } from './tool.ts'
 
 export type LoopInput = {
@@ -18,6 +19,8 @@ export type LoopInput = {
   conversation: Conversation
   journal: LoopJournal
   meter: Meter
+  /** The tokens from which on the conversation is compacted before a call: fewer once a provider has named its window. */
+  context: { limit(): number; estimate: TokenEstimate }
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
@@ -57,9 +60,17 @@ export type LoopState = {
   /** Answers and tokens of this turn so far. */
   steps: number
   tokens: number
+  /** Ids of all calls of the run. */
+  call_ids: Set<string>
+  /** Whether the agent has called a tool in this turn, and whether it was asked to continue or to finish since the last call. */
+  called: boolean
+  nudged: boolean
   /** Consecutive answers without content. */
   empty: number
-  compactions: number
+  /** The limit that follows from refusals of the conversation as too long; infinite without one. */
+  refused_tokens: number
+  /** Consecutive such refusals. */
+  refusals: number
   /** The model call that is recorded and not started yet. */
   planned: PlannedCall | null
   repeats: RepetitionGuard

@@ -1,18 +1,10 @@
 import { countedTokens } from '../core/runs/budget-check.ts'
-import type { ModelAnswer, ModelMessage } from '../model/port.ts'
-import type { TurnEnding } from './conversation.ts'
-import type { Signals } from './journal.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import { addNotice, callModel } from './model-step.ts'
 import { createRepetitionGuard } from './repetition.ts'
+import { judgeText, type Verdict } from './text-answer.ts'
 import { toolSpecs } from './tool.ts'
 import { runToolCalls, type ToolRound } from './tool-calls.ts'
-
-const MAX_EMPTY_ANSWERS = 2
-const NUDGE: ModelMessage = {
-  role: 'user',
-  content: 'Your last answer was empty or cut off. Continue: call a tool, or give the final answer.',
-}
 
 /**
  * Alternates model and tools until an answer, a question, a limit or a stop. It uses no database and no HTTP: dependencies are callbacks, and
@@ -23,12 +15,17 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   const delivered = await journal.deliver()
   // The agent had ended its turn before its worker released the run: the model is not called again.
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
+  input.context.estimate.restore(conversation.messages, conversation.counted)
   const state: LoopState = {
     messages: [...conversation.messages, ...delivered],
     steps: conversation.turn_steps,
     tokens: conversation.turn_tokens,
+    call_ids: new Set(conversation.call_ids),
+    called: conversation.called,
+    nudged: conversation.nudged,
     empty: 0,
-    compactions: 0,
+    refused_tokens: refusedTokens(input),
+    refusals: 0,
     planned: null,
     repeats: createRepetitionGuard(),
     specs: toolSpecs(input.tools),
@@ -39,6 +36,10 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   }
 }
 
+/** A limit that followed from a refusal holds for the model that refused. */
+const refusedTokens = ({ conversation: { refused }, model }: LoopInput): number =>
+  refused?.model === model.id ? refused.limit_tokens : Number.POSITIVE_INFINITY
+
 /** One model request and the tool calls of its answer. */
 async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome | 'continue'> {
   const { journal, meter } = input
@@ -48,18 +49,23 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   if (called === 'continue' || 'kind' in called) return called
   const { answer, requested } = called
   state.steps++
+  state.refusals = 0
   state.tokens += countedTokens(answer.usage)
+  for (const { id } of answer.tool_calls) state.call_ids.add(id)
   meter.answered(state.messages, answer)
   state.messages = [...state.messages, ...answer.messages]
-  const final = finalAnswer(answer)
   const [call] = answer.tool_calls
   const ready = input.sandboxReady()
-  const signals = await journal.modelAnswered(answer, final, ready && call ? call : null)
-  if (call === undefined) return withoutTools(input, state, { answer, final, signals })
+  const verdict = call === undefined ? judgeText(input, state, answer) : null
+  const ends_turn = verdict?.ends_turn ?? null
+  const signals = await journal.modelAnswered(answer, { ends_turn, notice: verdict?.notice ?? null, next: (ready && call) || null })
+  if (verdict !== null) return afterText(input, state, verdict, signals.messages_waiting)
+  state.called = true
+  state.nudged = false
   state.empty = 0
   // The trace shows how the workspace was created before it shows what was done with it.
   await input.sandbox()
-  if (!ready) await journal.toolStarted(call)
+  if (!ready && call) await journal.toolStarted(call)
   return afterTools(input, state, await runToolCalls(input, state, { answer, requested, signals, signal }))
 }
 
@@ -73,21 +79,18 @@ async function deliver({ journal }: LoopInput, state: LoopState): Promise<'conti
   return 'continue'
 }
 
-async function withoutTools(
+async function afterText(
   input: LoopInput,
   state: LoopState,
-  { answer, final, signals }: { answer: ModelAnswer; final: TurnEnding | null; signals: Signals },
+  { ends_turn, notice, failure }: Verdict,
+  messages_waiting: boolean,
 ): Promise<LoopOutcome | 'continue'> {
-  if (answer.finish_reason === 'refusal')
-    return failedAgent('refused', `The model refused: ${answer.text.slice(0, 2_000) || 'it gave no reason'}`)
-  if (final !== null) return signals.messages_waiting ? deliver(input, state) : final
-  if (++state.empty > MAX_EMPTY_ANSWERS)
-    return failedAgent('empty_answer', `The model gave ${state.empty} empty or cut-off answers in a row.`)
-  const cut = answer.finish_reason === 'length'
-  const message = cut ? "The model's answer was cut off at its length limit." : 'The model gave an empty answer.'
-  await input.journal.trouble('empty_answer', message, NUDGE)
-  state.messages = [...state.messages, NUDGE]
-  return 'continue'
+  if (failure !== null) return failure
+  if (notice === null) return ends_turn === null || messages_waiting ? deliver(input, state) : ends_turn
+  if (notice.trouble === null) state.nudged = true
+  else state.empty++
+  state.messages = [...state.messages, notice.message]
+  return messages_waiting ? deliver(input, state) : 'continue'
 }
 
 async function afterTools(input: LoopInput, state: LoopState, round: ToolRound): Promise<LoopOutcome | 'continue'> {
@@ -105,18 +108,4 @@ async function afterTools(input: LoopInput, state: LoopState, round: ToolRound):
   // The reservation does not cover the messages that arrived since.
   state.planned = null
   return deliver(input, state)
-}
-
-const failedAgent = (code: string, message: string): LoopOutcome => ({
-  kind: 'failed',
-  reason: 'agent_error',
-  code,
-  message,
-  phase: 'agent',
-})
-
-/** An answer with text and without tool calls ends the turn (specification.md#logs). */
-function finalAnswer(answer: ModelAnswer): TurnEnding | null {
-  const ends = answer.tool_calls.length === 0 && answer.text.trim() !== '' && !['length', 'refusal'].includes(answer.finish_reason)
-  return ends ? { kind: 'answer', text: answer.text, thought: answer.reasoning } : null
 }

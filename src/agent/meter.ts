@@ -9,9 +9,15 @@ export type PlannedCall = { kind: 'call'; reservation: Reservation; notice: { li
 export type Meter = {
   /** `turn`: the steps and tokens of this turn so far. */
   plan(messages: ModelMessage[], turn: { steps: number; tokens: number }): PlannedCall | { kind: 'limit'; limit: LimitReached }
+  /** Plans a call that is not a step of the agent: without a notice, and with at most `max_output_tokens`. */
+  planAside(
+    messages: ModelMessage[],
+    turn: { steps: number; tokens: number },
+    max_output_tokens: number,
+  ): PlannedCall | { kind: 'limit'; limit: LimitReached }
   /** Called after the reservation is recorded: whether the organization can pay for it beside the reservations of its other runs. */
   afford(reservation: Reservation): Promise<LimitReached | null>
   answered(messages: ModelMessage[], answer: ModelAnswer): void
-  /** A call failed, and this is its cost. */
-  charged(charge: Reservation): void
+  /** A call that is not a step of the agent, or that failed, and its cost. */
+  charged(charge: Pick<Reservation, 'cost_usd'>): void
 }

@@ -5,33 +5,51 @@ const BYTES_A_TOKEN = 3
 /** Providers count pictures by their size, never by the length of their base64. */
 const FILE_TOKENS = 2_000
 
+/** The first `messages` messages of a conversation, and the tokens that a provider counted for them as input. */
+export type CountedPrefix = { messages: number; tokens: number }
+
 export type TokenEstimate = {
-  /** Tokens that this conversation is as input, rather too many than too few. */
+  /** Tokens of this conversation as input: rather too many than too few, except for the part that a provider has counted. */
   of(messages: ModelMessage[]): number
+  /** The same without the counts of providers, so that parts of conversations can be compared. */
+  measured(messages: ModelMessage[]): number
   /** Takes the provider's own count of a request and its answer. */
-  counted(messages: ModelMessage[], answer: ModelAnswer): void
+  counted(messages: ModelMessage[], answer: Pick<ModelAnswer, 'messages' | 'usage'>): void
+  /** Takes the last such count from the journal of `messages`; null: there is none. */
+  restore(messages: ModelMessage[], counted: CountedPrefix | null): void
 }
 
-/** For a conversation that grows: each message is measured once, and what a provider has counted never again. */
+/** For a conversation that grows: each message is measured once, and what a provider has counted is not measured. */
 export function createTokenEstimate(instructions: string, tools: ToolSpec[]): TokenEstimate {
   const fixed = textTokens(instructions) + textTokens(JSON.stringify(tools))
-  let known: { messages: number; last: ModelMessage | undefined; tokens: number } = { messages: 0, last: undefined, tokens: fixed }
+  const sizes = new WeakMap<ModelMessage, number>()
+  const none = { messages: 0, last: undefined as ModelMessage | undefined, tokens: fixed }
+  let known = none
+  const sizeOf = (message: ModelMessage): number => {
+    const size = sizes.get(message) ?? messageTokens(message)
+    sizes.set(message, size)
+    return size
+  }
+  const sum = (messages: ModelMessage[], from: typeof none) =>
+    messages.slice(from.messages).reduce((tokens, message) => tokens + sizeOf(message), from.tokens)
   return {
-    of(messages) {
-      // A conversation that was cut down is another one.
-      if (messages[known.messages - 1] !== known.last) known = { messages: 0, last: undefined, tokens: fixed }
-      const tokens = messages.slice(known.messages).reduce((sum, message) => sum + messageTokens(message), known.tokens)
-      known = { messages: messages.length, last: messages.at(-1), tokens }
-      return tokens
-    },
+    // A conversation that was compacted is another one.
+    of: messages => sum(messages, messages[known.messages - 1] === known.last ? known : none),
+    measured: messages => sum(messages, none),
     counted(messages, { messages: answered, usage }) {
-      // Not counted but estimated: by the adapter, which knows no better.
-      if (usage.raw === null) return
-      const all = messages.length + answered.length
-      known = { messages: all, last: answered.at(-1) ?? messages.at(-1), tokens: usage.input_tokens + usage.output_tokens }
+      const tokens = countedTokensOf(usage)
+      if (tokens === null) return
+      known = { messages: messages.length + answered.length, last: answered.at(-1) ?? messages.at(-1), tokens }
+    },
+    restore(messages, counted) {
+      known = counted === null ? none : { ...counted, last: messages[counted.messages - 1] }
     },
   }
 }
+
+/** Tokens of a request and its answer by the provider's count; null: the adapter estimated them, because the provider did not count. */
+export const countedTokensOf = ({ raw, input_tokens, output_tokens }: ModelAnswer['usage']): number | null =>
+  raw === null ? null : input_tokens + output_tokens
 
 function messageTokens({ content }: ModelMessage): number {
   if (typeof content === 'string') return textTokens(content)

@@ -1,12 +1,13 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
+import { mustCompact } from './compaction/compact-step.ts'
 import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
 import type { Signals } from './journal.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
 import type { Repetition } from './repetition.ts'
-import { forModel, interrupted, runTool, type ToolResult } from './tool.ts'
+import { failed, forModel, interrupted, runTool, type ToolResult } from './tool.ts'
 
 /** The result of the tool calls of one answer. `next`: the model call that is recorded already, or the limit that forbids it. */
 export type ToolRound = {
@@ -35,14 +36,16 @@ export async function runToolCalls(input: LoopInput, state: LoopState, answered:
   for (const [i, call] of calls.entries()) {
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
-    const result = skipped ? notRun() : await runCall(input, call, requested[i] ?? call, signal)
+    const cut = last && call.input === null && answer.finish_reason === 'length'
+    const result = skipped ? notRun() : cut ? cutOff(call, answer) : await runCall(input, call, requested[i] ?? call, signal)
     if (!skipped && ending === null) ending = endingOf(call, result)
     // A script may repeat itself as often as its author wants.
-    const repetition = skipped || input.model.scripted ? 'none' : state.repeats(call, result)
+    const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, result)
     const message = toolMessage(call, noted(result, repetition))
-    if (repetition === 'end') failure = repeatedCall(call)
+    if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
-    next = last && ending === null && failure === null && !signal.aborted ? input.meter.plan(messages, state) : null
+    const goes_on = last && ending === null && failure === null && !signal.aborted
+    next = goes_on && !mustCompact(input, state, messages) ? input.meter.plan(messages, state) : null
     const intent = last ? (next?.kind === 'call' ? next : null) : (calls[i + 1] ?? null)
     const finished = { call, result, message, answer: i === 0 ? answer : null }
     signals = await input.journal.toolFinished({ ...finished, ends_turn: ending, next: intent })
@@ -66,14 +69,24 @@ async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, si
 const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
 
 function noted(result: ToolResult, repetition: Repetition): Record<string, unknown> {
-  if (repetition !== 'warn') return forModel(result)
-  return { ...forModel(result), note: 'You have made this very call with this very result several times. Do something else.' }
+  if (repetition.kind !== 'warn') return forModel(result)
+  const what = repetition.calls === 1 ? 'this very call with this very result' : `the same ${repetition.calls} calls with the same results`
+  return { ...forModel(result), note: `You have made ${what} several times. Do something else.` }
 }
 
-const repeatedCall = ({ name }: ToolCall): LoopOutcome => ({
+const repeatedCall = ({ name }: ToolCall, calls: number): LoopOutcome => ({
   ...{ kind: 'failed', reason: 'agent_error', code: 'repeated_call', phase: 'agent', tool_name: name },
-  message: `The model repeated the same call of ${name} with the same result too often.`,
+  message:
+    calls === 1
+      ? `The model repeated the same call of ${name} with the same result too often.`
+      : `The model repeated the same ${calls} calls with the same results too often; the last one is of ${name}.`,
 })
+
+/** The arguments end where the answer did, so they are no JSON. */
+function cutOff({ name }: ToolCall, { usage }: ModelAnswer): ToolResult {
+  const message = `The call of ${name} was cut off at ${usage.output_tokens} tokens, the most that one answer may have, so it did not run. Write the file in parts.`
+  return { ...failed('cut_off', message), duration_ms: 0, truncated: false, whole: null }
+}
 
 function endingOf(call: ToolCall, result: ToolResult): TurnEnding | null {
   if (result.status !== 'ok' || typeof result.observation !== 'string') return null

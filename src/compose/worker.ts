@@ -81,6 +81,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
       idle_ms: config.AGENTRUN_MODEL_IDLE_SECONDS * 1000,
       total_ms: config.AGENTRUN_MODEL_TOTAL_SECONDS * 1000,
     },
+    compact_tokens: config.AGENTRUN_COMPACT_TOKENS,
     disk_reserve_bytes: config.AGENTRUN_DISK_RESERVE_BYTES,
     git_limits: {
       fetch_ms: config.AGENTRUN_FETCH_SECONDS * 1000,

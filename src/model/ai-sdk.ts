@@ -8,7 +8,7 @@ import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
 import { type LearnedModels, lessonOf, nothing_learned } from './learned-limits.ts'
-import type { Model, ModelAnswer, ModelError, ModelMessage, ModelRequest, ModelUsage } from './port.ts'
+import type { Model, ModelAnswer, ModelError, ModelRequest, ModelUsage } from './port.ts'
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
 
@@ -57,6 +57,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
     get max_output_tokens() {
       return learned().max_output_tokens ?? described.max_output_tokens
     },
+    long_prompt_tokens: described.pricing?.price.long?.over_tokens ?? null,
     reasoning_effort: described.reasoning_effort,
     tool_family: described.tool_family,
     price: tokens => mostUsd(described.pricing, tokens, Date.now()),
@@ -107,7 +108,7 @@ async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sen
     providerOptions: merged(model.options(sent.cache_key), options),
     abortSignal: guard.signal,
   })
-  const reader = answerReader(callIds(sent.messages))
+  const reader = answerReader(sent.call_ids ?? new Set())
   for await (const part of stream) {
     if (guard.failure()) break
     const delta = reader.add(part)
@@ -119,15 +120,6 @@ async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sen
 function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {
   const providers = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return Object.fromEntries(providers.map(provider => [provider, { ...one[provider], ...other[provider] }]))
-}
-
-function callIds(messages: ModelMessage[]): Set<string> {
-  const ids = new Set<string>()
-  for (const message of messages) {
-    if (message.role !== 'assistant' || typeof message.content === 'string') continue
-    for (const part of message.content) if (part.type === 'tool-call') ids.add(part.toolCallId)
-  }
-  return ids
 }
 
 const inputOf = ({ instructions, messages, tools }: ModelRequest) => [instructions, messages, tools]

@@ -8,6 +8,8 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 const MAX_ARGUMENT_DEPTH = 64
 /** Maximum number of values in tool arguments at all levels: truncation, comparison and display visit each. */
 const MAX_ARGUMENT_VALUES = 10_000
+/** Maximum size of tool arguments: more than a model can write in one answer, and than its conversation could keep. */
+const MAX_ARGUMENT_BYTES = 512 * 1024
 /** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
@@ -122,10 +124,17 @@ function finish({ content, calls, end }: Reading): ReadAnswer {
     text: join('text'),
     reasoning: join('reasoning') || null,
     tool_calls: calls,
+    ...(isCommentary(kept) && { commentary: true }),
     finish_reason: finishOf(finishReason, calls.length > 0),
     usage,
     messages: JSON.parse(JSON.stringify(messages)),
   }
+}
+
+/** OpenAI marks what a model writes between its calls. */
+function isCommentary(content: Part[]): boolean {
+  const texts = content.filter(part => part.type === 'text')
+  return texts.length > 0 && texts.every(({ providerOptions }) => providerOptions?.openai?.phase === 'commentary')
 }
 
 function finishOf(reason: string, called: boolean): ModelAnswer['finish_reason'] {
@@ -164,6 +173,9 @@ function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
   }
   const excess = excessOf(input)
   if (excess !== null) return invalid(excess)
+  const bytes = Buffer.byteLength(JSON.stringify(input))
+  if (bytes > MAX_ARGUMENT_BYTES)
+    return invalid(`The arguments have ${bytes} bytes, more than ${MAX_ARGUMENT_BYTES}. Write a large file in parts.`)
   return { input: input as Record<string, unknown> }
 }
 

@@ -19,6 +19,8 @@ export interface Model {
   readonly scripted: boolean
   /** Tokens of context, null when unknown. A provider may name its limits in a refusal: both change between calls. */
   readonly context_tokens: number | null
+  /** Tokens of a prompt above which the provider charges a higher price, null when there is one price or none is known. */
+  readonly long_prompt_tokens: number | null
   /** Tokens of the longest response, thinking included; null when unknown. */
   readonly max_output_tokens: number | null
   /** How much it thinks in a run that does not say it; null: the provider decides. */
@@ -30,7 +32,13 @@ export interface Model {
 }
 
 /** What the service's own models are: they read any length, think nothing and edit as their script says. */
-export const without_limits = { context_tokens: null, max_output_tokens: null, reasoning_effort: null, tool_family: 'edit' } as const
+export const without_limits = {
+  context_tokens: null,
+  long_prompt_tokens: null,
+  max_output_tokens: null,
+  reasoning_effort: null,
+  tool_family: 'edit',
+} as const
 
 export type ToolSpec = {
   name: string
@@ -44,6 +52,8 @@ export type ModelRequest = {
   /** The conversation so far; assistant messages are exactly the `messages` of earlier answers. */
   messages: ModelMessage[]
   tools: ToolSpec[]
+  /** Ids of the earlier calls of the run, also of those that the conversation no longer has: new calls get others. Default: none. */
+  call_ids?: ReadonlySet<string>
   /** Thinking included. */
   max_output_tokens: number
   /** Null or absent: the default of the model. */
@@ -82,6 +92,8 @@ export type ModelAnswer = {
   text: string
   reasoning: string | null
   tool_calls: ToolCall[]
+  /** The provider marks all of the text as commentary on the work, not as an answer. */
+  commentary?: true
   finish_reason: 'stop' | 'tool_calls' | 'length' | 'refusal' | 'other'
   usage: ModelUsage
   /** The assistant message(s) to append to the conversation, plain JSON, provider metadata included. */

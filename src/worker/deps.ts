@@ -56,7 +56,8 @@ export type EgressDeps = { egress: EgressSettings }
 /** `known_values`: credentials of this process. */
 export type SecretDeps = { sealer: Sealer; known_values: readonly KnownValue[] }
 
-export type ModelDeps = { models: ModelCatalog; model_timeouts: ModelRequest['timeouts'] }
+/** `compact_tokens`: from which size on a conversation is compacted, at most. */
+export type ModelDeps = { models: ModelCatalog; model_timeouts: ModelRequest['timeouts']; compact_tokens: number }
 
 /** What one file, one pack and all packs of a run may take, in bytes. */
 export type CheckpointDeps = { checkpoints: { max_file_bytes: number; max_pack_bytes: number; max_run_bytes: number } }

@@ -84,7 +84,7 @@ test('the same calls do reach what is ours: it is the organization that kept the
     'listEntries',
     'listEntriesAfter',
     'findLatestEvaluation',
-    'lastOutcome',
+    ...['entriesOfCalls', 'lastOutcome'],
     'lastSetUp',
     'lastRecord',
     'listJournal',

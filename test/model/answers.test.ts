@@ -62,13 +62,13 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(JSON.stringify(answer.messages)).toContain('deploy_to_mars')
   })
 
-  test('gives every call a unique id, in the answer and in the whole conversation', async () => {
+  test('gives every call a unique id, in the answer and among the earlier calls of the run', async () => {
     const twice = { tool_calls: [1, 2].map(n => ({ id: 'same', name: 'shell', arguments: { command: `echo ${n}` } })) }
     await using fake = await protocol.connect((_seen, n) => (n < 2 ? twice : { text: 'done' }))
     let messages = [prompt('go')]
     const ids: string[] = []
     for (let round = 0; round < 2; round++) {
-      const answer = await fake.model.call(request({ messages }))
+      const answer = await fake.model.call(request({ messages, call_ids: new Set(ids) }))
       expect(answer.tool_calls.map(call => call.input)).toEqual([{ command: 'echo 1' }, { command: 'echo 2' }])
       ids.push(...answer.tool_calls.map(call => call.id))
       messages = goOn(messages, answer)

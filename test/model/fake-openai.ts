@@ -93,7 +93,8 @@ export function* responsesEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n
   }
   if (text || refusal) {
     const item_id = `msg_${n}`
-    const item = { id: item_id, type: 'message', role: 'assistant', status: 'in_progress', content: [] as unknown[] }
+    const phase = answer.phase && { phase: answer.phase }
+    const item = { id: item_id, type: 'message', role: 'assistant', status: 'in_progress', content: [] as unknown[], ...phase }
     emit('response.output_item.added', { output_index, item })
     for (const delta of splitText(text, split)) emit('response.output_text.delta', { item_id, output_index, content_index: 0, delta })
     for (const delta of splitText(refusal, split)) emit('response.refusal.delta', { item_id, output_index, content_index: 0, delta })

@@ -20,6 +20,8 @@ export type FakeAnswer = {
   reasoning?: string
   text?: string
   tool_calls?: FakeToolCall[]
+  /** OpenAI's mark of text that is no answer. */
+  phase?: 'commentary' | 'final_answer'
   refusal?: string
   finish?: 'stop' | 'tool_calls' | 'length' | 'content_filter'
   /** null: the server reports no usage. */

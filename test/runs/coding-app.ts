@@ -78,11 +78,13 @@ export function gitIn(folder: string, ...args: string[]): string {
   return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8' })
 }
 
-/** A script that gives one response after the other, and fails when the run requests more. */
+/** A script that gives one response after the other. A text at its end is repeated, because text before any tool call does not end a run. */
 export const answers =
   (...list: FakeAnswer[]): FakeScript =>
-  (_request, n) =>
-    list[n] ?? { text: 'There is nothing more in this script.' }
+  (_request, n) => {
+    const last = list.at(-1)
+    return list[n] ?? (last?.text !== undefined && !last.tool_calls ? last : { text: 'There is nothing more in this script.' })
+  }
 
 export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeAnswer => ({ tool_calls })
 export const shell = (command: string, timeout_seconds?: number) => ({

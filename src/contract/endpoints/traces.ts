@@ -69,7 +69,7 @@ export const traceEndpoints = {
     path: '/v1/organizations/{org_id}/events',
     summary: 'Follow status changes of all runs by server-sent events',
     description:
-      'Starts with the next event; with `after_seq` or `Last-Event-ID` with the event after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the current `run`; null when it is deleted (`agent_run.deleted`). `agent_run.limits_near`: its agent was requested to wrap up. Events of a deleted run are deleted with it.',
+      'Starts with the next event; with `after_seq` or `Last-Event-ID` with the event after that. Each event `run` has `seq`, `type`, `agent_run_id`, and the current `run`; null when it is deleted (`agent_run.deleted`). `agent_run.limits_near`: its agent was informed of limits that are near. Events of a deleted run are deleted with it.',
     scope: 'runs:read',
     bucket: 'standard',
     params: org,

@@ -4,7 +4,16 @@ export const agentTools = ['shell', 'read', 'write', 'edit', 'search', 'plan', '
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [
   ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked'],
-  ...['git_clone', 'git_left_out', 'git_checkout', 'git_commit', 'git_push', 'create_pull_request', 'workspace_restored'],
+  ...[
+    'git_clone',
+    'git_left_out',
+    'git_checkout',
+    'git_commit',
+    'git_push',
+    'create_pull_request',
+    'workspace_restored',
+    'context_compacted',
+  ],
   ...['setup_command', 'setup_changes', 'setup_proof', 'setup_repair', 'setup_proposal', 'environment', 'check', 'log_analysis'],
 ] as const
 

@@ -28,9 +28,9 @@ test.each([
   expect(near(used, budget)).toEqual([expected])
 })
 
-test('what the model can read, and the deadline, are limits where they are known', () => {
-  expect(near({}, {}, [['tokens of context', 160_000, 200_000]])).toEqual(['tokens of context: near'])
-  expect(near({}, {}, [['tokens of context', 160_000, null]])).toEqual([])
+test('the deadline is a limit where there is one', () => {
+  expect(near({}, {}, [['seconds of the turn', 160, 200]])).toEqual(['seconds of the turn: near'])
+  expect(near({}, {}, [['seconds of the turn', 160, null]])).toEqual([])
 })
 
 test('a notice is of one limit as it is: raised, or nearer, it is another one', () => {
@@ -38,8 +38,8 @@ test('a notice is of one limit as it is: raised, or nearer, it is another one', 
   expect(new Set(keys).size).toBe(3)
 })
 
-test('the agent gets what is left, and the advice to end in time', () => {
-  expect(noticeText([near_steps(8, 10)])).toMatch(/budget max_steps: 8 of 10\nWrap up/)
+test('the agent gets what is left, and is told to end only when almost nothing is', () => {
+  expect(noticeText([near_steps(8, 10)])).toMatch(/budget max_steps: 8 of 10\nDo what matters most first/)
   expect(noticeText([near_steps(9, 10)])).toMatch(/final answer now/)
 })
 

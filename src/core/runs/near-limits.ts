@@ -44,7 +44,7 @@ export function noticeText(limits: NearLimit[]): string {
   const list = limits.map(({ limit, used, allowed }) => `- ${limit}: ${round(used)} of ${round(allowed)}`).join('\n')
   const end = limits.some(({ level }) => level === 'last')
     ? 'Almost nothing is left. Leave the workspace in a working state and give your final answer now: what is done and what is not.'
-    : 'Wrap up: finish what matters most, leave the workspace in a working state, and give your final answer before the limit ends the turn.'
+    : 'Do what matters most first. At a limit the turn ends, so keep the workspace in a working state from now on.'
   return `Notice of the service, not of a person: this run comes near its limits.\n${list}\n${end}`
 }
 

@@ -4,6 +4,8 @@ import type { RecoveryStep, StepState } from '../../contract/runs/recovery.ts'
 export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (
   | { kind: 'model_started' }
   | { kind: 'model_failed'; code: string }
+  /** Ends a model call that wrote a summary, if one was open. */
+  | { kind: 'compacted' }
   | { kind: 'model_answered'; calls: { id: string; name: string }[] }
   | { kind: 'tool_started'; call_id: string }
   | { kind: 'tool_finished'; call_id: string; status: string }
@@ -50,9 +52,10 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
       if (model?.epoch !== record.epoch) continue
       Object.assign(model, { seq: record.seq, ended_at: record.at })
       settle(record.code === 'not_called' ? 'not_run' : 'failed')
-    } else if (record.kind === 'model_answered') {
+    } else if (record.kind === 'compacted' || record.kind === 'model_answered') {
       if (model) Object.assign(model, { seq: record.seq, ended_at: record.at })
       settle('committed')
+      if (record.kind === 'compacted') continue
       tools = new Map(record.calls.map(call => [call.id, begin(record, 'tool_call', call)]))
       for (const step of tools.values()) Object.assign(step, { state: 'not_run', started_at: null })
     } else if (record.kind === 'tool_started') {

@@ -53,7 +53,7 @@ function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
 
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
   const position = { turn, epoch, seq, at: created_at.toISOString() }
-  if (kind === 'model_started') return { ...position, kind }
+  if (kind === 'model_started' || kind === 'compacted') return { ...position, kind }
   if (kind === 'model_failed') return { ...position, kind, code: (JSON.parse(body) as { code: string }).code }
   if (kind === 'model_answered')
     return { ...position, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }

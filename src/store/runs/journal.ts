@@ -60,6 +60,26 @@ export async function listAsides(db: Db, organization_id: number, run_id: number
   return rows
 }
 
+/** Returns the range of entries of two calls and what lies between, by `seq`; undefined: the run copied these calls from another one. */
+export async function entriesOfCalls(
+  db: Db,
+  organization_id: number,
+  run_id: number,
+  first_call: string,
+  last_call: string,
+): Promise<{ from_seq: number; through_seq: number } | undefined> {
+  const { rows } = await db.query<{ from_seq: number; through_seq: number }>({
+    name: 'entries_of_calls',
+    text: `select from_seq, through_seq from (
+        select coalesce(min(seq) filter (where key = $3 and kind = 'tool_started') + 1, 1) as from_seq,
+          max(seq) filter (where key = $4 and kind = 'tool_finished') as through_seq
+        from journal where organization_id = $1 and run_id = $2 and turn > 0 and key in ($3, $4)) range
+      where from_seq <= through_seq`,
+    values: [organization_id, run_id, first_call, last_call],
+  })
+  return rows[0]
+}
+
 /** Returns the record of the last setup of the run's workspace; undefined: there was none. */
 export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>({
@@ -80,7 +100,7 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
       from journal where organization_id = $1 and run_id = $2 and turn > 0
-        and kind not in ('message', 'compacted', 'commit_started', 'push_started', 'set_up', 'checks_judged', 'aside_started', 'aside_ended')
+        and kind not in ('message', 'commit_started', 'push_started', 'set_up', 'checks_judged', 'aside_started', 'aside_ended')
       order by n`,
     values: [organization_id, run_id],
   })

@@ -6,6 +6,7 @@ import { retryPolicy } from '../../agent/retry-policy.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import { toolSpecs } from '../../agent/tool.ts'
 import { tools } from '../../agent/tools/table.ts'
+import { contextLimit } from '../../core/runs/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress-of-run.ts'
@@ -34,7 +35,8 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
     meter,
     run(current) {
       const stop = meter.watch()
-      return runLoop({ ...partsOf(turn, meter), ...callbacksOf(turn), instructions, conversation: current }).finally(stop)
+      const context = { limit: () => contextLimit(turn.deps.compact_tokens, model), estimate }
+      return runLoop({ ...partsOf(turn, meter), ...callbacksOf(turn), context, instructions, conversation: current }).finally(stop)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { promptMessage } from '../../agent/conversation.ts'
-import type { FinishedCall, LoopJournal, Signals } from '../../agent/journal.ts'
+import type { FinishedCall, FollowsAnswer, LoopJournal, Signals } from '../../agent/journal.ts'
 import type { PlannedCall } from '../../agent/meter.ts'
 import { countedTokens } from '../../core/runs/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../../model/port.ts'
@@ -8,11 +8,12 @@ import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/
 import { insertEvent } from '../../store/runs/events.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
-import { errorEntry } from '../../trace/entry.ts'
+import { entry, errorEntry } from '../../trace/entry.ts'
 import { appendToolResult } from '../claim/keep-output.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { record, usageOf } from './journal-records.ts'
+import { recordCompaction } from './record-compaction.ts'
 
 /** Receives the range of entries that a finished tool has in the trace. */
 type EntriesWritten = (seq: number, through_seq: number) => void
@@ -38,24 +39,16 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
     async modelNotCalled() {
       await writer.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
     },
-    async modelAnswered(answer, ends_turn, next) {
+    async modelAnswered(answer, follows) {
       await live.answerEnded()
       await writer.reportAlarms('answer of the model')
-      return signalsOf(await writer.append(modelAnswered(of.model, answer, ends_turn, next)))
+      return signalsOf(await writer.append(modelAnswered(of.model, answer, follows)))
     },
     async toolStarted(call) {
       await writer.append({ records: toolStarted(call) })
     },
     toolFinished: finished => writeToolFinished(of, finished),
-    async trouble(code, message, notice) {
-      await writer.append({
-        entries: [errorEntry({ code, message, retryable: true, phase: 'model' })],
-        records: [record('message', null, { messages: [notice] })],
-      })
-    },
-    async compacted(keep_last) {
-      await writer.append({ records: [record('compacted', null, { keep_last })] })
-    },
+    compacted: compacted => recordCompaction(writer, of.model, compacted),
   }
 }
 
@@ -109,7 +102,7 @@ function modelFailed(
   }
 }
 
-function modelAnswered(model: string, answer: ModelAnswer, ends_turn: FinishedCall['ends_turn'], next: ToolCall | null): Addition {
+function modelAnswered(model: string, answer: ModelAnswer, { ends_turn, notice, next }: FollowsAnswer): Addition {
   const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
   const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
   const body = {
@@ -120,7 +113,21 @@ function modelAnswered(model: string, answer: ModelAnswer, ends_turn: FinishedCa
     finish_reason: answer.finish_reason,
     ...(ends_turn && { ends_turn }),
   }
-  return { records: [record('model_answered', null, body), ...toolStarted(next)], usage, reserved_usd: '0' }
+  const { entries, records } = noticed(notice)
+  return { entries, records: [record('model_answered', null, body), ...records, ...toolStarted(next)], usage, reserved_usd: '0' }
+}
+
+/** Text that only announces work is shown as the agent's view of its plan; an answer that cannot be used as an error. */
+function noticed(notice: FollowsAnswer['notice']): Required<Pick<Addition, 'entries' | 'records'>> {
+  if (notice === null) return { entries: [], records: [] }
+  const { message, trouble, text } = notice
+  const messages = [message]
+  if (trouble === null)
+    return {
+      entries: [entry({ message_type: 'PLAN_EVALUATION', thought: text })],
+      records: [record('message', null, { messages, nudge: true })],
+    }
+  return { entries: [errorEntry({ ...trouble, retryable: true, phase: 'model' })], records: [record('message', null, { messages })] }
 }
 
 const toolStarted = (call: ToolCall | null): NewRecord[] => (call === null ? [] : [record('tool_started', call.id, { call })])

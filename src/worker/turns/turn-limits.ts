@@ -29,6 +29,9 @@ export type TurnMeter = Meter & {
   watch(): () => void
 }
 
+/** The call that is planned, with the notice that its messages end with. */
+type Wanted = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_output_tokens: number }
+
 /** `noticed`: the notices that the agent has received already. */
 type Watched = { model: Model; estimate: TokenEstimate; noticed: Set<string> }
 
@@ -45,36 +48,33 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
   let children_cost = 0
   const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost)
   const month = watchMonth(deps.db, run.organization_id)
-  const noticeFor = (spent: Spent, context_tokens: number): PlannedCall['notice'] => {
+  const noticeFor = (spent: Spent): PlannedCall['notice'] => {
     const limits = nearLimits(spent, budget, deps.ceilings, [
       ['seconds of the turn', time.turnSeconds(deps.turn_wall_seconds), deps.turn_wall_seconds],
-      ['tokens of context', context_tokens, model.context_tokens],
     ])
     return newNotice(limits, watched.noticed)
   }
+  const planned = (turn: { steps: number; tokens: number }, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
+    const used = { run_steps: steps, run_cost_usd: cost + children_cost, turn_steps: turn.steps, turn_tokens: turn.tokens }
+    const spent = { ...time.now(), ...used }
+    const reached = limitReached(spent, budget, deps.ceilings)
+    if (reached !== null) return { kind: 'limit', limit: reached }
+    const { messages, notice, max_output_tokens } = callFor(spent)
+    const input_tokens = model.scripted ? 0 : estimate.of(messages)
+    const output_tokens = Math.min(max_output_tokens, outputLimit(model, run.reasoning_effort, input_tokens))
+    const call = { model: run.model, input_tokens, max_output_tokens: output_tokens }
+    const { fits, reservation } = reserve(call, model.price, left_usd())
+    if (!fits) return { kind: 'limit', limit: shortOf(used.run_cost_usd, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
+    return { kind: 'call', reservation, notice }
+  }
 
   return {
-    plan(messages, turn) {
-      const spent = {
-        ...time.now(),
-        run_steps: steps,
-        run_cost_usd: cost + children_cost,
-        turn_steps: turn.steps,
-        turn_tokens: turn.tokens,
-      }
-      const reached = limitReached(spent, budget, deps.ceilings)
-      if (reached !== null) return { kind: 'limit', limit: reached }
-      const input_tokens = model.scripted ? 0 : estimate.of(messages)
-      const notice = noticeFor(spent, input_tokens)
-      const notice_tokens = notice === null || model.scripted ? 0 : estimate.of([...messages, notice.message]) - input_tokens
-      const call = {
-        ...{ model: run.model, input_tokens: input_tokens + notice_tokens },
-        max_output_tokens: outputLimit(model, run.reasoning_effort, input_tokens + notice_tokens),
-      }
-      const { fits, reservation } = reserve(call, model.price, left_usd())
-      if (!fits) return { kind: 'limit', limit: shortOf(cost + children_cost, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
-      return { kind: 'call', reservation, notice }
-    },
+    plan: (messages, turn) =>
+      planned(turn, spent => {
+        const notice = noticeFor(spent)
+        return { messages: notice === null ? messages : [...messages, notice.message], notice, max_output_tokens: Number.POSITIVE_INFINITY }
+      }),
+    planAside: (messages, turn, max_output_tokens) => planned(turn, () => ({ messages, notice: null, max_output_tokens })),
     async afford({ cost_usd }): Promise<LimitReached | null> {
       return cost_usd === '0' ? null : month()
     },

@@ -65,7 +65,7 @@ async function addRuns(app: App) {
       { kind: 'aside_ended', key: 'k', body: '{}' },
       { kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: 'b', summary: '', because: null }) },
       { kind: 'message', key: null, body: '{}' },
-      { kind: 'tool_finished', key: null, body: '{}' },
+      { kind: 'tool_finished', key: 'call_1', body: '{}' },
     ],
   })
   await putRun(app, run, 'running')

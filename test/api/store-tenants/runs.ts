@@ -15,6 +15,7 @@ import { forgetLeftoverWorkspace } from '../../../src/store/runs/deletions.ts'
 import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
 import { copyConversation, hasChangedFiles } from '../../../src/store/runs/forks.ts'
 import {
+  entriesOfCalls,
   findLatestEvaluation,
   lastOutcome,
   lastRecord,
@@ -129,6 +130,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   listEntries: (db, org) => listEntries(db, org, mine.run, 1, 100),
   listEntriesAfter: (db, org) => listEntriesAfter(db, org, mine.run, 0, 100),
   findLatestEvaluation: (db, org) => findLatestEvaluation(db, org, mine.run),
+  entriesOfCalls: (db, org) => entriesOfCalls(db, org, mine.run, 'call_1', 'call_1'),
   lastOutcome: (db, org) => lastOutcome(db, org, mine.run),
   lastSetUp: (db, org) => lastSetUp(db, org, mine.run),
   listPushes: (db, org) => listPushes(db, org, mine.run),

@@ -37,6 +37,17 @@ test('a shell call shows its command, and its exit code when it failed', () => {
   expect(call(2)).toMatchObject({ tone: 'bad', note: 'exit 2' })
 })
 
+test('a compaction shows how, and the tokens before and after', () => {
+  const summary = entrySummary(
+    entry('ACTION', {
+      tool_name: 'context_compacted',
+      tool_input: { tokens: 52_000 },
+      tool_output: { status: 'ok', how: 'summarized', tokens: 18_000 },
+    }),
+  )
+  expect(summary).toMatchObject({ kind: 'compaction', line: 'Earlier steps summarized: about 52,000 tokens, now 18,000', tone: 'neutral' })
+})
+
 test('a tool that was interrupted shows how', () => {
   const ended = (status: string) =>
     entrySummary(entry('ACTION', { tool_name: 'shell', tool_input: {}, tool_output: { status, exit_code: null } })).note

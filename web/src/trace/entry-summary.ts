@@ -53,6 +53,7 @@ export function toolLine(tool_name: string | null, input: unknown): string {
       return textAt(input, tool_name === actionTool.git_clone ? 'repository' : 'branch') ?? ''
     case 'instructions':
     case 'analysis':
+    case 'compaction':
       return ''
     case 'question':
       return textAt(input, 'question') ?? ''
@@ -75,6 +76,13 @@ const namesAt = (output: unknown): string =>
     .filter(name => typeof name === 'string')
     .join(', ')
 
+/** How a conversation was compacted, and its estimated tokens before and after. */
+function compactionLine(input: unknown, output: unknown): string {
+  const [before, after] = [numberAt(input, 'tokens') ?? 0, numberAt(output, 'tokens') ?? 0]
+  const how = textAt(output, 'how') === 'summarized' ? 'Earlier steps summarized' : 'Old tool results cleared'
+  return `${how}: about ${before.toLocaleString('en')} tokens, now ${after.toLocaleString('en')}`
+}
+
 function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
   const kind = toolKind(tool_name)
   const status = textAt(tool_output, 'status')
@@ -84,11 +92,13 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
     kind,
     label: tool_name ?? 'tool',
     line:
-      kind === 'egress'
-        ? blockedLine(tool_input, tool_output)
-        : tool_name === actionTool.environment
-          ? environmentLine(tool_output)
-          : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
+      kind === 'compaction'
+        ? compactionLine(tool_input, tool_output)
+        : kind === 'egress'
+          ? blockedLine(tool_input, tool_output)
+          : tool_name === actionTool.environment
+            ? environmentLine(tool_output)
+            : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
     tone: failed ? 'bad' : 'neutral',
     note: kind === 'egress' ? textAt(tool_output, 'reason') : actionNote(tool_output, status, exit_code),
   }

@@ -1,7 +1,19 @@
 import type { AgentTool, ServiceTool } from '../../../src/contract/runs/action-tools.ts'
 
 /** The kind of a tool, which decides how the page renders it. Unknown tools render as `tool`. */
-export type ToolKind = 'shell' | 'read' | 'write' | 'edit' | 'search' | 'git' | 'instructions' | 'question' | 'egress' | 'analysis' | 'tool'
+export type ToolKind =
+  | 'shell'
+  | 'read'
+  | 'write'
+  | 'edit'
+  | 'search'
+  | 'git'
+  | 'instructions'
+  | 'question'
+  | 'egress'
+  | 'analysis'
+  | 'compaction'
+  | 'tool'
 
 const agent_tools: Record<AgentTool, ToolKind> = {
   shell: 'shell',
@@ -31,6 +43,7 @@ const service_tools: Record<ServiceTool, ToolKind> = {
   git_push: 'git',
   create_pull_request: 'git',
   workspace_restored: 'git',
+  context_compacted: 'compaction',
   log_analysis: 'analysis',
   egress_blocked: 'egress',
   sandbox_secrets: 'instructions',

@@ -9,6 +9,7 @@ import { PlainText } from '../plain-text.tsx'
 import { ActionBody } from './action-body.tsx'
 import { BlockedHost } from './blocked-host.tsx'
 import { Clamped } from './clamped.tsx'
+import { Compaction } from './compaction.tsx'
 import { FailedChecks } from './failed-checks.tsx'
 import { Findings } from './findings.tsx'
 import { JsonView } from './json-view.tsx'
@@ -79,6 +80,8 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
 function ActionEntry({ entry, open, on_toggle, prose }: Props & { prose: (text: string) => ReactNode }) {
   const { tool_name, tool_input, tool_output, artifact_url } = entry
   if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
+  if (tool_name === actionTool.context_compacted)
+    return <Compaction agent_run_id={entry.agent_run_id} output={tool_output} open={open} on_toggle={on_toggle} />
   if (tool_name === actionTool.log_analysis) {
     return (
       <>

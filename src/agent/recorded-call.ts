@@ -1,0 +1,82 @@
+import type { StatusReason } from '../contract/runs/runs.ts'
+import type { LimitReached } from '../core/runs/budget-check.ts'
+import { type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
+import { type Attempt, callWithRetries } from './call-with-retries.ts'
+import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
+import type { PlannedCall } from './meter.ts'
+import { redactedAnswer } from './redacted-answer.ts'
+
+/** The redacted answer, and its tool calls as the model requested them. */
+export type Called = { answer: ModelAnswer; requested: ToolCall[] }
+
+/** Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids it. Rejects with a ModelError. */
+export async function callRecorded(
+  input: LoopInput,
+  state: LoopState,
+  start: () => Promise<Attempt | LimitReached>,
+): Promise<Called | { kind: 'limit'; limit: LimitReached }> {
+  const { journal, meter } = input
+  const first = await start()
+  if ('kind' in first) return { kind: 'limit', limit: first }
+  const calling = callWithRetries(input.model, first, input.retry, {
+    async failed(failed, charge) {
+      if (charge !== null) {
+        meter.charged(charge)
+        state.tokens += charge.input_tokens + charge.output_tokens
+      }
+      await journal.modelFailed(failed, charge)
+    },
+    again: start,
+  })
+  input.on_model_call()
+  const called = await calling
+  if ('limit' in called) return { kind: 'limit', limit: called.limit }
+  return { requested: called.answer.tool_calls, answer: await redactedAnswer(called.answer, input.redactor) }
+}
+
+type Content = { messages: ModelMessage[]; signal: AbortSignal; on_delta?: ModelRequest['on_delta'] }
+
+/** The attempt for a recorded call, if the organization can pay for it. */
+export async function attemptOf(
+  input: LoopInput,
+  { specs, call_ids }: LoopState,
+  { reservation }: PlannedCall,
+  content: Content,
+): Promise<Attempt | LimitReached> {
+  const refused = await input.meter.afford(reservation)
+  if (refused !== null) {
+    await input.journal.modelNotCalled()
+    return refused
+  }
+  const { instructions, timeouts, on_progress } = input
+  const request = {
+    ...input.request,
+    instructions,
+    tools: specs,
+    call_ids,
+    max_output_tokens: reservation.output_tokens,
+    timeouts,
+    on_progress,
+    ...content,
+  }
+  return { request, reservation }
+}
+
+/** What follows from a call that failed: an interruption delivers messages and continues, everything else ends the loop. */
+export async function afterFailedCall(input: LoopInput, state: LoopState, error: unknown): Promise<LoopOutcome | 'continue'> {
+  if (!(error instanceof ModelError)) throw error
+  if (error.code === 'aborted') {
+    if (input.signal.aborted) return { kind: 'stopped' }
+    state.messages = [...state.messages, ...(await input.journal.deliver())]
+    return 'continue'
+  }
+  const { code, message, tool_name } = error
+  return { kind: 'failed', reason: reasonOf(error), code, message, phase: 'model', tool_name }
+}
+
+function reasonOf(error: ModelError): StatusReason {
+  if (error.code === 'auth') return 'model_auth'
+  if (error.code === 'context_exceeded') return 'out_of_tokens'
+  if (error.code === 'script_failed') return 'agent_error'
+  return error.code === 'rejected' ? 'agent_error' : 'model_unavailable'
+}

@@ -1,0 +1,54 @@
+import type { ModelAnswer, ModelMessage } from '../model/port.ts'
+import type { TurnEnding } from './conversation.ts'
+import type { AnswerNotice } from './journal.ts'
+import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
+
+const MAX_EMPTY_ANSWERS = 2
+
+/** What follows from an answer without tool calls: it ends the turn, the agent gets a notice and continues, or the run fails. */
+export type Verdict = { ends_turn: TurnEnding | null; notice: AnswerNotice | null; failure: LoopOutcome | null }
+
+/**
+ * Judges an answer without tool calls. Text ends the turn (specification.md#logs). Marked as commentary by its provider it only announces
+ * work: the agent is asked once to continue or to finish.
+ */
+export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelAnswer): Verdict {
+  const { text, reasoning, finish_reason } = answer
+  const none = { ends_turn: null, notice: null, failure: null }
+  if (finish_reason === 'refusal')
+    return { ...none, failure: failedAgent('refused', `The model refused: ${text.slice(0, 2_000) || 'it gave no reason'}`) }
+  if (finish_reason !== 'length' && text.trim() !== '') {
+    const announces = !model.scripted && !state.nudged && answer.commentary === true
+    if (announces) return { ...none, notice: { message: CONTINUE, trouble: null, text } }
+    return { ...none, ends_turn: { kind: 'answer', text, thought: reasoning } }
+  }
+  if (state.empty >= MAX_EMPTY_ANSWERS)
+    return { ...none, failure: failedAgent('empty_answer', `The model gave ${state.empty + 1} empty or cut-off answers in a row.`) }
+  return { ...none, notice: incomplete(answer) }
+}
+
+const CONTINUE: ModelMessage = {
+  role: 'user',
+  content:
+    'Message of the service, not of a person: your answer calls no tool. Continue, or call finish: if work is left, go on with it now; if none is, call finish with your complete answer.',
+}
+
+function incomplete({ finish_reason, usage }: ModelAnswer): AnswerNotice {
+  if (finish_reason !== 'length') return noticeOf('The model gave an empty answer.', 'Your last answer was empty.')
+  const cut = `was cut off at ${usage.output_tokens} tokens, the most that one answer may have`
+  return noticeOf(`The model's answer ${cut}.`, `Your last answer ${cut}. Be shorter; write a large file in parts.`)
+}
+
+const noticeOf = (shown: string, told: string): AnswerNotice => ({
+  trouble: { code: 'empty_answer', message: shown },
+  message: { role: 'user', content: `${told} Continue: call a tool, or give the final answer.` },
+  text: null,
+})
+
+const failedAgent = (code: string, message: string): LoopOutcome => ({
+  kind: 'failed',
+  reason: 'agent_error',
+  code,
+  message,
+  phase: 'agent',
+})
