@@ -39,9 +39,9 @@ function incomplete({ finish_reason, usage }: ModelAnswer): AnswerNotice {
   return noticeOf(`The model's answer ${cut}.`, `Your last answer ${cut}. Be shorter; write a large file in parts.`)
 }
 
-const noticeOf = (shown: string, told: string): AnswerNotice => ({
+const noticeOf = (shown: string, message: string): AnswerNotice => ({
   trouble: { code: 'empty_answer', message: shown },
-  message: { role: 'user', content: `${told} Continue: call a tool, or give the final answer.` },
+  message: { role: 'user', content: `${message} Continue: call a tool, or give the final answer.` },
   text: null,
 })
 
