@@ -5,7 +5,7 @@ import { isTerminal } from '../src/core/runs/run-transitions.ts'
 
 /**
  * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the
- * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. The store is played against it.
+ * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. test/runs/run-model-replay.test.ts plays the store against it.
  */
 export type Row = {
   status: RunStatus
@@ -19,7 +19,7 @@ export type Row = {
   /** It waits for checks rather than for a person. */
   of_checks: boolean
   pausing: boolean
-  /** Another worker had begun the turn. */
+  /** Another worker began the turn. */
   recovering: boolean
   losses: number
   /** There are messages that this turn has not read. */
@@ -48,7 +48,7 @@ export function claimed(row: Row, owner: string, now: number, times: Times): Row
   return { ...row, status, owner, epoch: row.epoch + 1, lease_until, deadline_at, claimable: false, of_checks: false }
 }
 
-/** A lease never reaches much past the deadline. */
+/** A lease ends at most END_SECONDS after the deadline. */
 const leaseOf = (deadline_at: number | null, now: number, seconds: number) =>
   Math.min(now + seconds, (deadline_at ?? Number.POSITIVE_INFINITY) + END_SECONDS)
 
@@ -70,7 +70,7 @@ export function messagesRead(row: Row, epoch: number): Row | null {
   return owns(row, epoch) ? { ...row, has_unread_messages: false } : null
 }
 
-/** How a worker ends a turn. A stop, and for what rests a pause, wins over every other end. */
+/** How a worker ends a turn. A stop wins over every other end, and so does a pause unless the turn is completed or failed. */
 export type End = 'completed' | 'failed' | 'waiting' | 'checks' | 'budget' | 'released' | 'handed_over'
 
 export function ended(row: Row, epoch: number, end: End, now: number, times: Times): Row | null {
@@ -103,7 +103,7 @@ const settled = (row: Row, now: number, times: Times): Row =>
   row.resume_requested ? { ...again(stopped(row), now, times, true), has_unread_messages: true, resume_requested: false } : stopped(row)
 const paused = (row: Row): Row => ({ ...row, ...at_rest, status: 'paused', status_reason: 'user_request', deadline_at: null })
 
-/** Back to the queue by a person, with a new turn or in the middle of the one that was held. */
+/** A person put the run back into the queue: with a new turn, or in the middle of the paused one. */
 const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => ({
   ...row,
   ...{
@@ -121,7 +121,7 @@ const again = (row: Row, now: number, times: Times, new_turn: boolean): Row => (
 export function stopRequested(row: Row, now: number, { fence }: Times): Row {
   if (isTerminal(row.status)) return row
   if (row.status === 'cancelling') return { ...row, resume_requested: false }
-  // What a lost worker has left open is closed by the sweep first.
+  // The sweep first closes what a lost worker left open.
   if (!isActive(row) && !row.recovering) return stopped(row)
   const owner = row.owner ?? 'nobody'
   return { ...row, status: 'cancelling', owner, claimable: false, recovering: false, lease_until: now + fence, deadline_at: now + fence }
@@ -143,7 +143,7 @@ export function resumed(row: Row, now: number, times: Times): Row | null {
   return { ...with_message, pausing: false }
 }
 
-/** Gives a run whose owner is gone to the next one, and ends runs without a successor or past their time; one that waits for checks continues then. */
+/** Releases a run of a lost owner to the next worker, and ends runs that may have no further worker or whose deadline is over; a run that waits for checks continues then. */
 export function swept(row: Row, now: number, max_losses: number, times: Times): Row {
   const { queue } = times
   const overdue = row.deadline_at !== null && row.deadline_at < now

@@ -72,7 +72,7 @@ test('a message instead of an approval goes to the agent, and its next commit ne
   expect(app.git('diff', '--name-only', 'main', run.branch ?? '')).toBe('count.js\n')
 })
 
-test('a stop of a run that waits for approval pushes nothing, and without required approvals the change is pushed', async () => {
+test('a stopped run that waits for approval pushes nothing, and without required approvals the change is pushed', async () => {
   await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, repository())
   const id = await waitingRun(app)
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })

@@ -3,7 +3,7 @@ import type { App } from '../start-app.ts'
 
 const runPath = (app: App, id: number) => `/v1/organizations/${app.org_id}/agent/run/${id}`
 
-/** Follows a run's own stream until its run object fits, and answers that object. Fails when the stream ends first. */
+/** Follows a run's own stream until its run object fits, and returns that object. Fails when the stream ends first. */
 export async function awaitRun(app: App, id: number, fits: (run: any) => boolean): Promise<any> {
   for await (const { event, data } of followRun(app, id)) if (event === 'run' && fits(data)) return data
   throw new Error('the stream ended before the run was as expected')
@@ -11,7 +11,7 @@ export async function awaitRun(app: App, id: number, fits: (run: any) => boolean
 
 export const awaitEnd = (app: App, id: number) => awaitRun(app, id, run => run.terminal)
 
-/** The run's events as they come; leaves the stream when the caller does. */
+/** The run's events as they come; closes the stream when the caller stops reading. */
 export async function* followRun(app: App, id: number, after_seq = 0): AsyncGenerator<{ event: string; id: string | null; data: any }> {
   const abort = new AbortController()
   const response = await fetch(`${app.base_url}${runPath(app, id)}/events?after_seq=${after_seq}`, {

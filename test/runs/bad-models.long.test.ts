@@ -23,7 +23,7 @@ async function play(script: FakeScript, env: Record<string, string> = {}) {
 
 const ACCEPTED = { status: 'completed', error: null }
 
-test('a model that answers 429 with Retry-After is waited for, and the wait is in the trace', async () => {
+test('a request that gets 429 with Retry-After is retried after the delay, and the wait is in the trace', async () => {
   const { run, errors } = await play((_request, n) =>
     n === 0 ? { status: 429, headers: { 'retry-after': '0' }, body: { error: { message: 'slow down' } } } : { text: 'ok' },
   )
@@ -53,7 +53,7 @@ test('garbage instead of a stream is retried once and ends as model_unavailable'
   ])
 }, 60_000)
 
-test('a refusal is an end with its words', async () => {
+test('a refusal ends the run with the text of the refusal', async () => {
   const { run } = await play(() => ({ refusal: 'I will not.', finish: 'content_filter' }))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'refused' } })
 })
@@ -86,18 +86,18 @@ test('an unknown tool and bad arguments are reported to the model, which continu
   expect(JSON.stringify(requests[1]?.body)).toContain('There is no tool')
 })
 
-test('a model that repeats one call for ever is stopped', async () => {
+test('a model that repeats one call without end is stopped', async () => {
   const { run, logs } = await play(() => calls(shell('echo same')))
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', error: { code: 'repeated_call' } })
   expect(logs.filter(entry => entry.tool_name === 'shell').length).toBeLessThan(20)
 })
 
-test('a model that only ever thinks of something new is stopped by the ceiling of steps', async () => {
+test('a model that never finishes is stopped by the ceiling of steps', async () => {
   const { run } = await play((_request, n) => calls(shell(`echo ${n}`)), { AGENTRUN_RUN_MAX_STEPS: '5' })
   expect(run).toMatchObject({ status: 'failed', status_reason: 'max_steps' })
 })
 
-test('one resume continues what the ceiling of steps ended, with a new allowance', async () => {
+test('a resume continues a run that the ceiling of steps ended, with a new allowance', async () => {
   await using app = await startCodingApp((_request, n) => (n < 8 ? calls(shell(`echo ${n} >> steps.txt`)) : { text: 'Done.' }), {
     AGENTRUN_RUN_MAX_STEPS: '5',
   })

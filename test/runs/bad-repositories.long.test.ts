@@ -45,7 +45,7 @@ test('a missing base branch is refused at create; one that is newer than the mir
   })
 })
 
-test('a turn starts from the newest commit of its branch, not from what the mirror last saw', async () => {
+test('a turn starts from the newest commit of its branch on the remote, not from the one in the mirror', async () => {
   await using app = await startCodingApp(answers({ text: 'one' }, calls(shell('cat late.txt')), { text: 'two' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'warm the mirror' })).id)
   writeFileSync(join(app.repository, 'late.txt'), 'late\n')
@@ -98,7 +98,7 @@ test('a push that the remote refuses keeps the work and reports the refusal', as
   expect(body.patch).toContain('+x')
 })
 
-test('a push that GitHub refuses for a workflow file fails with what to grant, and a resume pushes it', async () => {
+test('a push that GitHub refuses for a workflow file names the missing permission, and a resume pushes it', async () => {
   const repository = makeRepository()
   const hook = join(repository, '.git/hooks/pre-receive')
   const words = 'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'

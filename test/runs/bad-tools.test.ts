@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun, followRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 
-test('output of every kind ends as a bounded, honest entry: 1 GB, binary, time-out, a killed shell', async () => {
+test('output of every kind becomes a bounded, accurate entry: 1 GB, binary, time-out, a killed shell', async () => {
   await using app = await startCodingApp(
     answers(
       calls(shell('yes abcdefghijklmnop | head -c 1G')),
@@ -31,7 +31,7 @@ test('output of every kind ends as a bounded, honest entry: 1 GB, binary, time-o
   expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2)
 }, 90_000)
 
-test('a tool that runs is seen while it runs: its start, its output, then its entry', async () => {
+test('a running tool is visible: its start, its output, then its entry', async () => {
   await using app = await startCodingApp(answers(calls(shell('for i in 1 2 3; do echo tick $i; sleep 0.2; done')), { text: 'over' }))
   const { id } = await createRun(app, { prompt: 'tick' })
   const seen: string[] = []

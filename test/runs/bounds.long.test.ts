@@ -13,7 +13,7 @@ async function expectEnd(app: CodingApp, id: number, status_reason: string, code
   expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code } })
 }
 
-test('a run that no worker takes ends when its time in the queue is over', async () => {
+test('a run that no worker claims ends at its queue timeout', async () => {
   await using app = await startCodingApp(answers(), { AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_QUEUE_MAX_SECONDS: '1' })
   const run = await createRun(app, { prompt: 'x' })
   expect(run).toMatchObject({ status: 'queued', waiting_on: 'slot' })
@@ -31,7 +31,7 @@ test('a question without an answer ends the run', async () => {
   await expectEnd(app, id, 'timeout', 'answer_timeout')
 })
 
-test('an answer has the time of the queue to be taken, and a turn of its own time then', async () => {
+test('an answered run has the queue timeout to be claimed, and then the full time of a turn', async () => {
   await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Well?' } }), { text: 'Thanks.' }), {
     AGENTRUN_ANSWER_MAX_SECONDS: '600',
     AGENTRUN_QUEUE_MAX_SECONDS: '60',
@@ -44,19 +44,19 @@ test('an answer has the time of the queue to be taken, and a turn of its own tim
   await awaitEnd(app, id)
 })
 
-test('a model that never responds is retried within its bounds, then the run fails', async () => {
+test('a model that never responds is retried up to its limits, then the run fails', async () => {
   await using app = await startCodingApp(() => ({ stall: 'before_headers' }), {
     AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1',
     AGENTRUN_RUN_MAX_WALL_SECONDS: '5',
   })
   const { id } = await createRun(app, { prompt: 'x' })
-  // Whichever comes first: no other wait fits before the deadline, or the deadline.
+  // What comes first: no further wait fits before the deadline, or the deadline itself.
   expect((await awaitEnd(app, id)).error.code).toMatch(/^(timeout|deadline_exceeded)$/)
   const retries = (await allLogs(app, id)).filter(entry => typeof entry.observation?.retry_in_ms === 'number')
   expect(retries[0]).toMatchObject({ observation: { code: 'timeout', retryable: true, phase: 'model' } })
 })
 
-test('a turn that would never end is ended at its deadline, whatever it waits for', async () => {
+test('a turn ends at its deadline, regardless of what it waits for', async () => {
   await using app = await startCodingApp(() => ({ stall: 'before_body' }), { AGENTRUN_RUN_MAX_WALL_SECONDS: '2' })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitRun(app, id, run => run.waiting_on === 'model')
@@ -73,7 +73,7 @@ test('the error of a turn that reaches its deadline while a tool runs names the 
   expect((await allLogs(app, id)).at(-1)).toMatchObject({ message_type: 'ERROR', tool_name: 'shell' })
 })
 
-test('a model that drips for ever without an answer is cut off at the total', async () => {
+test('a model that sends small pieces without end is cut off at the total timeout', async () => {
   async function* drip() {
     for (;;) {
       yield ': nothing\n\n'
@@ -118,14 +118,14 @@ test('a remote that accepts the connection and never responds ends the run when 
   silent.close()
 })
 
-test('a commit that never ends, by what the agent put into its repository, ends the run', async () => {
+test('a commit that never ends because of what the agent put into its repository ends the run', async () => {
   const hold = `git config filter.hold.clean 'sleep 12345'; echo '* filter=hold' > .gitattributes; echo held > held.txt`
   await using app = await startCodingApp(answers(calls(shell(hold)), { text: 'Written.' }), { AGENTRUN_PUSH_SECONDS: '1' })
   const { id } = await createRun(app, { prompt: 'x' })
   await expectEnd(app, id, 'agent_error', 'commit_timeout')
 })
 
-test('a push that never ends is tried again for as long as a remote is waited for, and ends the run', async () => {
+test('a push that never ends is retried until the timeout for remotes, and ends the run', async () => {
   const repository = makeRepository()
   writeFileSync(join(repository, '.git/hooks/pre-receive'), '#!/bin/sh\nsleep 12345\n', { mode: 0o755 })
   const env = { AGENTRUN_PUSH_SECONDS: '1', AGENTRUN_PUSH_RETRY_SECONDS: '3' }
@@ -135,7 +135,7 @@ test('a push that never ends is tried again for as long as a remote is waited fo
   await expectEnd(app, id, 'git_unavailable', 'push_timeout')
 })
 
-test('progress is an entry, bytes of the model or output of a tool; a beat alone is none', async () => {
+test('progress is an entry, bytes of the model or output of a tool; a heartbeat alone is none', async () => {
   const held = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 1) await held.promise

@@ -43,7 +43,7 @@ test('a resume without a new budget is refused while the budget is used up, and 
   expect((await why())[0].observation.message).toMatch(/its budget allows max_cost_usd 0\.02/)
 })
 
-test('an answer is kept as short as what is left pays for', async () => {
+test('an answer is limited to what the rest of the budget pays for', async () => {
   await using app = await startCodingApp(answers({ text: 'Short.' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model })).id)
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.02' } })).id)
@@ -53,7 +53,7 @@ test('an answer is kept as short as what is left pays for', async () => {
   expect(bound).toBeLessThan(0.02 / PRICED.output)
 })
 
-test('what a run has cost never passes its budget, whatever its answers cost', async () => {
+test('the cost of a run never exceeds its budget, regardless of the length of its answers', async () => {
   // Each answer is as long as it may be.
   await using app = await startCodingApp(request => ({ ...calls(shell('true')), usage: { input: 3_000, output: most(request) } }))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.3' } })
@@ -64,7 +64,7 @@ test('what a run has cost never passes its budget, whatever its answers cost', a
   expect(Number(run.usage.cost_usd)).toBeGreaterThan(0.25)
 })
 
-test('a call that broke off in the middle of its answer is counted besides the one that answered', async () => {
+test('a call that broke off in the middle of its answer is counted in addition to the successful one', async () => {
   await using app = await startCodingApp(
     (_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'At last.', usage: { input: 2_000, output: 100 } }),
     { AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1' },
@@ -77,7 +77,7 @@ test('a call that broke off in the middle of its answer is counted besides the o
   expect((await rows(app, 'select reserved_usd from runs where id = $1', [id]))[0]).toEqual({ reserved_usd: '0' })
 })
 
-test('a call that is cut off before a word of it can be read is counted', async () => {
+test('a call that is cut off before its first token is counted', async () => {
   await using app = await startCodingApp((_request, n) =>
     n === 0 ? { raw: [': it begins\n\n'], after: 'cut' } : { text: 'At last.', usage: { input: 2_000, output: 100 } },
   )
@@ -95,7 +95,7 @@ test('a refusal of the provider costs nothing', async () => {
   expect((await awaitEnd(app, id)).usage).toMatchObject({ input_tokens: 2_000, output_tokens: 100, cost_usd: '0.00195' })
 })
 
-test('a model of unknown price is limited by steps, never by an unknown cost', async () => {
+test('a model of unknown price is limited by steps, not by its unknown cost', async () => {
   await using app = await startCodingApp(() => calls(shell('true')))
   const { id } = await createRun(app, { prompt: 'x', budget: { max_cost_usd: '0.000001', max_steps: 2 } })
   expect(await paused(app, id)).toMatchObject({
@@ -139,7 +139,7 @@ test('steps, cost and active time accumulate over all owners of a turn', async (
   expect(time).toEqual({ same: true })
 })
 
-test('near limits are reported once each, to the agent and to viewers, and are no entries of the trace', async () => {
+test('each near limit is reported once, to the agent and to viewers, and not as an entry of the trace', async () => {
   await using app = await startCodingApp((_request, n) => (n < 4 ? calls(shell(`echo ${n}`)) : { text: 'Wrapped up.' }))
   const { id } = await createRun(app, { prompt: 'x', budget: { max_steps: 5 } })
   const passing: unknown[] = []

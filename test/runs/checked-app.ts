@@ -9,11 +9,11 @@ import { type CodingApp, startCodingApp } from './coding-app.ts'
 export const SECRET = 'deploy-key-0123456789'
 
 export type CheckedApp = CodingApp & {
-  /** What the model answers, one after the other; then it has nothing to change. */
+  /** The replies of the model, in order; after the last one it changes nothing. */
   script: FakeAnswer[]
   /** The responses of the server to the checks that call it, in order. */
   gates: (() => Promise<number> | number)[]
-  /** Forgets what the test before has set. */
+  /** Resets what the previous test set. */
   forget(): Promise<void>
   at(path: string): string
   /** Sets how failing checks are treated. */

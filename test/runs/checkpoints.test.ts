@@ -23,7 +23,7 @@ const checkpointsOf = (app: App, id: number) =>
 const resume = (app: App, id: number, prompt: string) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt })
 
-/** What the sweep does when the run has been over for half a minute. */
+/** What the sweep does half a minute after the end of the run. */
 async function removeFiles(app: App, id: number): Promise<string> {
   const [run] = await rows<{ workspace: string }>(
     app,
@@ -34,7 +34,7 @@ async function removeFiles(app: App, id: number): Promise<string> {
   return run?.workspace ?? ''
 }
 
-test('each step that changed files has a checkpoint, steps that did not belong to the one before, and the last holds to the end', async () => {
+test('each step that changed files has a checkpoint, a step that did not has the previous one, and the last one is kept', async () => {
   await using app = await startCodingApp(
     answers(
       calls(shell('true'), shell('echo one > new.txt')),
@@ -55,7 +55,7 @@ test('each step that changed files has a checkpoint, steps that did not belong t
   expect(start?.through_seq).toBe(Number(at('echo one')) - 1)
   expect(removed?.tree).toBe(one?.tree)
   expect(two?.tree).not.toBe(one?.tree)
-  // What the run has committed at its end is the last thing that happened to its files.
+  // The commit at the end of the run is the last change of its files.
   expect(last).toMatchObject({
     tree: one?.tree,
     through_seq: TO_THE_END,
@@ -109,7 +109,7 @@ test('the workspace of an ended run is removed, and a resume restores it, commit
   await expect.poll(() => readdirSync(join(app.data_dir, 'workspaces')).filter(name => name.endsWith('.shadow'))).toEqual([])
 })
 
-test('a run without a repository is restored too', async () => {
+test('a run without a repository is restored', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('mkdir -p a/b; echo deep > a/b/c; echo up > top')), { text: 'First.' }, calls(shell('cat a/b/c top; ls -A')), {
       text: 'Second.',
@@ -166,7 +166,7 @@ test('unreadable files are reported as unreadable, and so are files that never s
   expect(errors[0].observation.message).toContain('closed.txt')
 })
 
-test('more than a pack or a run may have is not stored, and what comes after it is again', async () => {
+test('a checkpoint beyond the limit of a pack or a run is not stored, and later ones within it are', async () => {
   const noise = (n: number) => shell(`head -c 150000 /dev/urandom > noise${n}`)
   await using app = await startCodingApp(answers(calls(noise(1)), calls(shell('rm noise*; echo small > small')), { text: 'Done.' }), {
     AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: '100000',

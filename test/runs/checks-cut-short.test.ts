@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => app.forget())
 
-test('a stop while a check runs ends it at once and leaves no process; the check is cancelled', async () => {
+test('a stop while a check runs ends it immediately and leaves no process; the check is cancelled', async () => {
   await app.checkBy({ long: app.callCommand() })
   const { reached } = app.gate()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
@@ -79,7 +79,7 @@ test('a ban while checks run ends it: no further attempt', async () => {
   expect([run.status, run.banned, detected]).toEqual(['cancelled', true, []])
 })
 
-test('nothing is fixed in a pull request that a person has closed meanwhile', async () => {
+test('no failing check is fixed in a pull request that a person closed in the meantime', async () => {
   await app.checkBy({ test: app.callCommand() })
   const { reached, open } = app.gate(500)
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
@@ -95,7 +95,7 @@ test('nothing is fixed in a pull request that a person has closed meanwhile', as
 })
 
 describe('checks of a forge', () => {
-  /** A run whose commit has a check of a forge that has not ended, from before its own check is over. */
+  /** A run whose commit has an unfinished check of a forge before its own check is over. */
   async function withForgeCheck(): Promise<{
     id: number
     reportCheck(conclusion: 'success' | 'failure' | null, attempt?: number): Promise<unknown>
@@ -122,7 +122,7 @@ describe('checks of a forge', () => {
   }
   const waits = (id: number) => awaitRun(app, id, run => run.status === 'waiting' && run.waiting_on === 'ci')
 
-  test('are waited for without a worker; when all have passed the answer is written', async () => {
+  test('are awaited without a worker; when all have passed the answer is written', async () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const { id, reportCheck } = await withForgeCheck()
     const waiting = await waits(id)
@@ -131,11 +131,11 @@ describe('checks of a forge', () => {
     await reportCheck('success')
     const { run, checks } = await app.seen(id)
     expect(run.result).toMatch(/^Made\.\n\nChecks: all 2 checks .* passed\.$/)
-    // What has passed at this commit is not run again.
+    // A check that passed at this commit does not run again.
     expect(checks).toHaveLength(1)
   })
 
-  test('that fail go back to the agent like others; where nothing runs again at an unchanged commit it ends', async () => {
+  test('that fail go back to the agent like other checks; the turn ends when the commit is unchanged and no check runs again', async () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'It is not mine.' }]
     const { id, reportCheck } = await withForgeCheck()
     await waits(id)
@@ -146,7 +146,7 @@ describe('checks of a forge', () => {
     expect(run.result).toContain('(same_diff)')
   })
 
-  test('are waited for as long as the service does, and a stop ends the wait at once', async () => {
+  test('are awaited up to the timeout of the service, and a stop ends the wait immediately', async () => {
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const { id } = await withForgeCheck()
     await waits(id)

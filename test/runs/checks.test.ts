@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 beforeEach(() => app.forget())
 
-describe('what fails goes back to the agent', () => {
+describe('failures go back to the agent', () => {
   test('the agent fixes a failed check, and the run ends when its checks pass: each step is in the trace, and the pull request reports it', async () => {
     await app.checkBy({
       test: 'echo running; grep -q two count.js || { echo "not ok: two is missing"; exit 1; }',
@@ -81,7 +81,7 @@ describe('what fails goes back to the agent', () => {
     expect(app.git('show', `${run.branch}:note.txt`)).toBe('one\nmore\nmore\n')
   })
 
-  test('without checks none are reported; without a change none are run', async () => {
+  test('without checks nothing is reported, and without a change no check runs', async () => {
     await app.checkBy({})
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const without = await app.seen(await app.start())
@@ -95,7 +95,7 @@ describe('what fails goes back to the agent', () => {
 describe('it stops', () => {
   const change = (n: number) => calls(shell(`echo ${n} >>tries.txt`))
 
-  test('when the allowed attempts did not help, the entry, the answer and the pull request report it', async () => {
+  test('after the allowed attempts, and the entry, the answer and the pull request report it', async () => {
     await app.checkBy({ never: 'echo "can never pass"; exit 1', fine: 'true' })
     await app.follow({ check_retry_count: 2 })
     app.script = [change(1), { text: 'One.' }, change(2), { text: 'Two.' }, change(3), { text: 'Three.' }, change(4), { text: 'Four.' }]
@@ -115,7 +115,7 @@ describe('it stops', () => {
     app.script = []
   })
 
-  test('where the files are what they were before, and where nothing is to be tried', async () => {
+  test('when the files are unchanged, and when no attempt is allowed', async () => {
     await app.checkBy({ never: 'exit 1' })
     app.script = [
       ...[change(1), { text: 'One.' }, change(2), { text: 'Two.' }],
@@ -131,7 +131,7 @@ describe('it stops', () => {
     expect(none.run.result).toContain('(attempts_used)')
   })
 
-  test('when an attempt breaks what was fine', async () => {
+  test('when an attempt breaks a check that passed', async () => {
     await app.checkBy({ never: 'exit 1', fine: '! test -e broken.txt' })
     app.script = [change(1), { text: 'One.' }, calls(shell('echo >broken.txt')), { text: 'Broken.' }]
     expect((await app.seen(await app.start())).fixed).toMatchObject([
@@ -158,7 +158,7 @@ test('the settings of the repository apply: ignored checks, number of attempts, 
   expect(pr.checks).toMatchObject({ failed: 1, passed: 1 })
 })
 
-test('a check that is not the fault of the change is run again at the same commit, and only that', async () => {
+test('a check that fails regardless of the change is repeated at the same commit, and no other check', async () => {
   await app.checkBy({ flaky: app.callCommand(), steady: 'true' })
   app.gates = [() => 500, () => 200]
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'The server was away.' }]
@@ -174,7 +174,7 @@ test('a check that is not the fault of the change is run again at the same commi
   ])
 })
 
-test('a check that does not end is timed out, and its output until then is reported', async () => {
+test('a check that does not end is stopped at its timeout, and its output until then is reported', async () => {
   await app.checkBy({ slow: 'echo begun; sleep 1000' }, 1)
   await app.follow({ check_retry_count: 0 })
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
@@ -220,9 +220,9 @@ test('each check runs in a clean sandbox: the commit and the result of the setup
     expect(output[1]).toBe(output[0])
     return logs.filter(entry => entry.tool_name === 'setup_command').map(entry => entry.tool_input.for)
   }
-  // They use the environment that the run was set up with.
+  // The checks use the environment of the run.
   expect(await work()).toEqual([undefined])
-  // What would have to be brought up to date is prepared for them as it would be for the run.
+  // Steps that must run again for the files of the commit run for checks as they do for the run.
   app.git('commit', '--quiet', '--allow-empty', '-m', 'another')
   await setUpBy({ maintenance_commands: ['true'] })
   expect(await work()).toEqual(['maintenance', 'checks'])

@@ -14,7 +14,7 @@ test('kill -9 between the start of a child and its record: one child, and the ag
     }),
   )
   const { db } = cluster
-  // The record of the outcome waits for a lock that we hold.
+  // The record of the outcome waits for a lock that the test holds.
   await db.query({
     text: `create function held() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(${LOCK}); return new; end $$;
       create trigger held before insert on journal for each row when (new.kind = 'tool_finished') execute function held()`,
@@ -29,7 +29,7 @@ test('kill -9 between the start of a child and its record: one child, and the ag
   expect(await children()).toHaveLength(1)
   worker.child.kill('SIGKILL')
   await worker.ended
-  // What the dead worker has requested is not done after its death.
+  // Statements that the dead worker sent are not executed after its death.
   await cluster.rows(`select pg_terminate_backend(pid) from (${waiting}) w`)
   await client.query(`select pg_advisory_unlock(${LOCK})`)
   client.release()

@@ -13,7 +13,7 @@ const start = (plays: Plays, env: Record<string, string> = {}) => startCodingApp
 const runs = (app: App) => `/v1/organizations/${app.org_id}/agent/run`
 const childrenOf = async (app: App, id: number): Promise<AgentRun[]> =>
   (await app.call('GET', `${runs(app)}s?parent_run_id=${id}&limit=100`)).body.items.toReversed()
-/** What the tools of that name gave back, in order. */
+/** The results of the tools of that name, in order. */
 const outcomes = async (app: App, id: number, name: string) =>
   (await allLogs(app, id)).filter(entry => entry.tool_name === name && entry.message_type === 'ACTION').map(entry => entry.tool_output)
 const links = async (app: App, id: number) =>
@@ -81,7 +81,7 @@ test('an agent sees only its own children: other runs are not found, and playboo
   stranger = (await createRun(app, { prompt: '@stranger with a secret plan' })).id
   await awaitEnd(app, stranger)
   const { id } = await createRun(app, { prompt: '@parent' })
-  // A person started it, so it is no child of the agent.
+  // A person started it, so it is not a child of the agent.
   await awaitEnd(app, (await createRun(app, { prompt: '@stranger', parent_run_id: id })).id)
   await awaitEnd(app, id)
   const [foreign, unknown, all] = await outcomes(app, id, 'get_run')
@@ -94,7 +94,7 @@ test('an agent sees only its own children: other runs are not found, and playboo
   expect(await rows(app, `select id from runs where source_type = 'PARENT_RUN'`)).toEqual([])
 })
 
-test('a run starts ten children and no more', async () => {
+test('a run starts at most ten children', async () => {
   const eleven = Array.from({ length: 11 }, (_, i) => startRun(`@child ${i}`))
   await using app = await start(
     { '@parent': step => (step === 0 ? calls(...eleven) : { text: 'Started.' }), '@child': () => ({ stall: 'before_headers' }) },
@@ -109,7 +109,7 @@ test('a run starts ten children and no more', async () => {
   ])
 })
 
-test('the third generation starts none', async () => {
+test('the third generation starts no children', async () => {
   await using app = await start({ '@generation': step => (step === 0 ? calls(startRun('@generation')) : { text: 'Started.' }) })
   let { id } = await createRun(app, { prompt: '@generation' })
   for (let generation = 0; generation < 3; generation++) {
@@ -121,7 +121,7 @@ test('the third generation starts none', async () => {
   expect((await outcomes(app, id, 'start_run'))[0].error).toMatch(/child in generation 3, the last one that is allowed/)
 })
 
-test('children get what their parent has left at most, it is set aside while they work, and what they cost counts in its next turn too', async () => {
+test('children get at most the remaining budget of their parent, it is reserved while they run, and their cost counts in its next turn too', async () => {
   const release = Promise.withResolvers<void>()
   const usage = { input: 20_000, output: 1_000 }
   await using app = await start({
@@ -148,7 +148,7 @@ test('children get what their parent has left at most, it is set aside while the
   release.resolve()
   const ended = await Promise.all(children.map(child => awaitEnd(app, child.id)))
   const resume = (prompt: string, more = {}) => app.call('POST', `${runs(app)}/resume`, { agent_run_id: id, prompt, ...more })
-  // What they have cost is still of its budget.
+  // The cost of the children still counts against the budget of the parent.
   const spent = ended.reduce((sum, child) => sum + Number(child.usage.cost_usd), Number(run.usage.cost_usd))
   expect((await resume('Go on', { budget: { max_cost_usd: spent.toFixed(6) } })).status).toBe(200)
   expect(await awaitRun(app, id, again => again.status === 'paused' && again.total_logs > run.total_logs)).toMatchObject({
@@ -158,7 +158,7 @@ test('children get what their parent has left at most, it is set aside while the
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Went on.' })
 })
 
-test('a child whose model hangs holds its parent no longer than it wants to wait', async () => {
+test('a child whose model hangs blocks its parent no longer than the requested wait', async () => {
   await using app = await start({
     '@parent': step => (step === 0 ? calls(startRun('@child')) : step === 1 ? calls(getRun({ wait_seconds: 1 })) : { text: 'Without it.' }),
     '@child': () => ({ stall: 'before_headers' }),
@@ -171,7 +171,7 @@ test('a child whose model hangs holds its parent no longer than it wants to wait
   expect(child?.terminal).toBe(false)
 })
 
-test('a stop ends a run that waits for its children at once, and these and theirs with it; a deletion leaves what is there', async () => {
+test('a stop immediately ends a run that waits for its children, with all their descendants; a deletion keeps them', async () => {
   const grandchild = Promise.withResolvers<void>()
   await using app = await start({
     '@parent': step => (step === 0 ? calls(startRun('@child')) : calls(getRun({ wait_seconds: 600 }))),
@@ -192,7 +192,7 @@ test('a stop ends a run that waits for its children at once, and these and their
   expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'cancelled', parent_run_id: null })
 })
 
-test('a stop ends what the agent of a child has started that ended before', async () => {
+test('a stop ends the runs that an already ended child started', async () => {
   const grandchild = Promise.withResolvers<void>()
   await using app = await start({
     '@parent': step => (step === 0 ? calls(startRun('@child')) : { stall: 'before_headers' as const }),
@@ -216,7 +216,7 @@ test('a stop ends what the agent of a child has started that ended before', asyn
   expect((await app.call('GET', `${runs(app)}/${child?.id}`)).body).toMatchObject({ status: 'completed' })
 }, 60_000)
 
-test('what a bound token starts or talks to starts nothing elsewhere, and a user who may start no runs any more has no agent that does', async () => {
+test('runs of a bound token start nothing in other repositories, and agents of a user who may no longer start runs start none', async () => {
   let elsewhere = ''
   let before: () => Promise<unknown> = async () => {}
   let requested = 0

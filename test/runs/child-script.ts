@@ -1,6 +1,6 @@
 import type { FakeReply, FakeScript, SeenRequest } from '../model/fake-server.ts'
 
-/** What the agents of several runs do, by a word of their prompt; a parent, whose calls hold the prompts of its children, comes before them. */
+/** The script of several agents, chosen by a word of their prompt; the parent is tried first because its calls contain the prompts of its children. */
 export type Plays = Record<string, (step: number, request: SeenRequest) => FakeReply | Promise<FakeReply>>
 
 /** The conversation of a request, in either protocol. */

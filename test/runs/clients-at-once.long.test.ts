@@ -4,7 +4,7 @@ import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { awaitRun, createRun } from './await-run.ts'
 
-/** Several clients send random requests for the same few runs, while workers process these: what must hold in every interleaving. */
+/** Several clients send random requests for the same few runs, while workers process them: the invariants of every interleaving. */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const CLIENTS = 6
 const REQUESTS = 50
@@ -69,7 +69,7 @@ test.each([seed, seed + 1])(
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, (_item, n) => client(n)))
-    // A request that comes too late, or to a banned run, gets that reason, and nothing else is refused.
+    // Only a late request, or one to a banned run, is refused, with that reason.
     const refused = answers.filter(({ status }) => status !== 200)
     expect(refused.filter(({ path, status }) => !(path === 'resume' && status === 409))).toEqual([])
 
@@ -148,7 +148,7 @@ async function expectConsistent(app: App, prompts_accepted: Map<number, number>)
     ({ status_before, status_after }) => status_before !== status_after && !edges[status_before].includes(status_after),
   )
   expect(forbidden).toEqual([])
-  // One turn more for each resume of a run that has ended, and for nothing else.
+  // One more turn for each resume of an ended run, and for nothing else.
   const turned = moves.filter(({ turn_before, turn_after }) => turn_before !== turn_after)
   expect(turned).toEqual(moves.filter(({ status_before }) => ended.includes(status_before)))
   expect(turned.filter(({ turn_before, turn_after }) => turn_after !== turn_before + 1)).toEqual([])

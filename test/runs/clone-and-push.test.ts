@@ -30,7 +30,7 @@ test('a person clones the branch of an agent with a token, adds to it, and merge
   expect(await person.ok('work', 'ls-tree', '--name-only', 'origin/main')).toMatch(/agent\.txt[\s\S]*person\.txt/)
 })
 
-/** A run that has proposed `agent.txt`, and a person with its branch in `work`. */
+/** A run that proposed `agent.txt`, and a person with its branch in `work`. */
 async function proposed(app: App, person: GitClient) {
   const run = await awaitEnd(app, (await createRun(app, { prompt: playbook('run: echo agent > agent.txt', 'answer: Written.') })).id)
   await person.ok('.', 'clone', '--quiet', '--branch', run.branch, person.address(), 'work')
@@ -50,7 +50,7 @@ async function resume(app: App, id: number, turn: number, ...steps: string[]) {
   return awaitRun(app, id, found => found.turn === turn && found.terminal)
 }
 
-test('a follow-up continues on top of what a person has pushed to the branch, and its next turn sees it', async () => {
+test('a follow-up continues on top of the commits that a person pushed to the branch', async () => {
   await using app = await startApp()
   using person = gitClient(app)
   const { id, branch } = await proposed(app, person)
@@ -87,7 +87,7 @@ async function forcePush(person: GitClient, files: Record<string, string>): Prom
   return person.ok('work', 'rev-parse', 'HEAD')
 }
 
-test('what a person has force-pushed stays, and the next turn is proposed on a branch of its own', async () => {
+test('a force-push of a person is kept, and the next turn is proposed on a new branch', async () => {
   await using app = await startApp()
   using person = gitClient(app)
   const { id, branch } = await proposed(app, person)

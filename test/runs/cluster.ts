@@ -20,21 +20,21 @@ export type Cluster = AsyncDisposable & {
   repository: string
   /** The API process that is there from the start. */
   api: ClusterNode
-  /** Starts one more; `data_dir` is that of one that was there before, or a new one. `own`: settings of this process alone. */
+  /** Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this process alone. */
   start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
   createRun(body: Record<string, unknown>): Promise<AgentRun>
   getRun(id: number): Promise<AgentRun>
-  /** Asks until the run is as expected: what happens is in other processes, so there is nothing else to wait for. */
+  /** Polls until the run is as expected: other processes change it, so there is nothing else to wait for. */
   until(id: number, fits: (run: AgentRun) => boolean, timeout_ms?: number): Promise<AgentRun>
   rows<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>
 }
 
 const limits = ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS']
 
-/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process; workers are started by who needs them. */
+/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process; each test starts the workers that it needs. */
 export async function startCluster(script: FakeScript, env: Record<string, string> = {}): Promise<Cluster> {
   const stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())

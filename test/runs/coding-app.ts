@@ -8,7 +8,7 @@ import { testFolder } from '../temporary-folder.ts'
 
 export type CodingApp = App & { model: FakeServer; repository: string; git(...args: string[]): string }
 
-/** The service with a model server that plays `script`, and a repository of ours as the default one. */
+/** The service with a model server that plays `script`, and a default repository. */
 export async function startCodingApp(
   script: FakeScript,
   env: Record<string, string> = {},
@@ -41,7 +41,7 @@ export const pricedProvider = (model: FakeServer & { base_url: string }) => ({
 const built = new Map<string, string>()
 
 /**
- * A repository with a few files and several commits, as a person would have it: not bare, `main` checked out. It is removed at the end of
+ * A repository with a few files and several commits, as on a developer's machine: not bare, `main` checked out. It is removed at the end of
  * the test run. A copy, because each fork of a test process takes 10 ms.
  */
 export function makeRepository(

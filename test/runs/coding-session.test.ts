@@ -64,7 +64,7 @@ describe('a coding session of a model, with parallel calls', () => {
     ])
   })
 
-  test('one shell serves all calls: directory and variables stay', () => {
+  test('one shell serves all calls and keeps directory and variables', () => {
     const second = logs.filter(entry => entry.tool_name === 'shell')[1]
     expect(second.tool_output).toMatchObject({ status: 'error', exit_code: 1, output: '/workspace/sub\nseen: yes\nexport const two = 2\n' })
     expect(second.thought).toBe('Now check.')
@@ -105,7 +105,7 @@ describe('a coding session of a model, with parallel calls', () => {
     })
   })
 
-  test("the agent is given the repository's instructions and its tools, and sees what it did", () => {
+  test('the agent gets the instructions of the repository, its tools and the results of its calls', () => {
     const first = app.model.requests[0]?.body as { messages: { role: string; content: string }[]; tools: { function: { name: string } }[] }
     expect(first.messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining('Be brief.') })
     expect(first.tools.map(tool => tool.function.name)).toEqual([
@@ -121,7 +121,7 @@ describe('a coding session of a model, with parallel calls', () => {
     expect(run.usage.active_seconds).toBeGreaterThan(0)
   })
 
-  test('the sandbox is gone, its files wait for a resume, which continues in them with the whole conversation', async () => {
+  test('the sandbox is removed, its files are kept, and a resume continues in them with the whole conversation', async () => {
     const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'And now?' })
     expect(resumed.body).toMatchObject({ id: run.id, status: 'queued', turn: 2, result: '', finished_at: null })
     const again = await awaitEnd(app, run.id)
@@ -163,7 +163,7 @@ test('a run that changes nothing has no branch and no pull request', async () =>
   expect(app.git('branch', '--list', 'agent/*')).toBe('')
 })
 
-test('auto_create_pr false pushes the branch and nothing more', async () => {
+test('auto_create_pr false pushes the branch and opens no pull request', async () => {
   await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'write', auto_create_pr: false })
   const run = await awaitEnd(app, id)

@@ -71,7 +71,7 @@ test('a finding goes back to the agent with its location, and the commit is push
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('merged.txt\n')
 })
 
-test('the value of a secret is in no commit once it is removed from the files, regardless of who had committed it', async () => {
+test('the value of a secret is in no commit once it is removed from the files, also if the agent committed it', async () => {
   const { run, evaluations, last_messages } = await play(
     calls(shell('echo "$API_KEY" >config; git add config; git commit -qm config; echo more >more.txt')),
     { text: 'First.' },
@@ -97,7 +97,7 @@ test('findings go back at most twice in a turn: then the commit is pushed and re
   expect(denied.logs.some(entry => entry.tool_name === 'git_push')).toBe(false)
 })
 
-test('a second turn is evaluated for what it adds, and not for earlier commits', async () => {
+test('a second turn is evaluated for its own commits only', async () => {
   const first = await play(calls(shell('echo one >one.txt; git add .; git commit -qm wip')))
   script = [calls(shell('echo two >two.txt'))]
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: first.run.id, prompt: 'more' })

@@ -36,7 +36,7 @@ test('twelve workers that claim at once never start more runs of an organization
   }
 })
 
-/** Lets go of the run of the first organization that was claimed first. */
+/** Releases the run of the first organization that was claimed first. */
 async function endOne(app: Parameters<typeof putRun>[0] & { org_id: number }) {
   const [run] = await rows<{ id: number }>(
     app,

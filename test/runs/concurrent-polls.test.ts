@@ -4,7 +4,7 @@ import { type FakeGitHub, startFakeGitHub } from '../forge/fake-github.ts'
 import { pollNow } from '../forge/poll.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 
-/** Looks at several repositories of several forges, some of which do not answer as they should. */
+/** Polls several repositories of several forges, some of which respond wrongly. */
 let app: App
 let github: FakeGitHub
 let gitea: FakeGitea
@@ -53,7 +53,7 @@ test('an unreadable response stops no other poll', async () => {
 
 const due = () => rows(app, `update repositories set forge_seen_at = '-infinity' where url like '%/acme/%'`)
 
-test('a forge that takes its time holds up no other', async () => {
+test('a slow forge delays no other', async () => {
   const [opened, open] = gate()
   github.play(CHANGED, ...[1, 2, 3].map(() => ({ kind: 'hold', until: opened }) as const))
   const poll_request = github.requestOf(CHANGED)
@@ -65,7 +65,7 @@ test('a forge that takes its time holds up no other', async () => {
   open()
 }, 60_000)
 
-test('nothing is polled while our own account name is unknown, and it is found later', async () => {
+test('nothing is polled while the name of the service account is unknown, and it is determined later', async () => {
   await rows(app, `update forges set login = null where kind = 'gitea'`)
   const until = () => rows(app, 'select forge_seen_until from repositories where id = $1', [gitea_repo])
   const before = await until()

@@ -32,7 +32,7 @@ async function call(base_url: string, method: string, path: string, body?: unkno
 // `until` polls more often than a client may.
 const no_limits = { AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' }
 
-/** Asks until the run is as expected; the service is another process, so there is nothing else to wait for. */
+/** Polls until the run is as expected; the service is another process, so there is nothing else to wait for. */
 // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
 async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
   for (const end = Date.now() + 40_000; Date.now() < end; ) {

@@ -18,7 +18,7 @@ test('a worker that is killed loses its runs before its leases end; one that onl
   await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 1)
   const [owned] = await cluster.rows<{ owner: string }>('select owner from runs where id = $1', [id])
   process.kill(Number(owned?.owner.split('-')[0]), 'SIGKILL')
-  // Nobody renews it any more.
+  // No worker renews the lease any more.
   const [lease] = await cluster.rows<{ lease_until: Date | null }>(
     'select lease_until from runs where id = $1 and recovering_since is null',
     [id],
@@ -44,7 +44,7 @@ test('a worker that is killed loses its runs before its leases end; one that onl
 const QUIET = 3.4
 const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
 
-/** A database with three workers, of which none has a session yet, and an organization that runs are put into. */
+/** A database with three workers that have no session yet, and an organization for runs. */
 async function workersAndRuns() {
   const database = await createTestDatabase()
   const db = new Database(database.url, { max: 2, on_error: () => {} })

@@ -7,7 +7,7 @@ import { rows } from '../start-app.ts'
 import { awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 
-test('the files of a deleted run are removed by the sweep, and what it pushed stays', async () => {
+test('the files of a deleted run are removed by the sweep, and its pushed branch is kept', async () => {
   await using app = await startCodingApp(answers(calls(shell('echo x > x.txt; mkdir -m 0 closed')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'write' })
   const run = await awaitEnd(app, id)

@@ -68,9 +68,9 @@ test('the second run reuses the environment of the first, sees nothing of what i
   const { environment } = (await app.call('POST', at('/agent/run?dry_run=true'), { prompt: 'x' })).body
   expect(environment.setup).toMatchObject({ commands: 1, state: 'prepared', environment_id: made.id, at_base_sha: true })
   expect(environment.startups).toMatchObject({ runs: 2 })
-  // What the setup created is no part of the change, what it changed is: as without an environment.
+  // As without an environment, files that the setup created are not part of the change, and files that it modified are.
   for (const { run } of [one, two]) expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('mine.txt\ntracked.txt\n')
-  // A later turn continues with its own.
+  // A later turn continues with its own files.
   script = [calls(shell('cat ~/made mine.txt; ls lib')), { text: 'Again.' }]
   await app.call('POST', at(`/agent/run/${one.id}/resume`), { prompt: 'again' })
   await awaitEnd(app, one.id)
@@ -90,13 +90,13 @@ test('another commit with the same manifests gets the same environment, its own 
   expect(await stateOf()).toMatchObject({ state: 'prepared', at_base_sha: false })
   writeFileSync(join(app.repository, 'package-lock.json'), '{"changed":true}\n')
   app.git('commit', '--quiet', '-am', 'lock')
-  // It goes by what the mirror has, which is brought up to date beside it.
+  // The environment is chosen by the commit in the mirror, which is fetched in parallel.
   await expect.poll(stateOf).toMatchObject({ commands: 1, state: 'to_be_prepared', environment_id: null, made_at: null })
   const three = await work('cat lib/built')
   expect([three.set_up.length, three.environments]).toMatchObject([1, [{ made: true }]])
 })
 
-test('a branch gets what the default branch was set up with, and never the other way round', async () => {
+test('a branch uses the environment of the default branch, but the default branch never uses that of a branch', async () => {
   await setUpBy(['echo "$(cat *.js | wc -l)" >made'])
   app.git('branch', 'feature')
   const feature = await work('cat made', { base_ref: 'feature' })
@@ -104,7 +104,7 @@ test('a branch gets what the default branch was set up with, and never the other
   expect([feature.environments[0].made, main.environments[0].made]).toEqual([true, true])
   app.git('branch', 'later')
   expect((await work('cat made', { base_ref: 'later' })).environments).toMatchObject([{ id: main.environments[0].id, made: false }])
-  // Unless it prepares in another way.
+  // Unless its setup commands differ.
   await setUpBy(['sh prepare.sh'])
   const commit = (text: string, branch: string) => {
     app.git('checkout', '--quiet', branch)
@@ -118,7 +118,7 @@ test('a branch gets what the default branch was set up with, and never the other
   expect([(await work('cat made')).output, (await work('cat made', { base_ref: 'later' })).output]).toEqual(['main\n', 'later\n'])
 })
 
-test('what was taken out of a branch prepares nothing for others on it', async () => {
+test('an environment of commits that a force-push removed is not used for other runs on the branch', async () => {
   const commit = (text: string) => {
     writeFileSync(join(app.repository, 'who.txt'), text)
     app.git('add', '.')
@@ -186,7 +186,7 @@ test('a dry run predicts whether the run would be set up: with other secrets, or
   expect(await work_and_check()).toEqual(['to_be_prepared', true, 'prepared'])
 })
 
-test('runs that start together set up once; a failed setup is not kept', async () => {
+test('runs that start together execute the setup once; a failed setup is not stored', async () => {
   await setUpBy(['echo x >made; sleep 1'])
   const together = await Promise.all(Array.from({ length: 3 }, () => createRun(app, { prompt: 'work' })))
   for (const { id } of together) await awaitEnd(app, id)
@@ -222,7 +222,7 @@ test('files of an unused environment are removed, the least recently used first,
   expect(before.id).not.toBe(last.id)
 })
 
-test('where they are switched off every run is set up by itself', async () => {
+test('without environments every run executes its own setup', async () => {
   await using off = await startCodingApp(() => ({ text: 'Done.' }), { AGENTRUN_ENVIRONMENT_BYTES: '0' })
   const path = `/v1/organizations/${off.org_id}/repos/${off.repo_id}`
   await off.call('PUT', `${path}/setup-commands`, { commands: ['echo x >made'] })

@@ -5,7 +5,7 @@ import type { FakeReply, SeenRequest } from '../model/fake-server.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { calls, shell } from './coding-app.ts'
 
-/** The state that a prompt puts a run into, and what the run then reports that it waits for. */
+/** The state that a prompt puts a run into, and the value of `waiting_on` in it. */
 export const states = {
   clone: { status: 'starting', waiting_on: 'clone' },
   model: { status: 'running', waiting_on: 'model' },
@@ -50,7 +50,7 @@ export async function startSilentCluster(): Promise<Cluster & { silent_repo: num
   return { ...cluster, silent_repo: repository?.id ?? 0, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** A run in each state that a worker processes. The remote of those that push does not respond to the push. */
+/** A run in each state that a worker processes. The remote does not respond to a push. */
 export async function startEveryState(cluster: Cluster & { silent_repo: number }): Promise<Record<State, number>> {
   const hook = join(cluster.repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 12345\n', { mode: 0o755 })

@@ -6,7 +6,7 @@ import { addOrganization, fillQueue } from './fill-queue.ts'
 
 const lease = { owner: 'a worker', seconds: 60, turn_seconds: 60 }
 
-/** A database with organizations whose queues are so long, and `connections` to it. */
+/** A database with organizations whose queues have these lengths, and `connections` to it. */
 async function startQueues(lengths: number[], connections = 1) {
   const stack = new AsyncDisposableStack()
   const { url } = stack.use(await createTestDatabase())
@@ -18,7 +18,7 @@ async function startQueues(lengths: number[], connections = 1) {
     await fillQueue(db, owner, length)
     organizations.push(owner.organization_id)
   }
-  /** Who is claimed for, in the order of `lengths`; null when there is nothing to claim. */
+  /** The index in `lengths` of the organization of the claimed run; null when there is nothing to claim. */
   const claim = async () => {
     const run = await claimRun(db, lease)
     return run === undefined ? null : organizations.indexOf(run.organization_id)
@@ -49,7 +49,7 @@ test('twenty workers that claim from a thousand runs at once claim each of them 
   expect(await queues.sql('select count(*) as runs from runs where epoch = 1 and owner is not null')).toEqual([{ runs: 1_000 }])
 })
 
-test('the first run of an organization is the next but one, however many another one has queued before', async () => {
+test('the first run of an organization is claimed second at the latest, regardless of the number of earlier runs of another one', async () => {
   await using queues = await startQueues([10_000, 1])
   expect(await queues.claims(3)).toEqual([0, 1, 0])
 })
@@ -64,7 +64,7 @@ test('the next claim goes to the organization with the fewest active runs, and w
   expect(order?.ordered).toBe(true)
 })
 
-test('a run that another worker had begun goes before all new ones, whosever they are, the longest lost first', async () => {
+test('a run that another worker began comes before all new runs of any organization, the longest lost first', async () => {
   await using queues = await startQueues([100, 1, 100])
   await queues.claims(30)
   const lose = (organization: number, seconds: number) =>
@@ -100,7 +100,7 @@ test('an organization whose row is locked delays no other one, and its runs are 
   expect(await last).toBe(0)
 })
 
-test('a claim holds the row that it takes and no other, so that the next one need not wait for it', async () => {
+test('a claim locks only the row that it takes, so that the next claim does not wait for it', async () => {
   await using queues = await startQueues([50, 50, 50], 1)
   await queues.db.transaction(async tx => {
     const first = await claimRun(joined(tx), lease)

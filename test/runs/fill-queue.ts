@@ -1,6 +1,6 @@
 import type { Database } from '../../src/store/database.ts'
 
-/** Another organization with a user, for rows that no request makes. */
+/** Another organization with a user, for rows that no request creates. */
 export async function addOrganization(db: Database, name: string): Promise<{ organization_id: number; user_id: number }> {
   const { rows } = await db.query<{ organization_id: number; user_id: number }>({
     text: `with o as (insert into organizations (name) values ($1) returning id), u as (insert into users (full_name) values ($1) returning id),
@@ -13,7 +13,7 @@ export async function addOrganization(db: Database, name: string): Promise<{ org
   return created
 }
 
-/** `count` queued runs with their first entry and its message, as creates one after the other would have left them, in one statement. */
+/** `count` queued runs with their first entry and its message, as consecutive create requests would leave them, in one statement. */
 export async function fillQueue(db: Database, owner: { organization_id: number; user_id: number }, count: number): Promise<void> {
   await db.query({
     text: `with made as (

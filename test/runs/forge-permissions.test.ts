@@ -11,7 +11,7 @@ const WORKFLOWS = 'GET /repos/{owner}/{repo}/actions/runs'
 const STATUSES = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses'
 const MARK = 'POST /repos/{owner}/{repo}/statuses/{sha}'
 
-/** A connection whose credentials lack a permission: what is readable is read, and what is not is shown. */
+/** A connection whose credentials lack a permission: readable data is read, and the missing permissions are shown. */
 let app: CodingApp
 let github: FakeGitHub
 let repo_id: number
@@ -88,7 +88,7 @@ test('a fine-grained token reads GitHub Actions by its workflow runs: they are c
   expect(await missing()).toMatchObject([{ resource: 'app_check_runs', repo_ids: [repo_id] }])
 }, 60_000)
 
-test('a status that may not be written beside the checks is reported on the connection, and no run waits for it', async () => {
+test('a status that cannot be written for lack of a permission is reported on the connection, and no run waits for it', async () => {
   github.state.refused.add(MARK)
   const { run } = await runToEnd()
   expect(run.result).toBe('Written.')

@@ -38,7 +38,7 @@ async function startForked(input: Record<string, unknown> = {}) {
   return { app, id, logs, at }
 }
 
-test('a fork from the middle has conversation and files of that entry: what came before, committed or not, and nothing that came after', async () => {
+test('a fork from the middle has the conversation and files of that entry, committed or not, and nothing later', async () => {
   const { app, id, at, logs } = await startForked()
   await using _app = app
   const { status, body } = await fork(app, { agent_run_id: id, from_seq: at('echo two'), prompt: 'Look around' })
@@ -102,8 +102,8 @@ test('the change between two entries is that of the files, on any API process, a
   expect((await diff(app, id, `from_seq=${logs.length}`)).body).toMatchObject({ files: [], to_seq: logs.length })
 })
 
-test('a pack that was damaged in the database is not believed, by a fork or a diff', async () => {
-  // Where the remote has the same files, they are taken from there.
+test('a fork and a diff reject a pack that was damaged in the database', async () => {
+  // Files that the remote also has are taken from there.
   const { app, id, at } = await startForked({ repo_id: null, repoless: true })
   await using _app = app
   const [found] = await rows<{ packs: number }>(app, 'select packs from checkpoints where run_id = $1 and seq = $2', [id, at('echo four')])

@@ -57,7 +57,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     expect(run.deadline_at).not.toBeNull()
   })
 
-  test('a lease that a clock set back would make last for days', async () => {
+  test('a lease that lasts for days because a clock was set back', async () => {
     const id = await newRun('running')
     await set(id, `lease_until = now() + interval '2 days'`)
     await awaitRun(app, id, run => run.status === 'queued')
@@ -84,7 +84,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'timeout', error: { code: 'deadline_exceeded' } })
   })
 
-  test('one in the queue, also one that another worker had begun, whose deadline is over', async () => {
+  test('a queued run whose deadline is over, also if another worker began it', async () => {
     const fresh = await newRun()
     const begun = await newRun()
     await set(begun, `recovering_since = now(), recovery_cause = 'lease_lost'`)
@@ -99,7 +99,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', error: { code: 'answer_timeout' } })
   })
 
-  test('a run that has cost too many workers their lives', async () => {
+  test('a run that lost too many workers', async () => {
     const id = await newRun('running')
     await set(id, `lease_until = now() - interval '1 second', losses = 1000`)
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'lost' })

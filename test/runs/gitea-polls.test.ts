@@ -102,7 +102,7 @@ test('requests of users without write access and of bots are ignored', async () 
   expect(await requestsOn(app, 22)).toEqual([])
 }, 60_000)
 
-test('what changes at a server whose clock is late is found by that clock', async () => {
+test('changes at a server whose clock is late are found by the time of that server', async () => {
   gitea.state.clock = ago(600)
   await pollNow(app, repo_id)
   issue(31, '@agent-bot please', ago(595))
@@ -120,7 +120,7 @@ test('a poll makes progress where many issues have changed within seconds', asyn
   expect(await onces(161)).toEqual(['issues:1061'])
 }, 180_000)
 
-test('a forge that is connected again does nothing of before again', async () => {
+test('a forge that is connected again repeats no earlier request', async () => {
   gitea.set.most_per_page = 50
   for (const all of [gitea.state.issues, gitea.state.pulls, gitea.state.labelings]) all.length = 0
   issue(41, '@agent-bot please', ago(60))

@@ -16,7 +16,7 @@ let repo_id: number
 let beforeFix = async () => {}
 beforeAll(async () => {
   app = await startCodingApp(
-    // Every round writes a new file, except for a run that is not to fix anything.
+    // Every round writes a new file, except for a run that must not fix anything.
     async ({ body }) => {
       const messages = body.messages as { role: string }[]
       if (messages.at(-1)?.role === 'tool') return { text: 'Written.' }
@@ -56,7 +56,7 @@ const setCheck = (sha: string, conclusion: string | null, summary = '') => {
 const entriesOf = async (id: number, type: string): Promise<any[]> =>
   (await allLogs(app, id)).filter(entry => entry.message_type === type).map(entry => entry.observation)
 
-test('checks of GitHub are found without a webhook, waited for, fixed where they fail, and waited for again', async () => {
+test('checks of GitHub are found without a webhook, awaited, fixed when they fail, and awaited again', async () => {
   const id = await start()
   const first = await waitsFor(id)
   setCheck(first, null)
@@ -75,7 +75,7 @@ test('checks of GitHub are found without a webhook, waited for, fixed where they
   expect(run.result).toMatch(/^Written\.\n\nChecks: the one check of commit [0-9a-f]{12} passed, after one attempt/)
   expect(await entriesOf(id, 'FIX_PR_ERRORS')).toMatchObject([{ from_sha: first, to_sha: second, fixed_checks: ['build'] }])
   const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/prs/${run.github_pull_requests[0].id}/checks?head_sha=${first}`)
-  // The run's own status is next to the checks, and is none.
+  // The status of the run itself is next to the checks and does not count as one.
   const marks = (sha: string) => github.state.statuses.filter(one => one.sha === sha).map(({ context, state }) => [context, state])
   await expect
     .poll(() => [first, second].map(sha => marks(sha).at(-1)), { timeout: 30_000 })
@@ -109,7 +109,7 @@ test('a run does not wait for checks of a closed pull request', async () => {
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Written.' })
 }, 60_000)
 
-test('a turn that pushes nothing waits no longer for checks than one that does, however often it is woken', async () => {
+test('a turn that pushes nothing waits no longer for checks than one that pushes, regardless of how often it is woken', async () => {
   const { id } = await createRun(app, { prompt: 'write, and do not fix', repo_id })
   const head = await waitsFor(id)
   setCheck(head, 'success')

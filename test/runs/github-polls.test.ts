@@ -125,7 +125,7 @@ test('a label that is added, removed and added again requests twice, by webhook 
   await poll()
   const [first, second, ...more] = await requestsOn()
   expect([first?.once, second?.once, second?.run_id, more]).toEqual([`labeled:${id - 2}`, `labeled:${id}`, first?.run_id, []])
-  // Told again, of itself and under another time.
+  // The same event is reported again, with another time.
   await notify('issues', payload)
   await notify('issues', { ...payload, issue: { ...payload.issue, updated_at: ago(0) } })
   expect(await requestsOn()).toHaveLength(2)

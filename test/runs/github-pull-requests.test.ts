@@ -45,14 +45,14 @@ async function runToEnd() {
 const resume = (agent_run_id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: 'more' })
 
-test('the pull request of a run is created on GitHub, and ours has its number, address and state', async () => {
+test('the pull request of a run is created on GitHub, and the stored one has its number, address and state', async () => {
   const run = await runToEnd()
   expect(github.state.pulls).toMatchObject([{ number: 100, title: 'Write it', head: run.branch, base: 'main', draft: false }])
   expect(gitIn(github.folder, 'show', `${run.branch}:made.txt`)).toMatch(/^\d+\n$/)
   const url = `${github.url}/acme/app/pull/100`
   expect(run.github_pull_requests).toMatchObject([{ number: 100, url, head_branch_name: run.branch }])
   expect((await entriesOf(run.id, 'INITIAL_PR_GENERATION')).map(entry => entry.observation)).toMatchObject([{ pr_number: 100, url }])
-  // The credentials are in nothing that anybody reads.
+  // The credentials are in no response, log or trace.
   expect(JSON.stringify([run, await allLogs(app, run.id)])).not.toContain(github.token)
 }, 60_000)
 
@@ -63,7 +63,7 @@ test('the text of an agent mentions no user, neither in the pull request nor in 
     { title: 'Thank @\u2060ada', body: expect.stringContaining('For @\u2060ada, by `@bob`.\n\n---\n') },
   ])
   expect(gitIn(github.folder, 'log', '-1', '--format=%B', run.branch)).toContain('Thank @\u2060ada\n\nFor @\u2060ada, by `@bob`.\n')
-  // What people read here is what it wrote.
+  // The stored text is that of the agent.
   expect(run).toMatchObject({ title: 'Thank @ada', result: 'For @ada, by `@bob`.' })
 }, 60_000)
 
@@ -128,7 +128,7 @@ test('an existing pull request for the branch that a person opened is adopted', 
   expect(github.count(CREATE)).toBe(0)
 }, 60_000)
 
-test('what a forge refuses for good ends with a typed failure; the branch is there, and the next turn proposes it', async () => {
+test('a final refusal of a forge ends with a typed failure; the branch is pushed, and the next turn proposes it', async () => {
   github.play(CREATE, { kind: 'status', status: 403 })
   const run = await runToEnd()
   expect(run.github_pull_requests).toEqual([])
@@ -188,7 +188,7 @@ test('a pull request that a person converted to a draft is a draft here, and the
   expect([body.items[0].state, pull.draft]).toEqual(['draft', true])
 }, 60_000)
 
-test('an app signs git and API in, also when its tokens are taken back between the turns', async () => {
+test('an app authenticates git and API requests, also when its tokens are revoked between the turns', async () => {
   await connectFake(app, github, 'app')
   const run = await runToEnd()
   expect(run.github_pull_requests).toMatchObject([{ number: 100 }])

@@ -8,7 +8,7 @@ import { type CodingApp, calls, shell, startCodingApp } from './coding-app.ts'
 const RUNS = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs'
 const MENTIONS = 'GET /repos/{owner}/{repo}/issues'
 
-/** A rate limit is shared by everything that an account does: a run takes little of it. */
+/** All requests of an account share a rate limit: a run uses little of it. */
 let app: CodingApp
 let github: FakeGitHub
 beforeAll(async () => {

@@ -134,7 +134,7 @@ test('a run shows its status on the commit that it was requested for, and on its
     summary: `[Run ${id}](${run.web_url}), turn 1: Completed.`,
     made: { details_url: run.web_url, title: 'Completed' },
   })
-  // The state after a process that died before it recorded what it had posted.
+  // The state left by a process that died before it recorded its posted status.
   const before = github.count(write)
   await rows(app, 'update run_marks set posted_change = 0, posted = null, tries = 1 where run_id = $1', [id])
   expect(await marksOn(sha)).toEqual(done)
@@ -147,7 +147,7 @@ test('a run shows its status on the commit that it was requested for, and on its
   expect((await marksOn(github.state.sha(`${again.branch}~1`))).map(([, status]) => status)).not.toContain('in_progress')
 }, 120_000)
 
-test('the status of a run that is deleted before its end was posted is posted as deleted, and then nothing of it is kept', async () => {
+test('a run that is deleted before its final status was posted gets the status deleted, and then nothing of it is kept', async () => {
   const write = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}'
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
   const run = await awaitEnd(app, id)
@@ -188,7 +188,7 @@ test('two requests about one issue that come at once go to one run', async () =>
   await awaitEnd(app, ids[0] ?? 0)
 }, 60_000)
 
-test('a GitHub that is busy, and one that loses its answers, gets each comment once', async () => {
+test('each comment is posted once, also when GitHub is busy or loses responses', async () => {
   const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
   github.play('GET /repos/{owner}/{repo}/collaborators/{username}/permission', { kind: 'secondary_limit', seconds: 1 })
   github.play(create, { kind: 'hang_up', when: 'after' }, { kind: 'status', status: 502 })
@@ -197,11 +197,11 @@ test('a GitHub that is busy, and one that loses its answers, gets each comment o
   await awaitEnd(app, id)
   await expect.poll(async () => (await outcomeOf('busy'))?.open, { timeout: 50_000 }).toBe(false)
   expect(postedOn(number).map(([, text]) => text)).toEqual([expect.stringContaining('Working on it'), 'Mended.'])
-  // Neither other work in between nor a poll of the run delays the next try.
+  // Neither other work nor a poll of the run delays the next attempt.
   expect(await rows(app, `select tries from forge_deliveries where delivery = 'busy'`)).toEqual([{ tries: 0 }])
 }, 90_000)
 
-test('who writes the marks of an answer does not keep it from being given', async () => {
+test('a person who writes the marker of an answer does not prevent the answer', async () => {
   const body = '<!-- agentrun: imitated begun --><!-- agentrun: imitated ended -->'
   github.state.comments.push({ id: comment_id++, number, user: 'eve', body })
   await deliver(url, 'issue_comment', commentBy('ada', '@careful-agent go'), { delivery: 'imitated' })

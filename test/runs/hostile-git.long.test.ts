@@ -5,7 +5,7 @@ import { temporaryFolder } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, calls, gitIn, shell, startCodingApp } from './coding-app.ts'
 
-/** What an agent may do to the .git of its workspace, by the number of the attack. PAYLOAD is a program that it wrote there. */
+/** What an agent can do to the .git of its workspace, by the number of the attack. PAYLOAD is a program that it wrote there. */
 const hostile: Record<string, string> = {
   'D57–D60, D64, D65, D68–D70: configuration that names programs': `for key in core.fsmonitor core.editor core.pager core.sshCommand core.gitProxy core.askPass diff.external gpg.program
       diff.x.textconv diff.x.command merge.x.driver uploadpack.packObjectsHook core.alternateRefsCommand credential.helper sequence.editor; do git config $key PAYLOAD; done
@@ -21,7 +21,7 @@ const hostile: Record<string, string> = {
     mkdir x; git -C x init -q; git -C x commit -q --allow-empty -m x; git config submodule.x.update '!PAYLOAD'; git config submodule.recurse true; git config fetch.recurseSubmodules true`,
 }
 
-/** Writes beside the canary when it can see it: it can on the host alone, and anybody may write there. */
+/** Writes next to the canary if it can see it: only on the host, where every user may write there. */
 const payload = (canary: string) => `#!/bin/sh\nif [ -e ${canary} ]; then id > ${canary}.$$; fi\ncat 2>/dev/null || true\n`
 
 test.each(Object.entries(hostile))(
@@ -53,7 +53,7 @@ test.each(Object.entries(hostile))(
     expect(JSON.stringify(logs)).toContain('armed')
     const { seq } = logs.find(entry => entry.tool_name === 'shell')
     await call('GET', `/agent/run/${id}/diff?from_seq=1&to_seq=${seq + 1}`)
-    // A commit with a submodule like that is refused by the check of its objects, and is not taken out at all.
+    // The check of objects refuses a commit with such a submodule, so it is not exported.
     if (refused) expect(ended.error, JSON.stringify(logs.at(-1))).toMatchObject({ code: 'bundle_corrupt' })
     else {
       expect(ended, JSON.stringify(logs.at(-1))).toMatchObject({ status: 'completed', result: 'the first turn' })

@@ -29,7 +29,7 @@ describe.skipIf(reason !== null)('runs in containers of Docker', () => {
     })
   }, 180_000)
 
-  test('without its engine no run is started, and the reason names the fix', async () => {
+  test('without its engine no run starts, and the reason names the fix', async () => {
     await using app = await startCodingApp(answers(), { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/no/such/engine.sock' })
     const workers = async () => (await (await fetch(`${app.base_url}/readyz`)).json()) as { workers: string; workers_reason: string }
     expect(await waitUntil(async () => (await workers()).workers_reason?.includes('engine'), 10_000)).toBe(true)

@@ -10,7 +10,7 @@ import { killAndGoOn, playRun } from './on-a-driver.ts'
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
 describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
-  /** `data_dir`: new; of it the namespace of the sandboxes has claims for four parts, as in deploy/kubernetes/volumes.yaml. */
+  /** `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in deploy/kubernetes/volumes.yaml. */
   const env = () => {
     const data_dir = join(testFolder(), 'data')
     const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
@@ -19,7 +19,7 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
     const { hostname, port } = new URL(access.server)
     return {
       ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_DATA_DIR: data_dir },
-      // The image of these tests is of no registry, so it has no digest.
+      // The image of these tests is in no registry, so it has no digest.
       ...{ AGENTRUN_SANDBOX_IMAGE: image, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' },
       AGENTRUN_KUBERNETES_SECCOMP: seccomp_profile ?? '',
       AGENTRUN_SANDBOX_START_SECONDS: '30',

@@ -71,7 +71,7 @@ test('I8: folders of dead owners and of deleted runs are removed, those in use a
   expect((await allLogs(app, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('one\n')
 })
 
-test('a worker that lost the run keeps nothing of it any more: its checkpoints and its ends change no row', async () => {
+test('a fenced worker stores nothing: its checkpoints and its end of the turn change no row', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')

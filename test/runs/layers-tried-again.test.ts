@@ -3,7 +3,7 @@ import { openGitHost } from '../../src/git/process/git-host.ts'
 import { Templates } from '../../src/worker/workspace/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../sandbox/start-sandbox.ts'
 
-test('what did not work when it was tried is tried again, and what is switched off is not', async () => {
+test('a failed test of layers is repeated, and disabled layers are not tested', async () => {
   await using made = makeDriver()
   await using git = await openGitHost({ data_dir: made.folder, user: null, allow_private: true })
   let tried = 0

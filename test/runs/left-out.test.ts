@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { gitIn, makeRepository, startCodingApp } from './coding-app.ts'
 
-test('what a clone does not fetch, submodules and files of Git LFS, is reported in the trace and to the agent', async () => {
+test('submodules and files of Git LFS, which a clone does not fetch, are reported in the trace and to the agent', async () => {
   const repository = makeRepository({
     '.gitattributes': '*.psd filter=lfs diff=lfs merge=lfs -text\n',
     '.gitmodules': '[submodule "lib"]\n\tpath = vendor/lib\n\turl = https://example.org/lib.git\n',

@@ -30,7 +30,7 @@ test('a stop while the model thinks closes its connection', async () => {
   await app.model.requests[0]?.closed
 })
 
-test('a queued run is cancelled at once', async () => {
+test('a queued run is cancelled immediately', async () => {
   await using app = await startCodingApp(answers(), { AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'wait' })
   expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({ status: 'cancelled', terminal: true })
@@ -52,7 +52,7 @@ test('a cancelled run is resumed in its workspace, and the agent is notified tha
   expect(shells.at(-1).tool_output.output).toBe('kept\n')
 })
 
-test('a message to a working run reaches the next model call', async () => {
+test('a message to a running run reaches the next model call', async () => {
   const requested = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 1) await requested.promise
@@ -70,7 +70,7 @@ test('a message to a working run reaches the next model call', async () => {
   expect(message).toMatchObject({ message_type: 'USER_MESSAGE', observation: { mode: 'steer' } })
 })
 
-test('an interruption ends the running step, and the message comes first then', async () => {
+test('an interruption ends the running step, and the message comes next', async () => {
   await using app = await startCodingApp(answers(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }))
   const { id } = await createRun(app, { prompt: 'work' })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break

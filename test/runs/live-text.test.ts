@@ -7,7 +7,7 @@ const VALUE = 'kQ7wXz2mN9pLr4Ts'
 const values = [{ name: 'A', value: VALUE }]
 const part = { event: 'output' as const, call_id: 'a' }
 
-/** `until`: resolves with all that was sent as soon as it holds a text. */
+/** `until` resolves with everything that was sent as soon as it contains a text. */
 function sentBy() {
   let sent = ''
   let poll = () => {}
@@ -25,7 +25,7 @@ function sentBy() {
   return { live, until }
 }
 
-test('output of single characters is redacted together, not once for each of them', async () => {
+test('output that arrives as single characters is redacted as one text', async () => {
   let pushes = 0
   const redactor = createBackgroundRedactor(values)
   const counted = {
@@ -46,7 +46,7 @@ test('output of single characters is redacted together, not once for each of the
   expect(pushes).toBe(1)
 })
 
-test('of a flood the end is shown, and no half of a value where something is left out', async () => {
+test('the end of a flood is shown, without half of a secret value where output is left out', async () => {
   const { live, until } = sentBy()
   const redactor = createBackgroundRedactor(values)
   const flood = `${VALUE}\n`.repeat(40_000)
@@ -57,7 +57,7 @@ test('of a flood the end is shown, and no half of a value where something is lef
   expect(shown.replaceAll('[redacted:A]', '').replaceAll(/[…\n]/g, '')).toBe('the end')
 })
 
-test('what cannot be redacted is not shown, and what comes after it is', async () => {
+test('text that cannot be redacted is not shown, and later text is', async () => {
   await using threads = new RedactionThreads({ script: new URL('data:text/javascript,process.exit(1)') })
   const { live, until } = sentBy()
   const redactor = createBackgroundRedactor(values, undefined, threads)

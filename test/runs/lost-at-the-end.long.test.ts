@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
 
-/** The command is written down as begun. */
+/** The start of the command is recorded. */
 const begun = (cluster: Cluster, id: number) =>
   expect
     .poll(async () => (await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'tool_started'`, [id])).length, {
@@ -46,7 +46,7 @@ test('a run that is stopped while it waits for another worker has its last comma
   expect((await cluster.call('GET', `/run/${id}/recovery`)).body.counts).toMatchObject({ open: 0, interrupted: 1 })
 }, 60_000)
 
-test('so it is with one whose time is over while it waits for another worker', async () => {
+test('the same holds for a run whose deadline passes while it waits for another worker', async () => {
   await using cluster = await startCluster(answers(calls(shell('sleep 1000'))))
   const only = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'wait' })

@@ -5,7 +5,7 @@ import { calls, shell } from './coding-app.ts'
 
 test("the repository's instructions for agents are shown once, even if the worker that showed them dies immediately", async () => {
   await using cluster = await startCluster(() => ({ text: 'Done.' }))
-  // Holds the first worker where it has written that, and nothing after it.
+  // Blocks the first worker after that write.
   await cluster.rows(`create function hold() returns trigger language plpgsql as
     $$ begin if new.tool_name = 'git_clone' then perform pg_sleep(4); end if; return new; end $$`)
   await cluster.rows('create trigger hold before insert on log_entries for each row execute function hold()')

@@ -10,7 +10,7 @@ const keptSeq = async (cluster: Cluster, id: number) =>
   (await cluster.rows<{ seq: number }>('select coalesce(max(through_seq), -1) as seq from checkpoints where run_id = $1', [id]))[0]?.seq ??
   -1
 
-test('the machine of a worker is lost with all its files: another one populates the workspace from what was kept, and the agent is notified of what may be missing', async () => {
+test('the machine of a worker is lost with all its files: another one populates the workspace from the checkpoints, and the agent is notified of what may be missing', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('echo one > kept.txt; git add kept.txt; git commit -qm first; echo two >> kept.txt; echo untracked > new.txt')),
@@ -55,7 +55,7 @@ test('the machine of a worker is lost with all its files: another one populates 
   expect(run.github_pull_requests).toHaveLength(1)
 }, 120_000)
 
-test('a worker that dies while it lays the files out leaves no half of them to the next one', async () => {
+test('a worker that dies while it populates the workspace leaves no incomplete workspace to the next one', async () => {
   await using cluster = await startCluster(
     answers(calls(shell('for i in $(seq 3000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f3000')), {
       text: 'Second.',
@@ -77,7 +77,7 @@ test('a worker that dies while it lays the files out leaves no half of them to t
   expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('3000\n3000\n')
 }, 120_000)
 
-test('files are found again by the name of their data folder, whatever the machine is called; where that is another one, they are laid out', async () => {
+test('files are found by the name of their data folder, regardless of the host name; with another data folder the workspace is populated again', async () => {
   const show_ignored = calls(shell('cat ignored.txt || echo gone; sleep 1000'))
   await using cluster = await startCluster(
     answers(
@@ -96,7 +96,7 @@ test('files are found again by the name of their data folder, whatever the machi
     await cluster.until(id, run => cluster.model.requests.length === requests && run.waiting_on === 'tool')
     const [run] = await cluster.rows<{ workspace_host: string }>('select workspace_host from runs where id = $1', [id])
     expect(run?.workspace_host).toBe(readFileSync(join(data_dir, 'id'), 'utf8').trim())
-    // A machine that is lost within a moment after a step has kept nothing of it yet.
+    // A machine that is lost immediately after a step has not stored its files yet.
     const kept = () => cluster.rows('select 1 from checkpoints where run_id = $1 and tree is not null', [id])
     await expect.poll(async () => (await kept()).length, { timeout: 30_000 }).toBeGreaterThan(0)
     child.kill('SIGKILL')

@@ -24,7 +24,7 @@ async function hold(cluster: Cluster, condition: string) {
   const waiting = `select pid from pg_locks where locktype = 'advisory' and objid = ${HELD} and not granted`
   return {
     reached: () => expect.poll(async () => (await cluster.rows(waiting)).length, { timeout: 30_000 }).toBe(1),
-    /** What was waiting is written all the same, or is not. */
+    /** The waiting write is executed or not. */
     async release(written: boolean) {
       if (!written) await cluster.rows(`select pg_terminate_backend(pid) from (${waiting}) w`)
       await holder.query(`select pg_advisory_unlock(${HELD})`)

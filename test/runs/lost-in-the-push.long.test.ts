@@ -14,7 +14,7 @@ function holdPushes({ repository }: Cluster): void {
   writeFileSync(join(repository, '.git/hold'), '')
 }
 
-/** The worker is lost with its machine once the remote has the branch, and before anybody knows. */
+/** The worker is lost with its machine after the remote has the branch and before this is recorded. */
 async function loseInThePush(cluster: Cluster, worker: ClusterNode, id: number): Promise<string> {
   const arrived = join(cluster.repository, '.git/arrived')
   await expect.poll(() => existsSync(arrived), { timeout: 30_000 }).toBe(true)
@@ -106,7 +106,7 @@ test('a push that outlives its worker and arrives first is no conflict for the n
   expect([before.tool_output.status, last.tool_output]).toEqual(['error', { status: 'ok', result: 'up_to_date' }])
 }, 90_000)
 
-/** The files of the last step are lost as well, so that the agent does it again: `again` is what it does then. */
+/** The files of the last step are lost as well, so that the agent repeats it: `again` is what it then does. */
 async function doneAgain(turns: number, again: string) {
   const script: FakeScript = answers(
     ...[...before(turns), calls(shell('echo kept > kept.txt')), calls(shell('echo late > late.txt')), { text: 'Written.' }],
@@ -148,14 +148,14 @@ test.each([1, 2])(
   90_000,
 )
 
-test('where the agent does it again in the same way, what was pushed is left as it is', async () => {
+test('if the agent repeats the same change, the pushed branch is left as it is', async () => {
   await using lost = await doneAgain(1, 'echo late > late.txt')
   const { cluster, id, pushed, head } = lost
   expect(head).toBe(pushed)
   await nextTurn(cluster, id, 2, head)
 }, 90_000)
 
-test('a remote that is away is waited for as long as it may be in a turn, not once more by every worker that takes the run over', async () => {
+test('an unavailable remote is awaited up to one timeout per turn, not again by every worker that takes over the run', async () => {
   using folder = temporaryFolder()
   gitIn(folder.path, 'clone', '--quiet', '--bare', makeRepository(), 'app.git')
   let away = false

@@ -30,7 +30,7 @@ test('a sandbox killed during a command: its outcome is unknown to the agent, an
   expect(JSON.stringify(app.model.requests.at(1)?.body)).toContain('whether it took effect is unknown')
 })
 
-test('a sandbox killed between two commands: the run continues, and nothing is done twice', async () => {
+test('a sandbox killed between two commands: the run continues, and no command is repeated', async () => {
   let running: CodingApp | null = null
   const list = [calls(shell('echo once >> count.txt')), calls(shell('cat count.txt')), { text: 'done' }]
   await using app = await startCodingApp((_request, n) => {

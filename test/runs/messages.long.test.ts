@@ -3,7 +3,7 @@ import type { SeenRequest } from '../model/fake-server.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, PRICED, shell } from './coding-app.ts'
 
-/** What people send is durable before its answer, and reaches the model once, whatever happens to workers in between (specification.md#journal, #create-and-resume). */
+/** A message is durable before the response to it, and reaches the model once, regardless of worker failures (specification.md#journal, #create-and-resume). */
 
 const resume = (cluster: Cluster, agent_run_id: number, prompt: string, mode?: string) =>
   cluster.call('POST', '/run/resume', { agent_run_id, prompt, ...(mode && { mode }) })
@@ -14,7 +14,7 @@ const ended = (cluster: Cluster, id: number) => cluster.until(id, run => run.ter
 const undelivered = (cluster: Cluster, id: number) =>
   cluster.rows('select mode, text from messages where run_id = $1 and delivered_at is null', [id])
 
-test('a message that was given to the agent, whose worker dies before the model answers, is in the next call once', async () => {
+test('a delivered message whose worker dies before the model responds is in the next call once', async () => {
   await using cluster = await startCluster((_request, n) =>
     n === 1 ? { stall: 'before_body' } : n === 0 ? calls(shell('sleep 1')) : { text: 'Heard.' },
   )
@@ -51,7 +51,7 @@ test.each(['steer', 'interrupt'])(
   90_000,
 )
 
-test('a message that was enqueued for the next turn begins that one once, when the worker of this one dies', async () => {
+test('an enqueued message begins the next turn once, also when the worker of the current turn dies', async () => {
   await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: `Answer ${n}.` }))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'one' })
@@ -72,7 +72,7 @@ test('messages to a queued run are part of its first call, in the order in which
   expect(JSON.stringify(last(cluster).body)).toMatch(/first words.*second words/)
 }, 60_000)
 
-test('a message to a run that fails before it could hear it is kept, and is in the first call after the resume', async () => {
+test('a message to a run that fails before it reads it is kept, and is in the first call after the resume', async () => {
   const hold = Promise.withResolvers<void>()
   await using cluster = await startCluster(async (_request, n) => {
     if (n > 0) return { text: 'Heard at last.' }
@@ -119,12 +119,12 @@ test('a model call that was lost with its worker is counted with its full reserv
   const answered = 2_000 * PRICED.input + 100 * PRICED.output
   expect(Number(run.usage.cost_usd)).toBeCloseTo(Number(set_aside?.reserved_usd) + answered, 9)
   expect(run.usage.output_tokens).toBe(32_000 + 100)
-  // In the ledger of the organization, too.
+  // The same in the usage of the organization.
   const [day] = await cluster.rows<{ cost_usd: string }>('select sum(cost_usd) as cost_usd from usage_days where run_id = $1', [id])
   expect(Number(day?.cost_usd)).toBeCloseTo(Number(run.usage.cost_usd), 9)
 }, 90_000)
 
-test('a model call that was lost with its worker is counted also when the run is stopped then', async () => {
+test('a model call that was lost with its worker is also counted when the run is then stopped', async () => {
   await using cluster = await startCluster(() => ({ stall: 'before_body' }))
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'think', model: PRICED.model })

@@ -9,7 +9,7 @@ type Question = 'commit_verdict' | 'pull_request_verdict' | 'pull_request_words'
 const on = { AGENTRUN_MODEL_EVALUATIONS: '1' }
 
 function toolsOf({ body }: SeenRequest): string[] {
-  // Chat completions and responses state it in two ways.
+  // Chat completions and responses name their tools differently.
   return (body.tools as { name?: string; function?: { name: string } }[]).map(tool => tool.function?.name ?? tool.name ?? '')
 }
 const isQuestion = (request: SeenRequest) => toolsOf(request).length === 1
@@ -127,7 +127,7 @@ test('a pull request that the model rejects stays a draft; a title that the user
   expect((await evaluations(app, id)).at(-1)).toMatchObject({ verdict: 'fail', bodies: expect.arrayContaining(['It says nothing.']) })
 })
 
-test('a playbook contains its verdicts, and without one no model is called', async () => {
+test('a playbook contains its verdicts, and without a verdict no model is called', async () => {
   const playbook = (...lines: string[]) =>
     `Play it.\n\n\`\`\`playbook\n- run: echo two >> count.js\n- answer: Done.\n${lines.join('\n')}\n\`\`\`\n`
   await using app = await startCodingApp(() => ({ text: '' }), on)
@@ -191,13 +191,13 @@ test('a question whose response is lost with its worker is repeated and both are
   expect(output_tokens).toBeGreaterThan(4_000)
 }, 90_000)
 
-test('a run that has nothing left for a question goes by rules', async () => {
+test('a run without budget for an evaluation uses the rules', async () => {
   const long = { text: 'Done.', usage: { input: 100, output: 10_000 } }
   const script = both([calls(shell('echo two >> count.js')), long], question =>
     verdict(question, 'fail', { severity: 'error', body: 'No.' }),
   )
   await using app = await startCodingApp(script, on)
-  // The last answer takes nearly all of it.
+  // The last answer uses nearly all of the budget.
   const { id } = await createRun(app, { prompt: 'Add two', model: PRICED.model, budget: { max_cost_usd: '0.05' } })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open' }] })
   expect(app.model.requests.filter(isQuestion)).toEqual([])

@@ -26,7 +26,7 @@ async function migrateFurther(database_url: string, folder: string, sql: string)
   await migrate(database_url, { folder: pathToFileURL(`${folder}/`) })
 }
 
-/** A whole life of a run over HTTP: created, streamed to its end, its trace and its pull request. */
+/** The whole life of a run over HTTP: created, streamed to its end, its trace and its pull request. */
 async function playSample(base_url: string) {
   // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
@@ -62,7 +62,7 @@ async function playSample(base_url: string) {
   await call('POST', `/organizations/${items[0].id}/prs/${run.github_pull_requests[0].id}/merge`, {})
 }
 
-test('code of one version back starts on a schema that only adds, and does all of its work there', async () => {
+test('code of the previous version starts on a schema that only adds, and works completely', async () => {
   await using database = await createTestDatabase()
   using folder = temporaryFolder()
   await migrateFurther(database.url, join(folder.path, 'migrations'), expansion)
@@ -79,7 +79,7 @@ test('code of one version back starts on a schema that only adds, and does all o
   expect((await service.ended).code).toBe(0)
 })
 
-test('a schema that it cannot live with is refused at the start, in one line that names the migration', async () => {
+test('an incompatible schema is refused at the start, in one line that names the migration', async () => {
   await using database = await createTestDatabase()
   using folder = temporaryFolder()
   await migrateFurther(database.url, join(folder.path, 'migrations'), '-- contract\nalter table runs drop column title;\n')

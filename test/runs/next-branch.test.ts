@@ -8,7 +8,7 @@ import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
-/** Each turn one command and an answer, and before the answer of the turn `meanwhile` happens. */
+/** Each turn is one command and an answer; `meanwhile` runs before the answer. */
 function turns(commands: string[], meanwhile: (turn: number) => Promise<unknown> = async () => {}): FakeScript {
   return async (_request, n): Promise<FakeAnswer> => {
     const turn = Math.floor(n / 2) + 1
@@ -18,7 +18,7 @@ function turns(commands: string[], meanwhile: (turn: number) => Promise<unknown>
   }
 }
 
-/** A repository of which no branch is checked out, so that it takes merges. */
+/** A repository without a checked-out branch, so that it accepts merges. */
 async function start(script: FakeScript): Promise<CodingApp> {
   const repository = makeRepository()
   gitIn(repository, 'checkout', '--quiet', '--detach')
@@ -99,7 +99,7 @@ test.each(['merge', 'squash'])(
   60_000,
 )
 
-test('closed and resumed: a new branch and a new pull request with all of it, and the old one stays as it is', async () => {
+test('closed and resumed: a new branch and a new pull request with the whole change, and the old one is unchanged', async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'echo 2 > two.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   const [old] = first.github_pull_requests
@@ -117,7 +117,7 @@ test('closed and resumed: a new branch and a new pull request with all of it, an
   expect(files(app, run.branch)).toEqual(expect.arrayContaining(['one.txt', 'two.txt']))
 }, 60_000)
 
-test('closed or merged and resumed by a turn that changes nothing: no branch, no pull request, and what is there stays', async () => {
+test('closed or merged and resumed by a turn that changes nothing: no branch, no pull request, and the existing ones are unchanged', async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'cat one.txt', 'cat one.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   const [old] = first.github_pull_requests
@@ -147,7 +147,7 @@ test("closed with a person's commits on top, and resumed by a turn that changes 
   })
 }, 60_000)
 
-test('merged and resumed when the files of the run are gone: it begins with what the base is now', async () => {
+test('merged and resumed when the files of the run are gone: it begins at the current base', async () => {
   await using app = await start(turns(['echo 1 > one.txt', 'cat theirs.txt one.txt && echo 2 > two.txt']))
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'one' })).id)
   commitToMain(app, 'theirs.txt', 'theirs\n')

@@ -8,7 +8,7 @@ import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
 import { startServiceProcess } from './service-process.ts'
 
-/** A run whose sandboxes are of the driver that `env` names, from its creation to its branch. `gone`: whether nothing of them is left. */
+/** A run whose sandboxes use the driver that `env` names, from its creation to its branch. `gone`: whether nothing of them is left. */
 export async function playRun(driver: string, env: Record<string, string>, gone: (data_dir: string) => boolean): Promise<void> {
   const show_sandbox = 'cat two.txt; pwd; curl -sS http://example.org/ | head -c 100'
   await using app = await startCodingApp(

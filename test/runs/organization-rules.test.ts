@@ -10,7 +10,7 @@ const reported = (app: { model: { requests: { body: Record<string, unknown> }[] 
 const promptsOf = async (app: Parameters<typeof allLogs>[0], id: number, tool_name: string) =>
   (await allLogs(app, id)).filter(entry => entry.tool_name === tool_name).map(entry => entry.tool_output.content)
 
-test("the organization's rules are given to the agent and shown in the trace, again only when they have changed", async () => {
+test('the rules of the organization reach the agent and the trace, and are repeated only after a change', async () => {
   await using app = await startCodingApp(() => ({ text: 'done' }))
   const set = (rules: string | null) => app.call('PATCH', `/v1/organizations/${app.org_id}`, { rules })
   const resume = async (id: number) => {
@@ -44,7 +44,7 @@ test("with enable_rules_detection off, the repository's instructions for agents 
   expect(await promptsOf(app, id, 'repository_instructions')).toEqual([])
 })
 
-test('the personal instructions of the user who started the run are given to the runs of that user alone', async () => {
+test('the personal instructions of a user reach only the runs of that user', async () => {
   await using app = await startCodingApp(() => ({ text: 'done' }))
   await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Answer in French.' })
   const { id } = await createRun(app, { prompt: 'x' })

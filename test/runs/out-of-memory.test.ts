@@ -6,7 +6,7 @@ import { sandboxProcesses } from './sandbox-processes.ts'
 
 const memory = { AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2) }
 
-test('a command that uses up the memory of its run is killed, the agent and the trace get the limit, and the run continues', async () => {
+test('a command that uses up the memory of its run is killed, the limit is reported to the agent and in the trace, and the run continues', async () => {
   const greedy = `for i in 1 2 3; do perl -e 'my $a = "x" x (200 << 20); sleep 1000' & done
 while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null`
   await using app = await startCodingApp(answers(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), memory)

@@ -48,7 +48,7 @@ function keepBusy(app: App, ids: number[]) {
   }
   const work = Promise.all([...ids.map(grow), createAndRead(ids[0] ?? 0)])
   return {
-    /** That what is busy has got on after this moment. */
+    /** Resolves when the load has made progress after this moment. */
     async goesOn() {
       const from = n
       while (n < from + 20) await new Promise(resolve => setImmediate(resolve))
@@ -103,7 +103,7 @@ test.each<Table>([
     const logs = await allLogs(app, id)
     expect(logs.map(log => log.seq)).toEqual(logs.map((_log, n) => n + 1))
   }
-  // A page reads one partition only.
+  // A page reads only one partition.
   const plan = await rows<{ 'QUERY PLAN': string }>(
     app,
     `explain (analyze, costs off) select * from ${table.name} where run_id = ${later} and ${table.key_column} between 1 and 100 order by ${table.key_column}`,
@@ -131,7 +131,7 @@ test.each<Table>([
     rows(app, `insert into ${table.name} select (jsonb_populate_record(t, '{"run_id": 15000}')).* from ${table.name} t limit 1`),
   ).rejects.toThrow(/foreign key/)
 
-  // What holds nothing any more is dropped at once.
+  // An empty partition is dropped immediately.
   await rows(app, `delete from runs where id < $1`, [first_end])
   await rows(app, `alter table ${table.name} detach partition ${table.name}_until_${first_end} concurrently`)
   await rows(app, `drop table ${table.name}_until_${first_end}`)

@@ -42,7 +42,7 @@ test('a pause during a model call closes its connection; the resume repeats the 
   expect(JSON.stringify(app.model.requests[1]?.body)).toMatch(/think hard.*Go on\./)
 })
 
-test('a pause while the next try of the model is waited for does not wait for it', async () => {
+test('a pause during the delay before a retry of the model takes effect immediately', async () => {
   await using app = await startCodingApp((_request, n) =>
     n === 0 ? { status: 429, headers: { 'retry-after': '50' }, body: { error: { message: 'slow down' } } } : { text: 'later' },
   )
@@ -80,7 +80,7 @@ test('a message to a run that is about to pause continues it, with the message',
   })
   const { id } = await createRun(app, { prompt: 'start' })
   await awaitRun(app, id, run => run.waiting_on === 'model')
-  // Both before the worker hears of the first: what counts is the last word.
+  // Both arrive before the worker reads the first: the last one counts.
   await Promise.all([post(app, 'pause', { agent_run_id: id }), goOn(app, id)])
   held.resolve()
   const run = await awaitRun(app, id, state => state.terminal || (state.status === 'paused' && state.pause_requested_at !== null))

@@ -10,7 +10,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const playbook = (steps: string) => `Play this.\n\n\`\`\`playbook\n${steps}\n\`\`\`\n`
 
-test('a command that ends otherwise than expected ends the run as agent_error, with step, command and output', async () => {
+test('a command with an unexpected exit code ends the run as agent_error, with step, command and output', async () => {
   const { id } = await createRun(app, { prompt: playbook('- run: echo ready\n- run: echo broken && exit 3\n- answer: never') })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error', result: '', error: { code: 'script_failed' } })
@@ -19,7 +19,7 @@ test('a command that ends otherwise than expected ends the run as agent_error, w
   for (const word of ['broken', '3']) expect(error.observation.message).toContain(word)
 })
 
-test('an expected exit, a plan, a write, an edit and a question play to their answer', async () => {
+test('a playbook with an expected exit code, a plan, a write, an edit and a question completes', async () => {
   const steps = [
     '- plan: [Ask, Write]',
     '- run: { run: "exit 4", expect_exit: 4 }',
@@ -52,7 +52,7 @@ test('an expected exit, a plan, a write, an edit and a question play to their an
   expect(logs.filter(entry => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('two\n')
 })
 
-test('without a playbook the tour describes itself, changes nothing and claims nothing', async () => {
+test('without a playbook the tour declares itself scripted and changes nothing', async () => {
   const { id } = await createRun(app, { prompt: 'Rewrite everything in a better way.' })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [] })

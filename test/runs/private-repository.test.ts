@@ -8,7 +8,7 @@ import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './
 const TOKEN = 'forge-token-0123456789'
 const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64')
 
-test('D78: a repository that wants credentials is worked on with its own, and nothing of them is in the sandbox', async () => {
+test('D78: a private repository is accessed with its own credentials, and nothing of them is in the sandbox', async () => {
   using folder = temporaryFolder()
   const bare = join(folder.path, 'private.git')
   gitIn(folder.path, 'clone', '--quiet', '--bare', makeRepository(), bare)
@@ -50,6 +50,6 @@ test('D78: a repository that wants credentials is worked on with its own, and no
   const seen = JSON.stringify(logs)
   expect(seen).toContain('looked')
   for (const value of [TOKEN, basic]) expect(seen).not.toContain(value)
-  // Nor was it taken out of what the command printed: it was not there.
+  // It was not redacted from the output either: it was not there.
   expect(seen).not.toContain('redacted:GIT_TOKEN')
 }, 60_000)

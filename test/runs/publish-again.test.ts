@@ -6,7 +6,7 @@ import { answers, calls, makeRepository, shell, startCodingApp } from './coding-
 
 const resume = '/agent/run/resume'
 
-test('what could not be pushed is pushed and proposed by the next turn, though that turn changes nothing', async () => {
+test('a branch that could not be pushed is pushed and proposed by the next turn, though that turn changes nothing', async () => {
   const repository = makeRepository()
   const away = `${repository}.away`
   const script = [
@@ -29,7 +29,7 @@ test('what could not be pushed is pushed and proposed by the next turn, though t
   expect(entries).toEqual(['USER_MESSAGE', 'git_push', 'INITIAL_PR_GENERATION', 'PR_EVALUATION', 'FINAL_ANSWER'])
 }, 60_000)
 
-test('a branch that the remote refused is offered again, and a third turn with nothing new pushes nothing', async () => {
+test('a branch that the remote refused is pushed again, and a third turn without changes pushes nothing', async () => {
   const repository = makeRepository()
   const hook = join(repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 })

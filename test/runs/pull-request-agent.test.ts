@@ -58,7 +58,7 @@ test('a run that begins at a tag or at a commit proposes its change for the defa
   }
 })
 
-test('one whose commits should not have been pushed stays a draft, and a later head that passes opens it', async () => {
+test('a pull request with rejected commits stays a draft, and a later head that passes opens it', async () => {
   const conflict = 'printf "<<<<<<< ours\\none\\n=======\\ntwo\\n>>>>>>> theirs\\n" > count.js'
   const stubborn = { text: 'I left it as it is, on purpose.' }
   await using app = await startCodingApp(
@@ -72,7 +72,7 @@ test('one whose commits should not have been pushed stays a draft, and a later h
   expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['fail', 'pass'])
 })
 
-test('one that does not go together with its base any more stays a draft until a person opens it, and a draft of a person stays one', async () => {
+test('a pull request that conflicts with its base stays a draft until a person opens it, and a draft of a person stays one', async () => {
   const script = answers(calls(shell('echo mine > count.js')), { text: 'Mine.' }, calls(shell('echo more > more.txt')), { text: 'More.' })
   let app_: CodingApp | null = null
   await using app = await startCodingApp((request, n) => {

@@ -38,7 +38,7 @@ test('rows 4 and 5: kill -9 of the worker in a command: another continues, commi
   const before = await logsOf(cluster, id)
   first.child.kill('SIGKILL')
   await first.ended
-  // They are killed at that moment, and gone when the kernel has taken them away.
+  // They are killed at that moment, and gone when the kernel has reaped them.
   await expect.poll(() => sandboxProcesses(first.data_dir)).toEqual([])
   await cluster.start('work')
   const run = await cluster.until(id, ({ terminal }) => terminal)
@@ -56,7 +56,7 @@ test('rows 4 and 5: kill -9 of the worker in a command: another continues, commi
   ])
   expect(cluster.model.requests).toHaveLength(4)
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
-  // The command took effect before it was lost; what it did is not done a second time, and what was never begun is not done at all.
+  // The command took effect before it was lost; it is not repeated, and commands that never started are not run.
   const seen = logs.findLast((entry: { tool_name: string }) => entry.tool_name === 'shell').tool_output.output
   expect(['one\n', 'one\ntwo\n']).toContain(seen)
 }, 90_000)
@@ -116,7 +116,7 @@ test('I8: the sandbox of a frozen worker is removed while it is frozen, when its
   await expect.poll(() => sandboxProcesses(frozen.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
   await cluster.until(id, run => run.waiting_on === 'tool')
   frozen.child.kill('SIGSTOP')
-  // As another machine knows it, which has another boot and other processes.
+  // As seen by another machine, which has another boot id and other processes.
   await cluster.rows("update runs set sandbox = 'another-boot pid:[1] 1 1', workspace_host = 'another-machine' where id = $1", [id])
   await cluster.start('work')
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the second.' })
@@ -124,7 +124,7 @@ test('I8: the sandbox of a frozen worker is removed while it is frozen, when its
   expect(readFileSync(`/proc/${frozen.child.pid}/status`, 'utf8')).toMatch(/^State:\s+T/m)
 }, 90_000)
 
-test('a worker that was frozen, with no other to take over, continues its run when it thaws', async () => {
+test('a worker that was frozen and that no other replaced continues its run when it thaws', async () => {
   await using cluster = await startCluster(answers(calls(shell('sleep 1000')), { text: 'By itself.' }))
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze alone' })

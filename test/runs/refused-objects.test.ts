@@ -60,12 +60,12 @@ test('a refused object is not readable by a later run of the repository, nor by 
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [expect.anything()] })
   expect(app.git('show', `${run.branch}:config`)).toBe('clean\n')
-  // What was pushed others may read; what was refused before is not among it.
+  // Other runs may read pushed objects; the refused one is not among them.
   expect(await seenByOthers('other-marker', await headOf(id))).toMatch(/found:[1-9]\d* known:commit/)
   expect(await seenByOthers('refused-marker', head)).toBe('found:0 known:')
 })
 
-test('what waits for a person is not readable by other runs until it was approved and pushed', async () => {
+test('a commit that waits for approval is not readable by other runs until it is approved and pushed', async () => {
   const id = await start(calls(shell(`mkdir -p .github/workflows; echo "on: push # waiting-marker" >${WORKFLOW}`)), { text: 'Faster.' })
   await awaitRun(app, id, run => run.waiting_on === 'tool_approval' || run.terminal)
   const head = await headOf(id)

@@ -9,7 +9,7 @@ import { rows } from '../start-app.ts'
 import { awaitEnd, createRun } from './await-run.ts'
 import { startCodingApp } from './coding-app.ts'
 
-test('the mirror of a repository goes some time after the repository, and no other does', async () => {
+test('the mirror of a deleted repository is removed later, and no other mirror is', async () => {
   await using app = await startCodingApp(() => ({ text: 'done' }), { AGENTRUN_SAMPLE: '1' })
   const repos = `/v1/organizations/${app.org_id}/repos`
   const { body } = await app.call('GET', repos)
@@ -30,7 +30,7 @@ test('the mirror of a repository goes some time after the repository, and no oth
   await rows(app, `update repositories set removed_at = now() - interval '2 hours' where removed_at is not null`)
   await sweepMirrors({ db: app.db, git })
   expect(mirrors()).toEqual([`${ids[1]}.git`])
-  // Nothing is left locked or half gone.
+  // Nothing is left locked or partly removed.
   expect(readdirSync(join(app.data_dir, 'mirrors')).filter(name => name.startsWith(`${ids[0]}.`))).toEqual([])
   await withMirrorLock(git, ids[1] ?? 0, 1_000, async () => {})
 })

@@ -19,7 +19,7 @@ async function newRun(app: App, status: Parameters<typeof putRun>[2], days_ago: 
 }
 const remaining = async (app: App) => (await rows<{ id: number }>(app, 'select id from runs order by id')).map(row => row.id)
 
-test('runs that ended longer ago than AGENTRUN_RETENTION_DAYS go by themselves, with all that they hold', async () => {
+test('runs that ended longer ago than AGENTRUN_RETENTION_DAYS are removed with all their data', async () => {
   await using app = await startApp(idle)
   const old = await newRun(app, 'completed', 31)
   const kept = [await newRun(app, 'failed', 29), await newRun(app, 'paused'), await newRun(app, 'waiting'), await newRun(app, 'running')]
@@ -45,7 +45,7 @@ test('runs that ended longer ago than AGENTRUN_RETENTION_DAYS go by themselves, 
   )
   const holding: string[] = []
   for (const { name } of tables) if ((await rows(app, `select 1 from ${name} where run_id = $1`, [old])).length > 0) holding.push(name)
-  // The folder is left to the sweep of its machine, the usage of the month is not given back.
+  // The sweep of its machine removes the folder; the usage of the month still counts.
   expect(holding).toEqual(['leftover_workspaces', 'usage_days'])
   expect(await rows(app, 'select * from usage_days order by run_id')).toEqual(used)
   expect(await rows(app, 'select run_id, state from pull_requests where id = $1', [pr])).toEqual([{ run_id: null, state: 'open' }])
@@ -55,7 +55,7 @@ test('runs that ended longer ago than AGENTRUN_RETENTION_DAYS go by themselves, 
   ])
 })
 
-test('whatever refers to a run lets it go', async () => {
+test('no reference to a run prevents its removal', async () => {
   await using app = await startApp(idle)
   const holding = await rows(
     app,
@@ -64,7 +64,7 @@ test('whatever refers to a run lets it go', async () => {
   expect(holding).toEqual([])
 })
 
-test('without AGENTRUN_RETENTION_DAYS nothing is ever removed', async () => {
+test('without AGENTRUN_RETENTION_DAYS nothing is removed', async () => {
   await using app = await startApp(idle)
   const id = await newRun(app, 'completed', 10_000)
   await removeExpiredRuns(deps(app, null))
@@ -103,7 +103,7 @@ test('several workers at once remove each run once, in batches, and number the e
 test('a run that is resumed during its deletion is kept completely', async () => {
   await using app = await startApp(idle)
   const [resumed, other] = [await newRun(app, 'completed', 40), await newRun(app, 'completed', 40)]
-  // So long that its entries would go before its row.
+  // So long that its entries would be deleted before its row.
   await rows(app, 'update runs set journal_count = 50000 where id = $1', [resumed])
   const held = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -147,7 +147,7 @@ test.each(['by its age', 'by a request'])(
       app,
       'create trigger note after delete on log_entries referencing old table as gone for each statement execute function note()',
     )
-    // The last statement fails once: then nothing is gone.
+    // The last statement fails once: then nothing is deleted.
     await rows(app, `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`)
     await rows(app, 'create trigger refuse before delete on runs for each row execute function refuse()')
     const remove = async () => {
@@ -163,7 +163,7 @@ test.each(['by its age', 'by a request'])(
   },
 )
 
-test('that a run was deleted is forgotten when that is old itself', async () => {
+test('the record of a deleted run is removed when it is old itself', async () => {
   await using app = await startApp(idle)
   await newRun(app, 'completed', 40)
   await removeExpiredRuns(deps(app))

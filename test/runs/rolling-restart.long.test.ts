@@ -11,7 +11,7 @@ const RUNS = 30
 const STEPS = 4
 const patience = { timeout: 30_000 }
 
-/** Each run takes its steps in order, for every client at every time: the conversation contains its progress. */
+/** Each run takes its steps in order: the conversation contains its progress. */
 const steps: FakeScript = ({ body }) => {
   const done = (body.messages as { role: string }[]).filter(message => message.role === 'tool').length
   return done < STEPS ? calls(shell(`sleep 0.2; echo step ${done + 1} >> steps.txt`)) : { text: 'Done.' }
@@ -42,7 +42,7 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
     for await (const event of client.runs.follow(run.id)) if (event.type === 'log') seqs.push(event.seq)
     return { id: run.id, seqs }
   }
-  // Besides the followers: a client that polls all the time.
+  // In addition to the followers: a client that polls continuously.
   const polling = (async () => {
     let requested = 0
     for (; restarting; requested++)
@@ -71,7 +71,7 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
   restarting = false
   expect(await polling).toBeGreaterThan(10)
 
-  // Connections may have been refused or cut, which a client of any service meets; nothing was ever answered with a failure.
+  // Connections may be refused or cut, as with any service; no response was a failure.
   expect(waits.filter(error => error.status !== 0).map(error => error.message)).toEqual([])
   for (const { id, seqs } of ended) {
     const run = await cluster.getRun(id)
@@ -108,7 +108,7 @@ test('a worker that receives SIGTERM finishes the running step, and the next wor
   expect(cluster.model.requests).toHaveLength(2)
 }, 120_000)
 
-test('a step that outlasts the grace is interrupted and closed as such, and its worker is gone all the same', async () => {
+test('a step that exceeds the grace period is interrupted and recorded as interrupted, and its worker still exits', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo begun; sleep 1000')), { text: 'Done.' }), {
     AGENTRUN_SHUTDOWN_GRACE_SECONDS: '1',
   })
@@ -140,7 +140,7 @@ test('an API process that receives SIGTERM fails /readyz, serves requests while 
   const answer = await get('/v1/users/me')
   expect({ status: answer.status, connection: answer.headers.get('connection') }).toEqual({ status: 200, connection: 'close' })
   expect((await cluster.createRun({ prompt: 'y' })).status).toBe('queued')
-  // It ends by itself, and not by a cut.
+  // The stream ends gracefully, not with a broken connection.
   expect(await stream.text()).toContain('event: run')
   expect((await ended).code).toBe(0)
   await expect(get('/healthz')).rejects.toThrow()

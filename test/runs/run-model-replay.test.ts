@@ -103,7 +103,7 @@ const ends: Record<RowEnd, End> = {
   handed_over: { kind: 'shutdown' },
 }
 
-/** Fenced, or refused to a person: nothing was written. */
+/** Fenced, or a refused request: nothing was written. */
 const unlessRefused = (error: unknown) => {
   if (!(error instanceof FencedError || error instanceof ServiceError)) throw error
 }
@@ -205,7 +205,7 @@ async function expectSame(world: World) {
   }
 }
 
-/** Nobody finds it in the queue any more. */
+/** No worker claims it any more. */
 const putAway = ({ id }: World) =>
   db.query({
     text: `update runs set status = 'cancelled', status_reason = null, phase = null, waiting_on = null, owner = null, lease_until = null,

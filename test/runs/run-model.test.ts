@@ -106,7 +106,7 @@ function play(world: World, op: Op): void {
   const holder = world.epochs.map(epoch => epoch !== null && epoch === before.epoch && before.lease_until !== null)
   const after = op.play(world)
   const worker = /\((\d)\)$/.exec(op.name)?.[1]
-  // Only the owner writes, and a worker that is not it any more changes nothing.
+  // Only the owner writes, and a fenced worker changes nothing.
   if (worker !== undefined && !op.name.startsWith('claim') && !holder[Number(worker)]) expect(after).toBeNull()
   if (after === null) return
   world.row = after
@@ -130,7 +130,7 @@ const any = fc.constantFrom(...of_worker, ...of_people, ...of_people, ...of_serv
 const alone = fc.constantFrom(...of_worker.filter(({ name }) => !name.startsWith('checks')), ...of_service)
 const newWorld = (): World => ({ row: created(0, times), now: 0, epochs: WORKERS.map(() => null), stop_requested: false })
 
-test('one owner writes, a stale one writes nothing, a stop is never anything but cancelled, and every row is sound', () => {
+test('one owner writes, a fenced one writes nothing, a stop always ends as cancelled, and every row is consistent', () => {
   fc.assert(
     fc.property(fc.array(any, { maxLength: 60, size: 'max' }), ops => {
       const world = newWorld()
@@ -140,7 +140,7 @@ test('one owner writes, a stale one writes nothing, a stop is never anything but
   )
 })
 
-test('whatever state a run is in and whatever workers do, it rests when deadline, lease and grace are over: each wait begins at most once', () => {
+test('in every state and with any worker behaviour, a run rests when deadline, lease and grace period are over: each wait begins at most once', () => {
   fc.assert(
     fc.property(fc.array(any, { maxLength: 40, size: 'max' }), fc.array(alone, { maxLength: 60, size: 'max' }), (ops, later) => {
       const world = newWorld()
@@ -159,7 +159,7 @@ test('whatever state a run is in and whatever workers do, it rests when deadline
           else world.now += times.lease
           play(world, sweep)
         } while (world.now <= ends_at && world.row.deadline_at === deadline && !rests())
-        // By then it has gone on to its next wait, or it rests.
+        // By then it is in its next wait, or it rests.
         expect(rests() || world.row.deadline_at !== deadline).toBe(true)
       }
       expect(rests()).toBe(true)
@@ -168,7 +168,7 @@ test('whatever state a run is in and whatever workers do, it rests when deadline
   )
 })
 
-test('a stop ends a run whose worker is dead or frozen within the fence and one sweep, whatever it was at', () => {
+test('a stop ends a run whose worker is dead or frozen within the fence and one sweep, in every state', () => {
   fc.assert(
     fc.property(fc.array(any, { maxLength: 40, size: 'max' }), ops => {
       const world = newWorld()

@@ -64,7 +64,7 @@ git update-index --assume-unchanged src/part-11/file-1.js; git update-index --sk
 for i in $(seq 50); do git update-ref refs/remotes/origin/evil-$i HEAD; done; git pack-refs --all; git replace HEAD HEAD^{commit} || true
 echo evil >/mirror/evil; echo evil >/mirror/objects/info/alternates; chmod -R u+w /mirror; touch /mirror/refs/heads/evil; echo done`
 
-test('C135: whatever an agent does to its files and its git, the next run of the same commit begins as the first one did', async () => {
+test('C135: regardless of what an agent does to its files and its git, the next run of the same commit begins like the first', async () => {
   const clean = await run(app, poll)
   const before = templatesNow()
   expect(before.names).toHaveLength(1)
@@ -73,7 +73,7 @@ test('C135: whatever an agent does to its files and its git, the next run of the
   expect(ended.terminal).toBe(true)
   expect(templatesNow()).toEqual(before)
   const again = await run(app, poll)
-  // What differs is the run's own branch, and the branch that the one before has pushed.
+  // Only the branch of the run and the branch that the previous run pushed differ.
   const own = (text = '', id: number) =>
     text.replaceAll(/^[0-9a-f]{40} refs\/remotes\/origin\/agent\/.*\n/gm, '').replaceAll(`run-${id}-`, 'run-')
   expect(own(again.outputs[0], again.id)).toBe(own(clean.outputs[0], clean.id))
@@ -95,7 +95,7 @@ test('D136: two organizations with the same repository share nothing of it on th
   expect(theirs.ended.status).toBe('completed')
   expect(theirs.outputs[0]).not.toMatch(/^(commit|tree|blob)$/m)
   expect(theirs.outputs[0]).not.toContain('refs/')
-  // Neither has the next run of the same organization what was not pushed.
+  // The next run of the same organization does not have the unpushed objects either.
   expect(seen.outputs[0]).not.toMatch(/^(commit|tree|blob)$/m)
   const { names } = templatesNow()
   expect(new Set(names.map(name => name.split('-')[0]))).toEqual(new Set([`${app.repo_id}`, `${other.repo_id}`]))

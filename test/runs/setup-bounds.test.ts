@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, shell, startCodingApp } from './coding-app.ts'
 
-test('what an agent writes into a home folder that was set up counts to what its workspace may take', async () => {
+test('files that an agent writes into a prepared home folder count against the limit of its workspace', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('head -c 60000000 /dev/zero >~/big; timeout 8 bash -c "while :; do :; done"', 60))),
     {

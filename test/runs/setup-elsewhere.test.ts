@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from './coding-app.ts'
 
-test('after the machine of a run is lost the next one sets up the restored files before the agent continues; a worker that dies during it leaves nothing half done', async () => {
+test('after the machine of a run is lost the next one sets up the restored files before the agent continues; a worker that dies during the setup leaves nothing incomplete', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('cat ~/tool; echo mine >mine.txt')),

@@ -47,7 +47,7 @@ async function work(command: string) {
   return { run, made: of('environment')[0]?.tool_output.made, output: of('shell')[0].tool_output.output, checks: of('check') }
 }
 
-test('submodules that setup commands have checked out are there for every run and its checks, at the commit that the base names', async () => {
+test('submodules that setup commands check out are available to every run and its checks, at the commit that the base names', async () => {
   const [first, second] = addLibrary()
   commitLibraryAt(first)
   const commands = ['git clone --quiet --bare lib.bundle /tmp/lib.git', 'git -c protocol.file.allow=always submodule update --init']
@@ -60,12 +60,12 @@ test('submodules that setup commands have checked out are there for every run an
     expect(one).toMatchObject({ made, output: `first\n ${first}\n`, checks: [{ tool_output: { conclusion: 'success' } }] })
     expect(app.git('diff', '--name-only', 'main', one.run.branch)).toBe('mine.txt\n')
   }
-  // Nothing but the library is another one.
+  // Only the library differs.
   commitLibraryAt(second)
   const other = await work(poll)
   expect(other).toMatchObject({ made: true, output: `second\n ${second}\n` })
   expect(app.git('diff', '--name-only', 'main', other.run.branch)).toBe('mine.txt\n')
-  // What is kept of a run comes back beside them.
+  // The stored files of the run are restored next to them.
   for (const name of readdirSync(join(app.data_dir, 'workspaces'))) rmSync(join(app.data_dir, 'workspaces', name), { recursive: true })
   script = [
     calls(shell('cat lib/lib.txt mine.txt; git status --porcelain; git -C lib rev-parse HEAD; echo y >mine.txt')),

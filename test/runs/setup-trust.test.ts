@@ -43,7 +43,7 @@ const hostile = () => ({
 })
 const poll = 'cat ~/found; ls ~; cat made.txt prepare.sh mine.txt | head -c 60; ls; git status --porcelain'
 
-test('a setup knows no secret, and has no way out, on files that an agent had in its hands; where they are brought back it runs before them', async () => {
+test('a setup has no secret and no network access on files that an agent could change; when these are restored, it runs before', async () => {
   await setUpBy(['bash prepare.sh'])
   script = [calls(hostile(), shell('echo mine >mine.txt; rm old.txt')), { text: 'First.' }]
   const { id } = await createRun(app, { prompt: 'work' })
@@ -68,7 +68,7 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
   expect(app.git('diff', '--name-only', 'main', forked.branch)).toBe('mine.txt\nold.txt\nprepare.sh\n')
   expect(requested).toEqual([])
 
-  // The folder is still there, and the commands are others now.
+  // The folder still exists, and the commands have changed.
   script = [calls(shell(poll))]
   await setUpBy(['bash prepare.sh', 'exit 7'])
   await app.call('POST', at('/agent/run/resume'), { agent_run_id: id, prompt: 'again' })
@@ -87,7 +87,7 @@ test('a setup knows no secret, and has no way out, on files that an agent had in
   expect(requested).toEqual([])
 }, 120_000)
 
-test('files that an agent created in a folder that a setup writes are restored as the agent left them', async () => {
+test('files that an agent created in a folder of the setup are restored unchanged', async () => {
   await setUpBy(['mkdir -p gen; echo setup >gen/setup'])
   script = [calls(shell('echo mine >mine.txt; mkdir other; echo mine >other/mine')), { text: 'First.' }]
   const { id } = await createRun(app, { prompt: 'work' })
@@ -103,7 +103,7 @@ test('files that an agent created in a folder that a setup writes are restored a
   expect(app.git('diff', '--name-only', 'main', (await awaitEnd(app, fork.body.id)).branch)).toContain('other/mine\n')
 }, 120_000)
 
-test('a run that starts from what another run has pushed is set up with what agents have, until a person has taken it over', async () => {
+test('a run that starts from the pushed commits of another run is set up with the permissions of agents until a person puts them on a branch', async () => {
   await setUpBy(['bash prepare.sh'])
   script = [calls(hostile()), { text: 'Pushed.' }]
   const first = await awaitEnd(app, (await createRun(app, { prompt: 'work' })).id)

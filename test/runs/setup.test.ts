@@ -66,7 +66,7 @@ test('setup commands run after the clone and before the agent, with secrets, var
   expect(reported).toContain('nor is what you add in it: lib/, own.txt')
 })
 
-test('they have the headers of Node, and what npm installs globally the agent has by its name, after all that the machine has', async () => {
+test('they have the headers of Node, and programs that npm installs globally are last on the PATH of the agent', async () => {
   const greeter = JSON.stringify({ name: 'greeter', version: '1.0.0', bin: { 'greet-all': 'greet.sh', ls: 'greet.sh' } })
   await setUpBy([
     'ls "$npm_config_nodedir/include/node/node_api.h"',
@@ -103,7 +103,7 @@ test('a failed setup command ends the run before the first model call, with comm
   expect(ofTool(await allLogs(app, id), 'shell').at(-1).tool_output.output).toBe('fixed\n')
 })
 
-test('where the repository allows failures the run continues, and the agent is notified', async () => {
+test('if the repository allows failures, the run continues and the agent is notified', async () => {
   await setUpBy(['exit 3', 'echo after >~/after'], { on_failure: 'continue' })
   script = [calls(shell('cat ~/after'))]
   const { id } = await createRun(app, { prompt: 'work' })
@@ -141,7 +141,7 @@ test('files that the agent created stay part of the change when the commands run
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('README.md\nmine.txt\n')
 })
 
-test('they have so long together and no longer, and a stop ends them at once', async () => {
+test('all setup commands share one timeout, and a stop ends them immediately', async () => {
   await setUpBy(['sleep 1', 'sleep 100'], { timeout_seconds: 10 })
   const late = await createRun(app, { prompt: 'work' })
   await awaitRun(app, late.id, run => run.phase === 'setup')
@@ -159,7 +159,7 @@ test('they have so long together and no longer, and a stop ends them at once', a
   })
 }, 60_000)
 
-test('an organization may close the network to them', async () => {
+test('an organization can deny network access to them', async () => {
   await app.call('PUT', at('/egress'), { agent: {}, setup: { mode: 'off' } })
   await setUpBy([`${curl('/setup')} || echo closed`])
   const { id } = await createRun(app, { prompt: 'work' })

@@ -36,7 +36,7 @@ function scripted() {
   return { sandbox, log, next: () => waiting.shift() }
 }
 
-test('the agent waits until its files are taken in, and not until they are named', async () => {
+test('the agent waits until its files are captured, not until they are stored', async () => {
   const { sandbox, log, next } = scripted()
   const snapshots = new Snapshots(
     sandbox,
@@ -57,7 +57,7 @@ test('the agent waits until its files are taken in, and not until they are named
   expect(log).toEqual(['prepare empty', 'capture', 'conclude tree 1'])
 })
 
-test('a snapshot that the agent did not wait for is none, and the next one names all that was taken in', async () => {
+test('a snapshot that the agent did not wait for is discarded, and the next one contains all captured files', async () => {
   const { sandbox, log, next } = scripted()
   const snapshots = new Snapshots(
     sandbox,
@@ -77,7 +77,7 @@ test('a snapshot that the agent did not wait for is none, and the next one names
   expect(log.at(-1)).toBe('conclude tree 1 stale')
 })
 
-test('after one that failed the agent is not held up by another for a while; the last one is taken anyway', async () => {
+test('after a failed snapshot the agent does not wait for another for a while; the last snapshot is always taken', async () => {
   const { sandbox, log, next } = scripted()
   const troubles: unknown[] = []
   const snapshots = new Snapshots(
@@ -118,7 +118,7 @@ test('a first capture that failed is replaced, without trust in what the agent m
   expect(log).toEqual(['prepare tree'])
 })
 
-test('a sandbox that is lost is replaced, and given up when that does not help', async () => {
+test('a lost sandbox is replaced, and the snapshot is given up when the replacement is lost too', async () => {
   const { sandbox, log, next } = scripted()
   const snapshots = new Snapshots(
     sandbox,

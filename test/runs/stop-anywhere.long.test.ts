@@ -13,7 +13,7 @@ const everything = (cluster: Cluster) =>
     ),
   )
 
-/** The answer must be there within two seconds. */
+/** The response must arrive within two seconds. */
 async function requestAndAwait(cluster: Cluster, state: string, verb: 'stop' | 'pause', id: number) {
   const late = new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error(`no answer at ${state}`)), 2_000))
   const { status, body } = await Promise.race([cluster.call('POST', `/run/${verb}`, { agent_run_id: id }), late])
@@ -65,7 +65,7 @@ test('a run reports what it waits for, and a stop is acknowledged immediately an
   await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 20_000 }).toEqual([])
 }, 120_000)
 
-test('a stop is answered and ends the run when its worker is frozen, whatever it was at; once it thaws, it changes nothing', async () => {
+test('a stop is acknowledged and ends the run of a frozen worker in every state; after the thaw the worker changes nothing', async () => {
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)
@@ -81,7 +81,7 @@ test('a stop is answered and ends the run when its worker is frozen, whatever it
   expect(after.flat().length).toBe(before + 1)
 }, 120_000)
 
-test('a stop is answered and ends the run when its worker is frozen in the middle of a transaction that holds it', async () => {
+test('a stop is acknowledged and ends the run when its worker is frozen in a transaction that locks the row', async () => {
   const requested = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<FakeAnswer>()
   await using cluster = await startCluster(() => {
@@ -107,7 +107,7 @@ test('a stop is answered and ends the run when its worker is frozen in the middl
   expect(await cluster.getRun(id)).toMatchObject({ status: 'cancelled' })
 }, 120_000)
 
-test('a stop is answered and ends the run when its worker is dead and no other is there', async () => {
+test('a stop is acknowledged and ends the run when its worker is dead and there is no other', async () => {
   await using cluster = await startSilentCluster()
   const worker = await cluster.start('work')
   const ids = await startEveryState(cluster)

@@ -12,7 +12,7 @@ const workspaceOf = async (app: App, id: number) =>
   (await rows<{ workspace: string }>(app, 'select workspace from runs where id = $1', [id]))[0]?.workspace ?? ''
 const resume = (app: App, id: number, prompt: string) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt })
-/** What the commands of a run put out. */
+/** The output of the commands of a run. */
 const outputs = async (app: App, id: number): Promise<string[]> =>
   (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell' && entry.tool_output).map(entry => entry.tool_output.output)
 
@@ -47,7 +47,7 @@ test('runs of one commit use the same template, see nothing of each other, and l
   expect(steps.body.files.length).toBeGreaterThan(60)
 })
 
-test('a turn continues with the files of the turn before, and without their template from what was kept of them', async () => {
+test('a turn continues with the files of the previous turn, and from checkpoints when their template is gone', async () => {
   const seen = shell(
     'cat src/part-1/file-1.js src/part-2/*; ls src/moved | wc -l; ls; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
   )
@@ -97,7 +97,7 @@ test('a damaged template costs the next run a checkout, and the one after it has
   expect(templates(app)).toContain(name)
 })
 
-test('without room for templates, and for a small repository, each run clones', async () => {
+test('without space for templates, and for a small repository, each run clones', async () => {
   const plain = shell('ls | wc -l; grep -c overlay /proc/self/mountinfo')
   await using app = await startCodingApp(answers(calls(plain), { text: 'Done.' }), { AGENTRUN_TEMPLATE_BYTES: '0' }, makeManyFiles())
   await using small = await startCodingApp(answers(calls(plain), { text: 'Done.' }))

@@ -14,7 +14,7 @@ import { openFrames } from '../api/read-frames.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { createRun } from './await-run.ts'
 
-/** Everything that is notified of in the database from now on; `until` resolves with it as soon as it fits. */
+/** Every database notification from now on; `until` resolves with them as soon as they fit. */
 async function listenToAll(app: App) {
   const notifications: string[] = []
   let poll = () => {}
@@ -38,7 +38,7 @@ async function listenToAll(app: App) {
   }
 }
 
-/** A run that is ours, as its worker writes to it. */
+/** A claimed run, as its worker writes to it. */
 async function claimOf(app: App, viewers: ViewerPresence) {
   const { id } = await createRun(app, { prompt: 'x' })
   await putRun(app, id, 'running')
@@ -46,7 +46,7 @@ async function claimOf(app: App, viewers: ViewerPresence) {
   return new RunWriter(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
 }
 
-test('events of a run are published only while it has a viewer, and from the moment on in which it gets one', async () => {
+test('events of a run are published only while it has a viewer, from the moment at which it gets one', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   let now = 0
   const viewers = new ViewerPresence(() => now)
@@ -77,7 +77,7 @@ test('events of a run are published only while it has a viewer, and from the mom
   const frames = await stream.until(
     all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
-  // The entry from before is not lost to a later viewer: it is in the trace.
+  // A later viewer also gets the earlier entry: it is in the trace.
   expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard!', 'heard!'])
   const run_payload = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.

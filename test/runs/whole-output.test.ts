@@ -12,7 +12,7 @@ const fetched = async (app: CodingApp, entry: any) => {
   return { type: response.headers.get('content-type'), bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-test('what an entry shows only part of can be had whole: text, binary, matches, long lines; of more than 1 MiB head and tail', async () => {
+test('the whole output of a truncated entry can be downloaded: text, binary, matches, long lines; head and tail beyond 1 MiB', async () => {
   await using app = await startCodingApp(
     answers(
       calls(
@@ -65,7 +65,7 @@ test('what an entry shows only part of can be had whole: text, binary, matches, 
   expect(small).toMatchObject({ truncated: false, artifact_url: null })
 }, 60_000)
 
-test('a run keeps 32 MiB of outputs; later ones are shown truncated and kept nowhere, and the run continues', async () => {
+test('a run stores 32 MiB of outputs; later ones are truncated and not stored, and the run continues', async () => {
   const noise = Array.from({ length: 34 }, (_, i) => shell(`yes 0123456789abcde${i} | head -c 1048000`))
   await using app = await startCodingApp(answers(calls(...noise), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'print' })
