@@ -28,7 +28,7 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     refusals: 0,
     planned: null,
     repeats: createRepetitionGuard(),
-    specs: toolSpecs(input.tools),
+    specs: toolSpecs(input.tools, input.model.tool_family),
   }
   for (;;) {
     const outcome = await runStep(input, state)

@@ -1,9 +1,11 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
 import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
 import { truncateBytes, truncateStrings } from '../core/text/truncate.ts'
-import type { ToolCall, ToolSpec } from '../model/port.ts'
+import type { Model, ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
+import { PATCH_GRAMMAR } from './edits/patch-format.ts'
 import type { RelatedRuns } from './related-runs.ts'
 
 export type ToolContext = {
@@ -53,8 +55,18 @@ export const WHOLE_BYTES = 1024 ** 2
 const TRACE_CHARS = 128 * 1024
 export const MODEL_CHARS = 30_000
 
-export function toolSpecs(tools: ToolTable): ToolSpec[] {
-  return Object.values(tools).map(({ name }) => ({ name, ...toolSchema(name) }))
+/** The tools that a model is offered. All can be called: a conversation may have been started by a model of another family. */
+export function toolSpecs(tools: ToolTable, family: Model['tool_family']): ToolSpec[] {
+  return Object.values(tools)
+    .filter(({ name }) => !OTHER_FAMILY[family].includes(name))
+    .map(({ name }) => ({ name, ...toolSchema(name), ...(name === actionTool.apply_patch && { text_input: PATCH_INPUT }) }))
+}
+
+const PATCH_INPUT = { field: 'patch', grammar: PATCH_GRAMMAR }
+/** How files are changed is what models of a family were trained with; the tools of the other one would only distract. */
+const OTHER_FAMILY: Record<Model['tool_family'], ToolName[]> = {
+  edit: [actionTool.apply_patch],
+  apply_patch: [actionTool.edit, actionTool.write],
 }
 
 /**

@@ -14,7 +14,7 @@ export type RunAnalysis = { run: AnalyzedRun; findings: Finding[]; ran: RanOn[];
 const SEVERITIES = ['error', 'warning', 'info'] as const
 /** Errors of a run that follow from a failed command. */
 const FOLLOWS = ['run_setup_command_failed', 'run_setup_timeout', 'run_script_failed']
-const CHANGES_FILES: string[] = [actionTool.write, actionTool.edit]
+const CHANGES_FILES: string[] = [actionTool.write, actionTool.edit, actionTool.apply_patch]
 
 /** Returns the findings in the entries of one run, the root cause first. `breathe`: awaited between commands, whose outputs may be long. */
 export async function analyzeRun(run: AnalyzedRun, entries: readonly Entry[], breathe: () => Promise<void>): Promise<RunAnalysis> {

@@ -34,7 +34,8 @@ const KINDS: Record<string, Command['kind']> = {
 }
 /** Tools that work on files, or only produce text: their results are no failures of a sandbox. */
 const OTHERS: string[] = [
-  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.search, actionTool.plan, actionTool.ask, actionTool.finish],
+  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.apply_patch, actionTool.search],
+  ...[actionTool.plan, actionTool.ask, actionTool.finish],
   ...[actionTool.start_run, actionTool.get_run, actionTool.egress_blocked, actionTool.log_analysis],
 ]
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { jsonSchema, type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall, tool } from 'ai'
+import { type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { answerReader, type ReadAnswer } from './answer.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
@@ -7,6 +7,7 @@ import { costUsd, mostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
+import { sdkTools, textFields, withFreeformCalls } from './freeform-tools.ts'
 import { type LearnedModels, lessonOf, nothing_learned } from './learned-limits.ts'
 import type { Model, ModelAnswer, ModelError, ModelRequest, ModelUsage } from './port.ts'
 import type { Thinking } from './thinking.ts'
@@ -26,6 +27,8 @@ export type AiSdkModel = {
   cache_mark: ProviderOptions | null
   /** Whether a failed tool result has a field of its own; otherwise the SDK would wrap its text in JSON. */
   marks_failures: boolean
+  /** Whether the provider takes tools whose input is a text instead of JSON. */
+  freeform_tools: boolean
   /** Texts that must not be in an error message. */
   secrets: string[]
 }
@@ -95,20 +98,19 @@ async function callOnce(model: AiSdkModel, connected: LanguageModel, sent: Sent)
 
 async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sent, guard: CallGuard): Promise<ReadAnswer> {
   const mark = sent.cache_key === undefined ? null : model.cache_mark
-  const messages = withToolResultTexts(sent.messages, model.marks_failures)
+  const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
+  const messages = withToolResultTexts(conversation, model.marks_failures)
   const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
   const { stream } = await streamCall({
     model: connected,
     instructions: { role: 'system', content: sent.instructions, ...(mark && { providerOptions: mark }) },
     messages: mark ? markCached(messages, mark) : messages,
-    tools: Object.fromEntries(
-      sent.tools.map(({ name, description, input_schema }) => [name, tool({ description, inputSchema: jsonSchema(input_schema) })]),
-    ),
+    tools: sdkTools(sent.tools, model.freeform_tools),
     ...thinking,
     providerOptions: merged(model.options(sent.cache_key), options),
     abortSignal: guard.signal,
   })
-  const reader = answerReader(sent.call_ids ?? new Set())
+  const reader = answerReader(sent.call_ids ?? new Set(), textFields(sent.tools))
   for await (const part of stream) {
     if (guard.failure()) break
     const delta = reader.add(part)

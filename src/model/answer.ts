@@ -25,6 +25,7 @@ export type Delta = { kind: 'text' | 'reasoning'; text: string }
 export type ReadAnswer = Omit<ModelAnswer, 'usage'> & { usage: LanguageModelUsage }
 
 type Reading = {
+  text_fields: ReadonlyMap<string, string>
   content: Part[]
   open: Map<string, Words>
   calls: ToolCall[]
@@ -36,10 +37,14 @@ type Reading = {
 /**
  * Assembles the parts of one model stream. `add` returns the text to show live, or null, and throws an error that the stream reports. `finish`
  * returns the answer; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the answer
- * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`.
+ * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`. `text_fields`: the
+ * fields of tools whose input is a text.
  */
-export function answerReader(taken: ReadonlySet<string>): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
-  const reading: Reading = { content: [], open: new Map(), calls: [], ids: new Set(taken), end: null, bytes: 0 }
+export function answerReader(
+  taken: ReadonlySet<string>,
+  text_fields: ReadonlyMap<string, string>,
+): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
+  const reading: Reading = { text_fields, content: [], open: new Map(), calls: [], ids: new Set(taken), end: null, bytes: 0 }
   return { add: part => addPart(reading, part), finish: () => finish(reading) }
 }
 
@@ -97,12 +102,12 @@ function append({ content, open }: Reading, type: 'text' | 'reasoning', text: st
   return text === '' ? null : { kind: type, text }
 }
 
-function addCall({ content, calls, ids }: Reading, part: ToolCallPart): void {
+function addCall({ text_fields, content, calls, ids }: Reading, part: ToolCallPart): void {
   if (part.providerExecuted) return
   const id = freeId(part.toolCallId, ids)
   ids.add(id)
   const name = storedText(part.toolName.slice(0, MAX_NAME))
-  const { input, invalid } = argumentsOf(part)
+  const { input, invalid } = argumentsOf(part, text_fields.get(part.toolName))
   calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
   content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
 }
@@ -161,8 +166,9 @@ function freeId(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 /** The SDK also marks calls of unknown tools as invalid; those are passed on, and the agent answers them. */
-function argumentsOf(part: ToolCallPart): Pick<ToolCall, 'input' | 'invalid'> {
+function argumentsOf(part: ToolCallPart, text_field: string | undefined): Pick<ToolCall, 'input' | 'invalid'> {
   const input: unknown = part.input
+  if (typeof input === 'string' && text_field !== undefined && !part.invalid) return { input: { [text_field]: input } }
   const invalid = (why: string) => ({ input: null, invalid: why })
   if (typeof input === 'string' && part.invalid) {
     return input.trim() === '' ? { input: {} } : invalid(`The arguments are not valid JSON: ${storedText(input.slice(0, 200))}`)

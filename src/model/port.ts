@@ -45,6 +45,8 @@ export type ToolSpec = {
   description: string
   /** JSON Schema of the input object. */
   input_schema: Record<string, unknown>
+  /** The input is one text, in this field; a provider that can is sent the grammar (Lark) and returns the text itself. */
+  text_input?: { field: string; grammar: string }
 }
 
 export type ModelRequest = {

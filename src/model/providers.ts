@@ -52,6 +52,7 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     },
     cache_mark: cacheMark(api, described.cache_marks),
     marks_failures: api !== 'openai-responses',
+    freeform_tools: api === 'openai-responses',
     secrets: api_key ? [api_key] : [],
   })
 }

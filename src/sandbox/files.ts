@@ -78,6 +78,21 @@ exec cat >"$f"`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate', stdin: bytes }), path)
 }
 
+/** Removes files and links; folders of them must be writable, otherwise none is removed. Throws SandboxFileError. */
+export async function removeFiles(sandbox: Sandbox, paths: string[], options: Options = {}): Promise<void> {
+  if (paths.length === 0) return
+  const words = paths.map(shellQuote).join(' ')
+  const script = `for f in ${words}; do [[ $f == */* ]] && d=\${f%/*}/ || d=.; [[ -w $d ]] || { echo "$f: Permission denied"; exit 1; }; done
+exec rm -f -- ${words}`
+  check(await sandbox.exec({ ...request(script, options), shell: 'separate' }), paths.join(', '))
+}
+
+/** Gives the file `to` the permission bits of `from`. Throws SandboxFileError. */
+export async function copyMode(sandbox: Sandbox, from: string, to: string, options: Options = {}): Promise<void> {
+  const script = `exec chmod "$(stat -L -c %a -- ${shellQuote(from)})" -- ${shellQuote(to)}`
+  check(await sandbox.exec({ ...request(script, options), shell: 'separate' }), to)
+}
+
 /** Returns the file at `path`, following links; null when there is none. Throws SandboxFileError when that is unknown. */
 export async function statFile(sandbox: Sandbox, path: string, options: Options = {}): Promise<FileStatus | null> {
   const script = `f=${shellQuote(path)}; [[ -e $f ]] || exit 240; exec stat -L --printf '%f %s %Y' -- "$f"`

@@ -104,14 +104,18 @@ export function* responsesEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n
   }
   for (const [index, call] of calls.entries()) {
     const item_id = `fc_${n}_${index}`
-    const item = {
-      id: item_id,
-      type: 'function_call',
-      call_id: call.id ?? `call_${n}_${index}`,
-      name: call.name,
-      arguments: '',
-      status: 'in_progress',
+    const call_id = call.id ?? `call_${n}_${index}`
+    if (call.custom) {
+      const item = { id: item_id, type: 'custom_tool_call', call_id, name: call.name, input: '', status: 'in_progress' }
+      emit('response.output_item.added', { output_index, item })
+      for (const delta of splitText(argumentText(call), split))
+        emit('response.custom_tool_call_input.delta', { item_id, output_index, delta })
+      emit('response.custom_tool_call_input.done', { item_id, output_index, input: argumentText(call) })
+      emit('response.output_item.done', { output_index, item: { ...item, input: argumentText(call), status: 'completed' } })
+      output_index++
+      continue
     }
+    const item = { id: item_id, type: 'function_call', call_id, name: call.name, arguments: '', status: 'in_progress' }
     emit('response.output_item.added', { output_index, item })
     for (const delta of splitText(argumentText(call), split))
       emit('response.function_call_arguments.delta', { item_id, output_index, delta })

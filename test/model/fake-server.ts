@@ -13,7 +13,8 @@ export type SeenRequest = {
   closed: Promise<void>
 }
 
-export type FakeToolCall = { id?: string; name: string; arguments: string | Record<string, unknown> }
+/** `custom`: the arguments are a text, as of a custom tool of OpenAI's Responses API. */
+export type FakeToolCall = { id?: string; name: string; arguments: string | Record<string, unknown>; custom?: true }
 
 /** An answer of a model, in no provider's words; each fake server writes it in its own. Texts are split into pieces of `split` characters (default 7). */
 export type FakeAnswer = {

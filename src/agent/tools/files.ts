@@ -2,7 +2,8 @@ import { readFile, SandboxFileError, streamFile, writeFile } from '../../sandbox
 import { failed, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { type LineWindow, lineWindow } from './line-window.ts'
 
-const FILE_BYTES = 4 * 1024 ** 2
+/** Bytes of a file that can be edited. */
+export const FILE_BYTES = 4 * 1024 ** 2
 /** Bytes of a file of which a part can be read, and of the part. */
 const STREAMED_BYTES = 256 * 1024 ** 2
 const WINDOW_BYTES = 4 * 1024 ** 2
@@ -44,7 +45,7 @@ export function placeholderWritten(context: ToolContext, path: string, text: str
 }
 
 /** A file that cannot be had is an answer to the model, not an error of ours. */
-export async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
+async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
   try {
     return { value: await work() }
   } catch (error) {

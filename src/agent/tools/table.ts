@@ -1,4 +1,5 @@
 import type { ToolTable } from '../tool.ts'
+import { apply_patch } from './apply-patch.ts'
 import { ask } from './ask.ts'
 import { edit } from './edit.ts'
 import { finish } from './finish.ts'
@@ -11,4 +12,4 @@ import { start_run } from './start-run.ts'
 import { write } from './write.ts'
 
 /** The tools of the plan agent. To add one: its input in contract/tools.ts, a file here, a line in this table. */
-export const tools: ToolTable = { shell, read, write, edit, search, plan, ask, start_run, get_run, finish }
+export const tools: ToolTable = { shell, read, write, edit, apply_patch, search, plan, ask, start_run, get_run, finish }

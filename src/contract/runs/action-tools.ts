@@ -1,5 +1,8 @@
 /** Tools that the model calls. `toolInputs` describes what each takes. */
-export const agentTools = ['shell', 'read', 'write', 'edit', 'search', 'plan', 'ask', 'start_run', 'get_run', 'finish'] as const
+export const agentTools = [
+  ...(['shell', 'read', 'write', 'edit', 'apply_patch', 'search'] as const),
+  ...(['plan', 'ask', 'start_run', 'get_run', 'finish'] as const),
+] as const
 
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [

@@ -59,6 +59,19 @@ export const toolInputs = {
     .describe(
       'Replace text in a file. `old` must occur exactly once, with its white space; add lines around it when it does not. Line endings stay as they are. Returns the changed lines with their numbers.',
     ),
+  apply_patch: z
+    .object({
+      patch: z
+        .string()
+        .min(1)
+        .max(4_000_000)
+        .describe(
+          'From "*** Begin Patch" to "*** End Patch", with "*** Add File: ", "*** Update File: " (and "*** Move to: ") or "*** Delete File: "',
+        ),
+    })
+    .describe(
+      'Change, add, move and delete files by a patch in the format of Codex: all of it or nothing. Each hunk starts with "@@", optionally with the class or function that it is in, and has about three lines of context around lines that start with "-" and "+". This is a free-form tool: send the patch itself, not JSON.',
+    ),
   search: z
     .object({
       pattern: z

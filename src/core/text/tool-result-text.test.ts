@@ -64,6 +64,19 @@ describe('a result as the model reads it', () => {
     ['matches', 'search', { status: 'ok', matches: ['a.ts:1:x', 'b.ts:2:y'], count: 2, truncated: false }, 'a.ts:1:x\nb.ts:2:y'],
     ['no match', 'search', { status: 'ok', matches: [], count: 0, truncated: false }, 'No matches.'],
     ['a written file', 'write', { status: 'ok', path: 'a.ts', bytes: 7 }, 'Wrote 7 bytes to a.ts.'],
+    [
+      'a patch',
+      'apply_patch',
+      {
+        status: 'ok',
+        files: [
+          { change: 'added', path: 'a' },
+          { change: 'moved', path: 'c', from: 'b' },
+          { change: 'deleted', path: 'd' },
+        ],
+      },
+      'Applied the patch:\nA a\nR b -> c\nD d',
+    ],
     ['nothing to tell', 'plan', { status: 'ok' }, 'Done.'],
     ['only a note', 'ask', { status: 'ok', note: 'The answer follows as the next message.' }, 'The answer follows as the next message.'],
     [

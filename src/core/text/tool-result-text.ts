@@ -20,6 +20,7 @@ function textOf(tool_name: string, output: Output): string {
   if (tool_name === actionTool.search && Array.isArray(output.matches)) return searchText(output, output.matches)
   if (tool_name === actionTool.write && typeof output.path === 'string') return `Wrote ${output.bytes} bytes to ${output.path}.`
   if (tool_name === actionTool.edit && typeof output.path === 'string') return editText(output)
+  if (tool_name === actionTool.apply_patch && Array.isArray(output.files)) return patchText(output.files)
   return fieldsText(output)
 }
 
@@ -70,6 +71,16 @@ function searchText(output: Output, matches: unknown[]): string {
 function editText({ path, replaced, changed }: Output): string {
   const what = `Edited ${path}: ${replaced} ${replaced === 1 ? 'replacement' : 'replacements'}.`
   return typeof changed === 'string' && changed !== '' ? `${what}\n${changed}` : what
+}
+
+const SIGNS: Record<string, string> = { added: 'A', updated: 'M', deleted: 'D', moved: 'R' }
+
+function patchText(files: unknown[]): string {
+  const lines = files.map(file => {
+    const { change, path, from } = Object(file)
+    return `${SIGNS[change] ?? change} ${from === undefined ? path : `${from} -> ${path}`}`
+  })
+  return joined(['Applied the patch:', ...lines])
 }
 
 /** Every other result: its fields as YAML, which quotes nothing that needs no quotes. */

@@ -10,7 +10,7 @@ export type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: st
 const MAX_BODY_CHARACTERS = 1024 * 1024
 // File tools and messages reveal nothing about failures in a sandbox.
 const without_body = toolList(
-  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.search],
+  ...[actionTool.read, actionTool.write, actionTool.edit, actionTool.apply_patch, actionTool.search],
   ...[actionTool.plan, actionTool.ask, actionTool.finish],
 )
 

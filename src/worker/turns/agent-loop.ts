@@ -23,7 +23,7 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   const { writer, model, secrets } = turn
   const { conversation } = begun
   const instructions = await secrets.redactor.text(await instructionsOf(turn, begun))
-  const estimate = createTokenEstimate(instructions, toolSpecs(tools))
+  const estimate = createTokenEstimate(instructions, toolSpecs(tools, model.tool_family))
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(await costOfChildren(writer))
   const { open_reservation } = conversation

@@ -48,6 +48,14 @@ test('a compaction shows how, and the tokens before and after', () => {
   expect(summary).toMatchObject({ kind: 'compaction', line: 'Earlier steps summarized: about 52,000 tokens, now 18,000', tone: 'neutral' })
 })
 
+test('an edit shows its file, and a patch all of its files', () => {
+  const line = (tool_name: string, tool_input: Record<string, unknown>) =>
+    entrySummary(entry('ACTION', { tool_name, tool_input, tool_output: { status: 'ok' } })).line
+  expect(line('edit', { path: 'a.ts', edits: [] })).toBe('a.ts')
+  const patch = '*** Begin Patch\n*** Update File: a.ts\n-a\n+*** Delete File: x\n*** Add File: b c.md\n+b\n*** End Patch'
+  expect(line('apply_patch', { patch })).toBe('a.ts, b c.md')
+})
+
 test('a tool that was interrupted shows how', () => {
   const ended = (status: string) =>
     entrySummary(entry('ACTION', { tool_name: 'shell', tool_input: {}, tool_output: { status, exit_code: null } })).note

@@ -57,10 +57,15 @@ export function toolLine(tool_name: string | null, input: unknown): string {
       return ''
     case 'question':
       return textAt(input, 'question') ?? ''
+    case 'edit':
+      return textAt(input, 'path') ?? patchedFiles(textAt(input, 'patch') ?? '')
     default:
       return textAt(input, 'path', 'name') ?? (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
   }
 }
+
+const patchedFiles = (patch: string) =>
+  [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, path]) => path).join(', ')
 
 /** Which environment a run uses. */
 function environmentLine(output: unknown): string {

@@ -20,6 +20,7 @@ const agent_tools: Record<AgentTool, ToolKind> = {
   read: 'read',
   write: 'write',
   edit: 'edit',
+  apply_patch: 'edit',
   search: 'search',
   ask: 'question',
   plan: 'tool',

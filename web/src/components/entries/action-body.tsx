@@ -1,7 +1,7 @@
 import { isObject, numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { PlainText } from '../plain-text.tsx'
-import { EditDiff } from './edit-diff.tsx'
+import { EditDiff, PatchDiff } from './edit-diff.tsx'
 import { JsonView } from './json-view.tsx'
 import { Terminal } from './terminal.tsx'
 
@@ -33,6 +33,14 @@ export function ActionBody({ tool_name, input, output, open, on_toggle }: Props)
   }
   if (kind === 'edit' || kind === 'write') {
     const several = objectsAt(input, 'edits')
+    const patch = textAt(input, 'patch')
+    if (patch !== null)
+      return (
+        <>
+          <PatchDiff patch={patch} open={open} on_toggle={on_toggle} />
+          {failure}
+        </>
+      )
     return (
       <>
         {(several.length > 0 ? several : [input]).map((edit, index) => (

@@ -23,12 +23,30 @@ const line_classes = { '+': 'bg-ok/11 before:text-ok', '-': 'bg-bad/11 before:te
 const signs = { '+': 'before:content-["+"]', '-': 'before:content-["−"]', ' ': 'before:content-[""]' }
 const LINES_WHEN_CLOSED = 14
 
+type Toggle = { open: boolean; on_toggle: () => void }
+
 /** A small diff inside an entry. */
-export function EditDiff({ before, after, open, on_toggle }: { before: string; after: string; open: boolean; on_toggle: () => void }) {
-  const all = editLines(before, after)
+export function EditDiff({ before, after, ...toggle }: { before: string; after: string } & Toggle) {
+  return (
+    <DiffText
+      text={editLines(before, after)
+        .map(({ sign, text }) => sign + text)
+        .join('\n')}
+      {...toggle}
+    />
+  )
+}
+
+/** A patch as the agent wrote it; what is no line of a hunk is shown as context. */
+export function PatchDiff({ patch, ...toggle }: { patch: string } & Toggle) {
+  return <DiffText text={patch.replace(/^(?![ +-])/gm, ' ')} {...toggle} />
+}
+
+/** Each line starts with its sign. */
+function DiffText({ text, open, on_toggle }: { text: string } & Toggle) {
   return (
     <div className="overflow-hidden rounded-md border border-line bg-surface">
-      <Clamped text={all.map(({ sign, text }) => sign + text).join('\n')} lines={LINES_WHEN_CLOSED} open={open} on_toggle={on_toggle}>
+      <Clamped text={text} lines={LINES_WHEN_CLOSED} open={open} on_toggle={on_toggle}>
         {shown => (
           <pre className="max-h-[60vh] overflow-auto py-1 font-mono text-xs">
             {shown.split('\n').map((line, index) => {
