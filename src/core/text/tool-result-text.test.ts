@@ -77,6 +77,8 @@ describe('a result as the model reads it', () => {
       },
       'Applied the patch:\nA a\nR b -> c\nD d',
     ],
+    ['a cleared result', 'edit', { status: 'ok', path: 'a.ts', note: 'Cleared.' }, 'path: a.ts\n[Cleared.]'],
+    ['a cleared failure', 'shell', { status: 'error', exit_code: 1, note: 'Cleared.' }, 'exit_code: 1\nfailed_with: error\n[Cleared.]'],
     ['nothing to tell', 'plan', { status: 'ok' }, 'Done.'],
     ['only a note', 'ask', { status: 'ok', note: 'The answer follows as the next message.' }, 'The answer follows as the next message.'],
     [

@@ -18,8 +18,8 @@ function textOf(tool_name: string, output: Output): string {
   if (isFailedResult(output)) return failureText(output)
   if (tool_name === actionTool.read && typeof output.content === 'string') return readText(output, output.content)
   if (tool_name === actionTool.search && Array.isArray(output.matches)) return searchText(output, output.matches)
-  if (tool_name === actionTool.write && typeof output.path === 'string') return `Wrote ${output.bytes} bytes to ${output.path}.`
-  if (tool_name === actionTool.edit && typeof output.path === 'string') return editText(output)
+  if (tool_name === actionTool.write && typeof output.bytes === 'number') return `Wrote ${output.bytes} bytes to ${output.path}.`
+  if (tool_name === actionTool.edit && typeof output.replaced === 'number') return editText(output)
   if (tool_name === actionTool.apply_patch && Array.isArray(output.files)) return patchText(output.files)
   return fieldsText(output)
 }
@@ -39,9 +39,11 @@ function shellText(output: Output, text: string): string {
 }
 
 function failureText(output: Output): string {
-  const { status, error, path: _path, ...rest } = output
-  const message = typeof error === 'string' ? `Error: ${error}` : `Error: ${status}`
-  return Object.keys(rest).length === 0 ? message : joined([message, fieldsText(rest)])
+  const { status, error, ...rest } = output
+  if (typeof error !== 'string') return fieldsText({ ...rest, failed_with: status })
+  // The message names the path.
+  const { path: _path, ...more } = rest
+  return Object.keys(more).length === 0 ? `Error: ${error}` : joined([`Error: ${error}`, fieldsText(more)])
 }
 
 /** Line endings of Windows are shown as plain ones, and named: `edit` and `apply_patch` keep them. */
