@@ -22,7 +22,21 @@ const keys = [
   ...['id', 'organization_id', 'status', 'created_at', 'web_url', 'result', 'summary', 'source_type', 'github_pull_requests', 'metadata'],
   ...['status_reason', 'terminal', 'phase', 'waiting_on', 'queue_position', 'last_progress_at', 'deadline_at'],
   ...['stop_requested_at', 'stop_requested_by', 'pause_requested_at', 'pause_requested_by', 'started_at', 'updated_at'],
-  ...['finished_at', 'error', 'agent_type', 'model', 'prompt', 'title', 'tags', 'archived', 'repo_id', 'base_ref', 'base_sha', 'branch'],
+  ...[
+    'finished_at',
+    'error',
+    'agent_type',
+    'model',
+    'reasoning_effort',
+    'prompt',
+    'title',
+    'tags',
+    'archived',
+    'repo_id',
+    'base_ref',
+    'base_sha',
+    'branch',
+  ],
   ...['user_id', 'turn', 'parent_run_id', 'forked_at_seq', 'total_logs', 'usage', 'budget', 'banned'],
 ]
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -193,7 +193,7 @@ describe('PATCH …/repos/{repo_id}', () => {
     expect((await patch(back)).body).toEqual({ ...made, name: 'N' })
     expect((await patch({})).body).toEqual({ ...made, name: 'N' })
     const audited = await rows(app, `select 1 from audit_entries where action = 'repository.updated' and target_id = $1`, [`${made.id}`])
-    expect(audited.length).toBe(9)
+    expect(audited.length).toBe(10)
   })
 
   test('400: what is wrong is named, and nothing of it is kept', async () => {

@@ -34,6 +34,7 @@ test('everything that can be set is sent', async () => {
   await page.getByRole('textbox', { name: 'What should the agent do?' }).fill(playbook('Look', 'answer: Seen.'))
   await page.getByLabel('Start from').fill('main')
   await page.getByLabel('Model').selectOption('scripted/playbook')
+  await page.getByLabel('Reasoning effort').selectOption('xhigh')
   await page.getByLabel('Title').fill('A title of my own')
   await page.getByLabel('Tags').fill('one,two')
   await page.getByLabel('Tags').press('Enter')
@@ -49,6 +50,7 @@ test('everything that can be set is sent', async () => {
     title: 'A title of my own',
     tags: ['one', 'two'],
     model: 'scripted/playbook',
+    reasoning_effort: 'xhigh',
     base_ref: 'main',
     repo_id: app.repo_id,
     budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },

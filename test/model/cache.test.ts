@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelMessage } from '../../src/model/port.ts'
+import { claudeCache } from './claude-cache.ts'
 import { ANTHROPIC, COMPATIBLE, GOOGLE, goOn, OPENAI, PROTOCOLS, type Protocol, prompt, request } from './protocols.ts'
 
 type Block = { type: string; cache_control?: unknown }
@@ -9,13 +10,12 @@ const MARK = { type: 'ephemeral' }
 const CALLS = Array.from({ length: 12 }, (_, n) => ({ name: 'read', arguments: { path: `src/${n}.ts` } }))
 const ANSWER = { reasoning: 'Read them all.', text: 'I read all of them.', tool_calls: CALLS }
 
-/** The bodies of a run with an answer of twelve parallel calls at each step. */
-async function bodiesOf(protocol: Protocol, steps: number, choice: Parameters<Protocol['connect']>[1] = {}) {
-  await using fake = await protocol.connect(() => ANSWER, choice)
+/** The bodies of a run whose model gives this answer at each step. */
+async function bodiesOf(protocol: Protocol, steps: number, choice: Parameters<Protocol['connect']>[1] = {}, answer = ANSWER) {
+  await using fake = await protocol.connect(() => answer, choice)
   let messages: ModelMessage[] = [prompt('go')]
   for (let step = 0; step < steps; step++) {
-    const answer = await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 }))
-    messages = goOn(messages, answer)
+    messages = goOn(messages, await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 })))
   }
   return fake.server.requests.map(({ body }) => body)
 }
@@ -41,6 +41,27 @@ describe('Claude', () => {
       // What was cached is the beginning of this request, byte for byte.
       expect(blocks.slice(0, end + 1)).toEqual(before.blocks)
     }
+  })
+
+  test('a run of 100 steps with parallel calls reads all of each previous request from the cache, for less than half the price', async () => {
+    const [cache, cache_with_last_mark] = [claudeCache(), claudeCache(all => [...new Set([all[0], all.at(-1)])].map(Number))]
+    const read: { input: number; cached: number; last_mark_only: number }[] = []
+    await using fake = await ANTHROPIC.connect(({ body, n }) => {
+      const { input, ...more } = cache(body)
+      read.push({ input, cached: more.cached, last_mark_only: cache_with_last_mark(body).cached })
+      return { ...ANSWER, tool_calls: CALLS.slice(0, n % 3 === 0 ? 12 : 2), usage: { input, output: 200, ...more } }
+    })
+    let [messages, cost, uncached]: [ModelMessage[], number, number] = [[prompt('go')], 0, 0]
+    for (let step = 0; step < 100; step++) {
+      const answer = await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 }))
+      messages = goOn(messages, answer)
+      cost += Number(answer.usage.cost_usd)
+      uncached += Number(fake.model.price({ input_tokens: answer.usage.input_tokens, output_tokens: 200 }))
+    }
+    expect(read.slice(1).map(({ cached }) => cached)).toEqual(read.slice(0, -1).map(({ input }) => input))
+    const missed = read.filter(({ cached, last_mark_only }) => last_mark_only < cached / 2)
+    expect(missed.length).toBeGreaterThan(30)
+    expect(cost).toBeLessThan(uncached / 2)
   })
 
   test('there are never more than the four marks that it accepts, and tools stay the same', async () => {
@@ -75,13 +96,22 @@ test.each(PROTOCOLS)('$name: nothing of a question that is sent once is to be ca
   expect(JSON.stringify(fake.server.requests[0]?.body)).not.toMatch(/cache/)
 })
 
-test('OpenAI gets the key of the run with every request, and the beginning is the same bytes', async () => {
+test('OpenAI gets the key of the run with every request', async () => {
   const bodies = await bodiesOf(OPENAI, 3)
   expect(bodies.map(body => body.prompt_cache_key)).toEqual(['agentrun-7', 'agentrun-7', 'agentrun-7'])
-  for (const [step, { input }] of bodies.entries()) {
-    const before = bodies[step - 1]?.input as unknown[] | undefined
-    if (before) expect(JSON.stringify((input as unknown[]).slice(0, before.length))).toBe(JSON.stringify(before))
+})
+
+test.each(PROTOCOLS)('$name: over 100 steps each request begins with the bytes of the previous one', async protocol => {
+  const bodies = await bodiesOf(protocol, 100, {}, { ...ANSWER, tool_calls: CALLS.slice(0, 2) })
+  const conversations = bodies.map(({ input, messages, contents }) => (input ?? messages ?? contents) as unknown[])
+  const text = (messages: unknown[]) => JSON.stringify(messages).replaceAll(',"cache_control":{"type":"ephemeral"}', '')
+  for (const [step, conversation] of conversations.entries()) {
+    const before = conversations[step - 1] ?? []
+    expect(text(conversation.slice(0, before.length))).toBe(text(before))
+    expect(conversation.length).toBeGreaterThan(before.length)
   }
+  for (const [name, of] of Object.entries({ tools: 'tools', system: 'system', instructions: 'systemInstruction' }))
+    expect(new Set(bodies.map(body => JSON.stringify(body[of]))).size, name).toBe(1)
 })
 
 test.each([COMPATIBLE, GOOGLE])('$name gets no marks, and no field that a server may refuse', async protocol => {

@@ -58,6 +58,7 @@ test('a run is one trace below the request that created it: turn, calls of the m
     attributes: {
       ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'built_in', 'gen_ai.conversation.id': String(body.id) },
       ...{ 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'fake', 'agentrun.outcome': 'completed', 'agentrun.run_id': body.id },
+      'gen_ai.usage.cache_read.input_tokens': 3,
     },
   })
   const chats = mine.filter(span => span.attributes['gen_ai.operation.name'] === 'chat')
