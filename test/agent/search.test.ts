@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { searchCommand } from '../../src/agent/tools/search-command.ts'
 import { openToolBox, type ToolBox } from './tool-box.ts'
 
 let box: ToolBox
@@ -172,4 +173,29 @@ test('a secret is hidden in matches and in errors', async () => {
 test('the same search gives the same bytes', async () => {
   const [first, second] = [await box.call('search', { pattern: 'e' }), await box.call('search', { pattern: 'e' })]
   expect(second.text).toBe(first.text)
+})
+
+describe('without ripgrep, git finds the same', () => {
+  const withoutRipgrep = (input: { pattern: string } & Record<string, unknown>) =>
+    box.sh(searchCommand(input, { max_lines: 1_000, max_bytes: 100_000 }).replaceAll('/run/init/rg', '/nowhere'))
+  test.each([
+    [{ pattern: '12', path: 'src' }],
+    [{ pattern: '\\d\\d', glob: 'src/**/*.{ts,tsx}' }],
+    [{ pattern: '12', path: 'src', glob: 'deep/*' }],
+    [{ pattern: '12', path: 'src', glob: '!*.ts' }],
+    [{ pattern: '(?<=const )TWO', path: 'src', ignore_case: true }],
+    [{ pattern: 'Match', path: 'src', context: 1 }],
+    [{ pattern: 'ignored', glob: '*.log' }],
+  ])('%j', async input => {
+    const { output } = await box.call('search', input)
+    const found = (await withoutRipgrep(input)).split('\n').slice(0, -1)
+    expect(found.map(line => line.replace(/\r$/, ''))).toEqual(output.matches)
+  })
+
+  test('files only, and an invalid pattern', async () => {
+    expect((await withoutRipgrep({ pattern: '12', path: 'src/deep', files_only: true })).replace(/\0.*/g, '')).toBe(
+      'src/deep/c.ts\nsrc/deep/d.js\n',
+    )
+    await expect(withoutRipgrep({ pattern: 'foo(bar' })).rejects.toThrow("'foo(bar': missing closing parenthesis")
+  })
 })

@@ -4,7 +4,7 @@ import { GlobError } from '../../core/text/glob-pattern.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import { interrupted, type Tool, type ToolContext, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
-import { BAD_PATTERN, NO_RIPGREP, NO_SUCH_PATH, searchCommand } from './search-command.ts'
+import { BAD_PATTERN, NO_SUCH_PATH, searchCommand } from './search-command.ts'
 
 const SECONDS = 60
 /** How many lines trace and model get, and how many are searched and stored. */
@@ -54,8 +54,6 @@ function failureOf(result: ExecResult, { pattern, path }: ToolInput<'search'>): 
   if (result.status === 'interrupted') return interrupted()
   if (result.exit_code === NO_SUCH_PATH) return failure(`${path} does not exist.`)
   if (result.exit_code === BAD_PATTERN) return failure(patternError(pattern, Buffer.from(result.output).toString()))
-  if (result.exit_code === NO_RIPGREP)
-    return failure('ripgrep is not installed in this sandbox. Use the shell with `git grep -P` or `grep -rnP`.')
   return null
 }
 
@@ -81,10 +79,10 @@ function unopenedAt(pattern: string): number {
   return pattern.length
 }
 
-/** What ripgrep could not search, in the paths as the model knows them. */
+/** What could not be searched, in the paths as the model knows them. */
 async function messageOf(result: ExecResult, { redactor }: ToolContext): Promise<string> {
   const { output } = outputText(await redactor.bytes(result.output))
-  return output.replace(/^rg: /gm, '').trim()
+  return output.replace(/^(?:rg|fatal): /gm, '').trim()
 }
 
 async function linesOf(bytes: Buffer, { files_only }: ToolInput<'search'>, { redactor }: ToolContext): Promise<string[]> {

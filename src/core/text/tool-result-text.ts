@@ -50,16 +50,21 @@ function failureText(output: Output): string {
 function readText(output: Output, content: string): string {
   const { path, first_line, last_line, total_lines, escaped_bytes } = output
   if (content === '') return `[${path} is empty.]`
-  const [all, windows] = [content.split('\n').length - 1, content.split('\r\n').length - 1]
+  const windows = content.includes('\r\n') ? content.split('\r\n').length - 1 : 0
   const whole = first_line === 1 && last_line === total_lines
   const more = Number(last_line) < Number(total_lines) ? ` Use offset ${Number(last_line) + 1} to continue.` : ''
   const notes = [
     typeof escaped_bytes === 'number' && `[${escaped_bytes} bytes are not UTF-8 text and are shown as \\xNN.]`,
-    windows > 0 && `[${windows === all ? 'Lines' : `${windows} of ${all} lines`} end with CRLF; edits keep it.]`,
+    windows > 0 && `[${linesWith(windows, content)} end with CRLF; edits keep it.]`,
     !whole && `Showing lines ${first_line}–${last_line} of ${total_lines}.${more}`,
   ]
   const text = windows > 0 ? content.replaceAll('\r\n', '\n') : content
   return joined([text, ...notes.filter(note => typeof note === 'string')])
+}
+
+function linesWith(windows: number, content: string): string {
+  const all = content.split('\n').length - 1
+  return windows === all ? 'Lines' : `${windows} of ${all} lines`
 }
 
 function searchText(output: Output, matches: unknown[]): string {
@@ -67,7 +72,7 @@ function searchText(output: Output, matches: unknown[]): string {
   const { count, total } = output
   const all = typeof total === 'number' ? ` of ${total}` : ''
   const more = output.truncated === true ? [`[Showing the first ${count}${all} matches. Narrow the pattern, path or glob.]`] : []
-  return joined([...matches.map(String), ...more])
+  return joined([matches.join('\n'), ...more])
 }
 
 function editText({ path, replaced, changed }: Output): string {
@@ -82,7 +87,7 @@ function patchText(files: unknown[]): string {
     const { change, path, from } = Object(file)
     return `${SIGNS[change] ?? change} ${from === undefined ? path : `${from} -> ${path}`}`
   })
-  return joined(['Applied the patch:', ...lines])
+  return ['Applied the patch:', ...lines].join('\n')
 }
 
 /** Every other result: its fields as YAML, which quotes nothing that needs no quotes. */
