@@ -50,7 +50,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   22: [['model/broken-streams', 'malformed, to be tried again']],
   23: [['model/broken-streams', 'an endless stream without content']],
   24: [
-    ['runs/bad-models', 'a model that repeats one call for ever'],
+    ['runs/bad-models', 'a model that repeats one call without end'],
     ['runs/bad-models', 'an unknown tool and bad arguments'],
   ],
   25: [['runs/bad-models', 'row 25']],
@@ -84,7 +84,7 @@ const proved: Record<number, [file: string, words: string][]> = {
     ['faults/streams', 'row 39'],
     ['api/slow-reader', 'then it is cut, without effect on others'],
   ],
-  40: [['runs/fair-claims', 'however many another one has queued before']],
+  40: [['runs/fair-claims', 'regardless of the number of earlier runs of another one']],
   41: [['faults/huge', 'row 41']],
   42: [
     ['runs/bad-tools', '1 GB, binary, time-out'],
@@ -107,7 +107,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   ],
   48: [['faults/races', 'row 48']],
   49: [
-    ['runs/newer-schema', 'code of one version back starts'],
+    ['runs/newer-schema', 'code of the previous version starts'],
     ['runs/newer-schema', 'a newer version migrates its schema'],
   ],
   50: [['backup/under-load', 'row 50']],
