@@ -8,7 +8,7 @@ import type { Database } from '../../src/store/database.ts'
 
 type Limits = { scopes?: Scope[] | null; bound_to?: number | null; expires_in_seconds?: number | null }
 
-/** A new user in these organizations, and a token of theirs that may be bounded: to scopes, to one organization, in time. */
+/** A new user in these organizations, and a token of that user that may be limited: to scopes, to one organization, in time. */
 export async function addCaller({ db }: { db: Database }, org_ids: number[], role: Role, limits: Limits = {}): Promise<string> {
   const name = `caller ${randomUUID()}`
   const token = newToken('p')

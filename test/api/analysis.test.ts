@@ -24,7 +24,7 @@ describe('generateSetupCommands', () => {
     expectProblem(await generate({}), 400, 'body.repo_id')
     expectProblem(await generate({ repo_id: 'x' }), 400, 'body.repo_id')
   })
-  test("404: another organization's repository, as one that never was", async () => {
+  test("404: another organization's repository, like a nonexistent one", async () => {
     await forget()
     const [foreign, never] = [await generate({ repo_id: other.repo_id }), await generate({ repo_id: 999_999 })]
     expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
@@ -45,7 +45,7 @@ describe('generateSetupCommands', () => {
     expectProblem(await generate({ repo_id: app.repo_id }), 409)
     await app.call('PATCH', path, { archived: false })
   })
-  test('200: a run of its own kind, on the repository and without a pull request to come', async () => {
+  test('200: a run of its own kind, on the repository and without a pull request', async () => {
     await forget()
     const { status, body } = await generate({ repo_id: app.repo_id, prompt: null, trigger_source: 'cli' })
     expect([status, Object.keys(body)]).toEqual([200, ['agent_run_id', 'status', 'url']])
@@ -63,7 +63,7 @@ describe('generateSetupCommands', () => {
     expect(both[1]?.body).toEqual(both[0]?.body)
     expectProblem(await generate({ repo_id: app.repo_id, prompt: 'Another.' }, app.org_id, key), 422)
   })
-  test('200: also where the default model of the organization is gone, because rules need none', async () => {
+  test('200: also if the default model of the organization is unavailable, because rules need none', async () => {
     await forget()
     await rows(app, "update organizations set default_model = 'gone/model'")
     expect((await generate({ repo_id: app.repo_id })).status).toBe(200)

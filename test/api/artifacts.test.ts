@@ -72,7 +72,7 @@ describe('its address', () => {
     expect(await (await fetch(artifact_url, { headers: { authorization: `Bearer ${app.token}` } })).text()).toBe('all of it')
   })
 
-  test('no more is kept of a run than it may, and nothing for a stale worker', async () => {
+  test('at most the limit of a run is stored, and nothing for a fenced worker', async () => {
     const run = await createRun(app, { prompt: 'x' })
     await putRun(app, run.id, 'running')
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [run.id])
@@ -96,7 +96,7 @@ describe('its address', () => {
     ).toEqual([{ artifact_bytes: 100, kept: 100 }])
   })
 
-  test('with the run it goes', async () => {
+  test('it is deleted with its run', async () => {
     const run = await createRun(app, { prompt: 'x' })
     const artifact_id = await addArtifact(app.db, { organization_id: app.org_id, run_id: run.id }, 'x')
     await putRun(app, run.id, 'completed')
@@ -112,7 +112,7 @@ describe('400', () => {
 })
 
 describe('401, 403 and 404', () => {
-  test('without a token; of another organization by its path and by ours, in the words of one that never was', async () => {
+  test('without a token; of another organization by either path, with the message for a nonexistent one', async () => {
     expectProblem(await app.call('GET', path(await add('x')), undefined, { authorization: '' }), 401)
     expectProblem(await app.call('GET', path(other.artifact_id, other.org_id)), 403)
     const foreign = expectProblem(await app.call('GET', path(other.artifact_id)), 404)

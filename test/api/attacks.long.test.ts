@@ -8,7 +8,7 @@ import { type App, rows, startApp } from '../start-app.ts'
 import { expectProblem } from './expect-problem.ts'
 import { sendRaw } from './raw-request.ts'
 
-// Section F of the attack list. The number is at the beginning of the name of a test or its describe; most are next to what they attack.
+// Section F of the attack list. The number is at the beginning of the name of a test or its describe; most are in the file of the code that they attack.
 const later: Record<number, string> = {
   130: 'row-level security is not used (decisions.md#tenants-by-statement); test/api/store-tenants.test.ts proves the guarantee',
 }
@@ -43,7 +43,7 @@ const encoded = (id: number) => [...String(id)].map(digit => `%3${digit}`).join(
 describe('F111 a limit', () => {
   const limits = { AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '5/60', AGENTRUN_LIMIT_AGENT_CREATION: '2/60' }
 
-  test('is one for all spellings of a path: whatever is not refused otherwise is counted', async () => {
+  test('is one for all spellings of a path: every request that is not refused otherwise is counted', async () => {
     await using limited = await startApp(limits)
     const { id } = await createRun(limited, { prompt: 'x' })
     const org = `/v1/organizations/${limited.org_id}`
@@ -81,7 +81,7 @@ describe('F111 a limit', () => {
       expect({ header, status: await statusOf('GET', '/v1/users/me', `${header}\r\n`) }).toEqual({ header, status: 429 })
   })
 
-  test('holds for requests sent one upon the other', async () => {
+  test('holds for pipelined requests', async () => {
     await using limited = await startApp(limits)
     const one = `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${limited.token}\r\n`
     const answers = await sendRaw(limited, `${`${one}\r\n`.repeat(19)}${one}connection: close\r\n\r\n`)
@@ -99,7 +99,7 @@ describe('F111 a limit', () => {
     expect((await limited.call('GET', `${org}/agent/runs`)).body.total).toBe(2)
   })
 
-  test('of bad tokens counts the address that the connection comes from, or that our one proxy saw, and no address that the client wrote', async () => {
+  test('of bad tokens counts the address of the connection, or the one that our proxy reports, and no address that the client wrote', async () => {
     const guess = (to: App, forwarded: string) =>
       to.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${newToken('p')}`, 'x-forwarded-for': forwarded })
     const refused = async (to: App, forwarded: (n: number) => string) => {
@@ -116,7 +116,7 @@ describe('F111 a limit', () => {
   })
 })
 
-test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a valid one passes, and no value of them is kept', async () => {
+test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a valid one passes, and no value of them is stored', async () => {
   await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '100/60' })
   const guesses = Array.from({ length: 500 }, () => newToken('p'))
   const callAs = (token: string) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
@@ -128,7 +128,7 @@ test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a vali
   expect(JSON.stringify(guarded.logs)).not.toContain('arun_p_')
 })
 
-test('F113 no file of the data folder, no line of the log and no row holds a token, whatever was done with it', async () => {
+test('F113 no file of the data folder, no line of the log and no row holds a token, regardless of its use', async () => {
   await using watched = await startApp()
   const { id, token } = await addToken(watched)
   const as = { authorization: `Bearer ${token}` }

@@ -11,7 +11,7 @@ const log = (query = '', caller = admin) => caller.request('GET', `/audit-log${q
 const actions = async (query: string) => (await log(query)).body.items.map((item: AuditEntry) => item.action)
 
 describe('200', () => {
-  test('who did what to what, when, with which token and in which request, newest first', async () => {
+  test('contains who did what to what, when, with which token and in which request, newest first', async () => {
     const { body: invitation } = await admin.request('POST', '/members', { email: 'ada@example.org', role: 'READER' })
     const { cookie } = await accept(app, invitation.invitation_link)
     const id = (await sessionToken(app, cookie)).body.user_id
@@ -33,7 +33,7 @@ describe('200', () => {
     expect(third).toMatchObject({ action: 'member.invited', user_id: app.user_id, detail: { email: 'ada@example.org', role: 'READER' } })
   })
 
-  test('page by page, and narrowed by action, user, kind of target and time', async () => {
+  test('is paged, and filtered by action, user, kind of target and time', async () => {
     const manager = await addPerson(app, 'MANAGER')
     await manager.request('POST', '/tokens', { name: 'of the manager' })
     const { body: token } = await manager.request('POST', '/tokens', { name: 'second' })
@@ -53,14 +53,14 @@ describe('200', () => {
     expect(await actions(`${of_manager}_after=${created_at}&action=token.created`)).toEqual([])
   })
 
-  test('nothing of another organization', async () => {
+  test('contains nothing of another organization', async () => {
     const theirs = await addCaller(app, other.user_id, {}, other.org_id)
     await theirs.request('POST', '/service-users', { name: 'secret of Other', role: 'READER' })
     expect(JSON.stringify((await log()).body)).not.toContain('secret of Other')
     expect((await log('', theirs)).body).toMatchObject({ total: 1, items: [{ organization_id: other.org_id }] })
   })
 
-  test('a refused act is none', async () => {
+  test('contains no refused action', async () => {
     const before = (await log()).body.total
     await admin.request('POST', '/members', { email: 'ada@example.org', role: 'READER' })
     await admin.request('DELETE', `/members/${app.user_id}`)
@@ -69,7 +69,7 @@ describe('200', () => {
   })
 })
 
-test('400: a filter that is none', async () => {
+test('400: an invalid filter', async () => {
   expectProblem(await log('?created_after=yesterday'), 400, 'query.created_after')
   expectProblem(await log('?user_id=me'), 400, 'query.user_id')
   expectProblem(await log('?limit=101'), 400, 'query.limit')

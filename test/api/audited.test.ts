@@ -10,17 +10,17 @@ import { putRun } from './put-run.ts'
 import { addTenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
-/** What administers: by its scope, or because it is about tokens, members or the end of a trace. A new operation is in it by itself. */
+/** Administrative operations: by their scope, or because they concern tokens, members or the end of a trace. New operations are included automatically. */
 const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])
   .filter(([, { method, access }]) => method !== 'GET' && access === 'token')
   .filter(([, { scope, tag }]) => scope === 'org:admin' || scope === 'repos:admin' || tag === 'tokens' || tag === 'members')
   .map(([name]) => name)
   .concat('deleteAgentRun')
 
-/** Where the good request of every-endpoint.ts would change nothing. */
+/** Operations whose valid request in every-endpoint.ts would change nothing. */
 const changing: Partial<Record<EndpointName, Record<string, unknown>>> = { updateMember: { role: 'READER' } }
 
-/** What must have been done before, for there to be something to end. */
+/** The preceding operation that creates what the operation ends. */
 const first: Partial<Record<EndpointName, EndpointName>> = {
   deleteSecret: 'setSecret',
   deleteRepositorySecret: 'setRepositorySecret',
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** The operation's request about things of a new organization, as another ADMIN of it: so its user can be changed and removed. */
+/** The operation's request about objects of a new organization, by another ADMIN, so that its user can be changed and removed. */
 async function newRequest(name: EndpointName, round: string) {
   const tenant = await addTenant(app, `${name}-${round}`)
   const caller = await addTenant(app, `${name}-${round}-asking`)
@@ -52,11 +52,11 @@ async function newRequest(name: EndpointName, round: string) {
   return { tenant, caller, send: () => sendCall(app, { ...call, body: changing[name] ?? call.body }, caller.token) }
 }
 
-describe('every act of administration', () => {
-  test.each(acts)('%s is in the audit log of its organization: who, with what, to what', async name => {
+describe('every administrative operation', () => {
+  test.each(acts)('%s is in the audit log of its organization with user, token and target', async name => {
     const { tenant, caller, send } = await newRequest(name, 'done')
     const { status, body, headers } = await send()
-    // Its subject is not there yet.
+    // Not supported yet.
     if (status === 501) return
     expect({ status, body }).toMatchObject({ status: 200 })
     const [token] = await rows<{ id: number }>(app, 'select id from tokens where user_id = $1 and organization_id is null', [
@@ -73,7 +73,7 @@ describe('every act of administration', () => {
     }
   })
 
-  test.each(acts)('%s does not happen when it cannot be written down', async name => {
+  test.each(acts)('%s does not happen when it cannot be recorded', async name => {
     const { send } = await newRequest(name, 'refused')
     await rows(
       app,

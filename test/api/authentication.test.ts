@@ -45,7 +45,7 @@ async function request({ method, path, body }: Call, authorization?: string) {
 }
 
 describe('401', () => {
-  test('F94 F95 every way to have no good token is refused by every endpoint, in the same words, and nothing is written', async () => {
+  test('F94 F95 every endpoint refuses every kind of missing or invalid token with the same message, and writes nothing', async () => {
     const session = await app.signInLink()
     const forms: [string, string | undefined][] = [
       ['none', undefined],
@@ -87,7 +87,7 @@ describe('401', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('F94 a token in the query or in a cookie is none', async () => {
+  test('F94 a token in the query or in a cookie is ignored', async () => {
     for (const { method, path } of calls.filter(call => call.method === 'GET')) {
       const answer = await fetch(`${app.base_url}${path}?token=${good}&access_token=${good}`, {
         method,
@@ -98,7 +98,7 @@ describe('401', () => {
     }
   })
 
-  test('F95 two Authorization headers are none, though both are good', async () => {
+  test('F95 two Authorization headers are refused, even if both are valid', async () => {
     const line = `authorization: Bearer ${good}\r\n`
     const [answer] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}${line}connection: close\r\n\r\n`)
     expect(answer?.status).toBe(401)
@@ -106,7 +106,7 @@ describe('401', () => {
     expect(single?.status).toBe(200)
   })
 
-  test('comes before everything that is wrong with the request, its body unread', async () => {
+  test('comes before every other error of the request, and the body is not read', async () => {
     const [first] = calls
     const path = first?.path ?? ''
     for (const body of ['{', 'x'.repeat(100), '{"prompt":7}']) {
@@ -118,7 +118,7 @@ describe('401', () => {
     expect((await fetch(`${app.base_url}/v1/organizations/one/repos?limit=0`)).status).toBe(401)
   })
 
-  test('F114 begins with the request after the revocation, or after the end of its time', async () => {
+  test('F114 begins with the first request after the revocation or expiry', async () => {
     const token = await addToken(3_600)
     const me = () => app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
     expect((await me()).status).toBe(200)
@@ -132,14 +132,14 @@ describe('401', () => {
 })
 
 describe('200', () => {
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
       expect((await app.call('GET', '/v1/users/me', undefined, { authorization: `${scheme} ${good}` })).status).toBe(200)
   })
 })
 
-describe('what is kept of a token', () => {
-  test('F113 its digest alone: no table and no line of the log holds one', async () => {
+describe('the stored form of a token', () => {
+  test('F113 is its digest: no table and no line of the log contains a token', async () => {
     await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${good}` })
     await request(calls[0] as Call, 'Bearer wrong-token-that-must-not-be-logged')
     const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)

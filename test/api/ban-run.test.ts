@@ -71,7 +71,7 @@ describe('200', () => {
       await tx.query({ text: 'select 1 from runs where id = $1 for update', values: [child] })
       const response = ban({ agent_run_id: owner })
       await expect.poll(async () => (await waits()).length, { timeout: 2_000 }).toBe(1)
-      // As an event of the child would: in vain, and before anybody calls it a deadlock, where the ban has it.
+      // Locks like an event of the child: fails, before the deadlock detection, if the ban holds the lock.
       await tx.query({ text: `set local lock_timeout = '300ms'` })
       await tx.query({ text: 'select 1 from organizations where id = $1 for update', values: [app.org_id] })
       return { response }
@@ -81,7 +81,7 @@ describe('200', () => {
     expect(await get(child)).toMatchObject({ banned: false, status: 'cancelling' })
   })
 
-  test('twice, and ten times at once, is the same as once', async () => {
+  test('two requests, and ten parallel ones, have the effect of one', async () => {
     const id = await newRun('queued')
     const answers = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))
     expect(answers.map(({ status, body }) => [status, body.banned, body.status])).toEqual(answers.map(() => [200, true, 'cancelled']))
@@ -101,7 +101,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('what existing clients send besides is taken', async () => {
+  test('additional keys of existing clients are accepted', async () => {
     const id = await newRun('completed')
     const body = { agent_run_id: id, before_card_order_id: 'a0', after_card_order_id: null }
     expect(await ban(body)).toMatchObject({ status: 200, body: { banned: true } })
@@ -110,7 +110,7 @@ describe('200', () => {
 })
 
 describe('a banned run', () => {
-  test('is not resumed: 409 with that reason, and nothing is written; after unban it is', async () => {
+  test('is not resumed: 409 with that reason, and nothing is written; after unban it can be resumed', async () => {
     const id = await newRun('completed')
     await ban({ agent_run_id: id })
     const before = await contents(app)

@@ -51,7 +51,7 @@ describe('400', () => {
     ['a key twice in another spelling', '{"prompt":"x","\\u0070rompt":"y"}'],
     ['a form', 'prompt=x'],
   ]
-  test.each(wrong)('F104 F105 F107 a body that is, or holds, %s, for every endpoint that takes one', async (_, body) => {
+  test.each(wrong)('F104 F105 F107 a body that is, or contains, %s, for every endpoint with a body', async (_, body) => {
     const before = await contents(app)
     for (const call of calls) expectProblem(await post(call.path, body, json, call.method), 400, 'body')
     expect(await contents(app)).toEqual(before)
@@ -75,7 +75,7 @@ describe('400', () => {
     }
   })
 
-  test('a number that a double cannot represent is no object', async () => {
+  test('a number that a double cannot represent is not an object', async () => {
     const { path = '' } = calls.find(({ name }) => name === 'updateAgentRun') ?? {}
     expectProblem(await post(path, '9007199254740993', json, 'PATCH'), 400, 'body')
     for (const number of ['9007199254740993', '1e999'])
@@ -128,13 +128,13 @@ describe('413', () => {
     }
   })
 
-  test('F106 a chunked body that turns out larger, though it has no end', async () => {
+  test('F106 a chunked body that exceeds the limit, even if it has no end', async () => {
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
     const [answer] = await sendRaw(app, [head(create, 'transfer-encoding: chunked'), ...Array.from({ length: 26 }, () => chunk)])
     expect(answer?.status).toBe(413)
   })
 
-  test('in the one shape', async () => {
+  test('in the common format of errors', async () => {
     expectProblem(await post(create, `{"prompt":"${'x'.repeat(24 * 1024 * 1024)}"}`), 413)
   })
 })
@@ -150,7 +150,7 @@ describe('415', () => {
     '*/*',
     '',
   ]
-  test.each(types)('F107 a body of type %j, for every endpoint that takes one', async type => {
+  test.each(types)('F107 a body of type %j, for every endpoint with a body', async type => {
     for (const call of calls) expectProblem(await post(call.path, JSON.stringify(call.body), { 'content-type': type }, call.method), 415)
   })
 

@@ -56,7 +56,7 @@ describe('200', () => {
     expect([proposed.body.total, proposed.body.items.map((item: { id: number }) => item.id)]).toEqual([1, [own_pr]])
   })
 
-  test('edits its own pull requests, and others are unknown in the words of the answer', async () => {
+  test('edits its own pull requests, and others are reported as unknown', async () => {
     const edit = async (path: string) => (await call('PATCH', org(path), { state: 'open' })).body
     expect(await edit(`/prs/${own_pr}`)).toMatchObject({ success: true })
     const unknown = await edit('/prs/999999')
@@ -66,7 +66,7 @@ describe('200', () => {
     expect(await edit(`/repos/${app.repo_id}/prs/${other.pr_id}`)).toEqual(unknown)
   })
 
-  test('sees the organization it is bound to and no other of its user', async () => {
+  test('sees the organization that it is bound to and no other organization of its user', async () => {
     const { id } = await insertOrganization(app.db, 'Second')
     await addOldMembership(app, id, app.user_id, 'ADMIN')
     expect((await app.call('GET', '/v1/organizations')).body.total).toBe(2)
@@ -82,7 +82,7 @@ describe('200', () => {
 })
 
 describe('404', () => {
-  test('every operation answers for what is in another repository as for what never was, and changes nothing', async () => {
+  test('every operation treats objects of another repository as nonexistent, and changes nothing', async () => {
     const before = await contents(app)
     const named = tokenCalls({ org_id: app.org_id, user_id: app.user_id, ...other }).filter(
       ({ name }) => reachOf(endpoints[name]) === 'named',
@@ -113,7 +113,7 @@ describe('404', () => {
 })
 
 describe('403', () => {
-  test('whatever is about the organization, or about no repository', async () => {
+  test('operations on the organization, or without a repository', async () => {
     const before = await contents(app)
     const closed = tokenCalls({
       org_id: app.org_id,
@@ -131,7 +131,7 @@ describe('403', () => {
   })
 })
 
-test('what is free to a bound token reads the organization, and nothing else', () => {
+test('operations that a bound token may use read the organization, and nothing else', () => {
   const free = (Object.values(endpoints) as Endpoint[]).filter(
     row => row.access === 'token' && row.reach === undefined && reachOf(row) === 'free',
   )

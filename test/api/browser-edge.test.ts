@@ -55,7 +55,7 @@ describe('security headers', () => {
     }
   })
 
-  test('every request has an id of its own, whatever the client calls it', async () => {
+  test('every request has a unique id, regardless of the id that the client sends', async () => {
     const requestIds = async () =>
       (await app.call('GET', '/v1/users/me', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' })).headers.get('x-request-id')
     const ids = await Promise.all(Array.from({ length: 20 }, requestIds))
@@ -92,14 +92,14 @@ describe('another origin', () => {
     }
   })
 
-  test('F125 gets no permission where the operator turned it off', async () => {
+  test('F125 gets no permission if the operator turned it off', async () => {
     await using off = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_CORS_ORIGINS: 'off' })
     const answer = await off.call('GET', '/v1/users/me', undefined, { origin: ORIGIN })
     expect([answer.status, corsHeaders(answer.headers)]).toEqual([200, []])
     expect(corsHeaders((await preflight(off, ORIGIN)).headers)).toEqual([])
   })
 
-  test('gets it when it was named, never with credentials, on errors and streams too', async () => {
+  test('gets it if it is configured, never with credentials, also on errors and streams', async () => {
     for (const origin of [ORIGIN, 'http://localhost:3000']) {
       const requested = await preflight(open, origin)
       expect([requested.status, requested.headers.get('access-control-allow-origin')]).toEqual([204, origin])
@@ -118,7 +118,7 @@ describe('another origin', () => {
     }
   })
 
-  test('that only resembles a named one gets none', async () => {
+  test('that only resembles a configured one gets none', async () => {
     for (const origin of [
       `${ORIGIN}.evil.example`,
       'http://dashboard.example',
@@ -137,7 +137,7 @@ describe('the Host header', () => {
   const requestWithHost = async (to: App, host: string) =>
     (await sendRaw(to, `GET /v1/users/me HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${to.token}\r\nconnection: close\r\n\r\n`))[0]
 
-  test('F125 must name us: a page that has bound its own name to our address is refused', async () => {
+  test('F125 must be a name of the service: a page whose own name resolves to our address is refused', async () => {
     for (const host of [
       'evil.example',
       'evil.example:4600',
@@ -157,13 +157,13 @@ describe('the Host header', () => {
       expect({ host, status: (await requestWithHost(app, host))?.status }).toEqual({ host, status: 200 })
   })
 
-  test('may be one that the operator named', async () => {
+  test('may be one that the operator configured', async () => {
     expect((await requestWithHost(open, 'Runs.Example:443'))?.status).toBe(200)
     expect((await requestWithHost(open, 'localhost'))?.status).toBe(200)
     expect((await requestWithHost(open, 'x.runs.example'))?.status).toBe(403)
   })
 
-  test('is checked before anything else, public paths included', async () => {
+  test('is checked first, also on public paths', async () => {
     const [answer] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
     expect(answer?.status).toBe(403)
   })

@@ -22,7 +22,7 @@ const defaults = {
 }
 
 describe('200', () => {
-  test('before anything is set, the defaults; then what is set, and what is null or absent stays', async () => {
+  test('the defaults at first, then the set values; null or absent ones are unchanged', async () => {
     const { status, body } = await call('GET', own())
     expect({ status, body: CheckSuiteSettings.strict().parse(body) }).toEqual({ status: 200, body: defaults })
     let wanted: object = defaults
@@ -45,14 +45,14 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('no repository, or an invalid id', async () => {
+  test('a missing repository, or an invalid id', async () => {
     for (const query of ['', '?repo_id=', '?repo_id=one', '?repo_id=1&repo_id=2']) {
       expectProblem(await call('GET', query), 400, 'query.repo_id')
       expectProblem(await call('PUT', query, {}), 400, 'query.repo_id')
     }
   })
 
-  test('what is out of bounds is named, and nothing of it is kept', async () => {
+  test('values out of bounds are named, and nothing is stored', async () => {
     const before = await contents(app)
     const many = Array.from({ length: 101 }, (_, n) => `check ${n}`)
     const wrong: [string, unknown, string?][] = [
@@ -75,7 +75,7 @@ describe('400', () => {
 })
 
 describe('404', () => {
-  test("another organization's repository, in the words of one that never was", async () => {
+  test("another organization's repository, with the message for a nonexistent one", async () => {
     const before = await contents(app)
     for (const [method, body] of [['GET'], ['PUT', {}]] as const) {
       const foreign = expectProblem(await call(method, `?repo_id=${other.repo_id}`, body), 404)

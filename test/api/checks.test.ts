@@ -22,7 +22,7 @@ const at = (repo_id = app.repo_id) => `${org()}/repos/${repo_id}/checks`
 const put = (checks: unknown) => app.call('PUT', at(), { checks })
 
 describe('the checks of a repository', () => {
-  test('200: none at first, then what is set, in its order', async () => {
+  test('200: none at first, then the set ones, in their order', async () => {
     const { status, body } = await app.call('GET', at())
     const nothing = { checks: [], updated_at: null, updated_by: null }
     expect({ status, body: CheckCommands.strict().parse(body) }).toEqual({ status: 200, body: nothing })
@@ -58,7 +58,7 @@ describe('the checks of a repository', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('403 for who may not, 404 for a repository of others; the audit log has the names and not the commands', async () => {
+  test('403 without permission, 404 for a repository of another organization; the audit log has the names and not the commands', async () => {
     const reader = await addPerson(app, 'READER')
     expect((await reader.request('GET', `/repos/${app.repo_id}/checks`)).status).toBe(200)
     expectProblem(await reader.request('PUT', `/repos/${app.repo_id}/checks`, { checks: [] }), 403)
@@ -72,7 +72,7 @@ describe('the checks of a repository', () => {
     expect(JSON.parse(last?.detail)).toEqual({ names: ['test'] })
   })
 
-  test('they go with their repository', async () => {
+  test('they are deleted with their repository', async () => {
     const { body } = await app.call('POST', `${org()}/repos`, { url: 'https://git.example.com/goes.git' })
     await app.call('PUT', at(body.id), { checks: [{ name: 'a', command: 'b' }] })
     expect((await app.call('DELETE', `${org()}/repos/${body.id}`)).status).toBe(200)
@@ -135,7 +135,7 @@ describe('the checks of a pull request', () => {
     expect(await shown()).toMatchObject({ conclusion: 'success', attempt: 2, started_at: expect.any(String) })
   })
 
-  test('404: a pull request of others', async () => {
+  test('404: a pull request of another organization', async () => {
     expectProblem(await app.call('GET', `${org()}/prs/424242/checks`), 404)
   })
 })

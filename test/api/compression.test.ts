@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** What goes over the wire, as it is. */
+/** The raw response. */
 async function wire(path: string, encoding: string | null, headers: Record<string, string> = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>()
   const given = { authorization: `Bearer ${app.token}`, ...(encoding !== null && { 'accept-encoding': encoding }), ...headers }
@@ -36,7 +36,7 @@ async function wire(path: string, encoding: string | null, headers: Record<strin
 }
 const unpack = { br: brotliDecompressSync, gzip: gunzipSync }
 
-test('JSON, the API document and files of the page are sent as br or gzip to who takes it, and in a part of the bytes', async () => {
+test('JSON, the API document and files of the page are sent as br or gzip to clients that accept it, in fewer bytes', async () => {
   expect(assets.length).toBeGreaterThan(1)
   for (const [path, most] of [[logs, 0.15], ['/openapi.json', 0.2], ...assets.map(path => [path, 0.4] as const)] as const) {
     const plain = await wire(path, null)
@@ -62,7 +62,7 @@ test.each([
   expect((await wire(logs, accepted)).encoding).toBe(encoding)
 })
 
-test('never: small answers, event streams, sign-in, git', async () => {
+test('never: small responses, event streams, sign-in, git', async () => {
   expect((await wire('/healthz', 'br')).encoding).toBeNull()
   for (const path of ['/session', `/git/${app.org_id}/${app.repo_id}.git/info/refs?service=git-upload-pack`])
     expect([path, (await wire(path, 'br, gzip')).encoding]).toEqual([path, null])
@@ -75,7 +75,7 @@ test('never: small answers, event streams, sign-in, git', async () => {
   gone.abort()
 })
 
-test('a file that the client has already, in the encoding that it has, is 304', async () => {
+test('a file that the client already has, in the same encoding, is 304', async () => {
   for (const encoding of ['br', 'gzip']) {
     const { etag } = (await wire(assets[0] ?? '', encoding)).headers
     const again = await wire(assets[0] ?? '', encoding, { 'if-none-match': etag ?? '' })

@@ -30,7 +30,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const own_paths = operations.filter(({ operationId }) => operationId in endpoints)
 const share_ms = total_ms / own_paths.length / 2
 
-/** Checks as many requests as there is time for, and leaves none on its way. */
+/** Checks as many requests as there is time for, and waits for all of them. */
 async function checkEach<T>(requests: fc.Arbitrary<T>, numRuns: number, check: (given: T) => Promise<void>): Promise<void> {
   const end = performance.now() + share_ms
   const property = fc.asyncProperty(requests, async given => {
@@ -117,7 +117,7 @@ function expectDocumented(operation: Operation, { status, headers, body }: Answe
   if (/json$/.test(type)) expect(mistakesOf(operation, status, body)).toEqual([])
 }
 
-describe('what the document allows gets an answer that it describes, and a refusal has changed nothing', () => {
+describe('a request that the document allows gets a described response, and a refusal changes nothing', () => {
   test.each(own_paths.map(operation => [operation.operationId, operation] as const))('%s', async (_name, operation) => {
     const target = await newTarget(operation)
     let before = await contents(app)
@@ -133,7 +133,7 @@ describe('what the document allows gets an answer that it describes, and a refus
   })
 })
 
-/** Texts for a parameter: numbers in spellings that are none, other kinds, beyond the limits. */
+/** Texts for a parameter: invalid spellings of numbers, other types, values beyond the limits. */
 const texts = ['', ' ', '-1', '+1', '1e2', '0x10', '%2010', '1.0', '1_0', 'NaN', '１', 'null', 'true', 'True', 'x', '\0', '9'.repeat(20)]
 const parameterTexts = ({ schema }: Parameter, known: Known) =>
   fc.oneof(
@@ -159,14 +159,14 @@ function isAllowedText(operation: Operation, parameter: Parameter, text: string)
   )
 }
 
-/** One that can be sent as the value of a header, and arrives as it is. */
+/** A text that can be sent unchanged as the value of a header. */
 const isHeader = (text: string) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)
 
-/** One that the router takes for a part of a path, neither too long nor a step up. */
+/** A text that the router accepts as a segment of a path: not too long and not `..`. */
 const isPathPart = (text: string) => /^[^\0]{1,60}$/.test(text) && text.isWellFormed() && !/^\.\.?$/.test(text)
 
 type Bad = Given & { wrong: string[] }
-/** Requests with one thing wrong, and where. */
+/** Requests with one error, and its location. */
 function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
   const schema = bodySchema(operation)
   const sendable = { path: isPathPart, query: () => true, header: isHeader }
@@ -182,7 +182,7 @@ function bad(operation: Operation, target: Target): fc.Arbitrary<Bad> | null {
     ...operation.parameters.flatMap(parameter => {
       const isWrong = (text: string) => sendable[parameter.in](text) && !isAllowedText(operation, parameter, text)
       const all = parameterTexts(parameter, target.known)
-      // Of some texts none is wrong.
+      // Some parameters accept every text.
       if (!fc.sample(all, { seed, numRuns: 200 }).some(isWrong)) return []
       return [fc.tuple(good(operation, target), all.filter(isWrong)).map(([given, text]) => withText(given, parameter, text))]
     }),
@@ -220,7 +220,7 @@ describe('a request that the document does not allow is a 400 with its location,
   })
 })
 
-test('a body of bytes that are broken somewhere gets an answer that the document describes', async () => {
+test('a body with invalid bytes gets a response that the document describes', async () => {
   const operation = own_paths.find(({ operationId }) => operationId === 'createAgentRun') as Operation
   const { call, token } = await newTarget(operation)
   const text = Buffer.from('{"prompt":"x","tags":["a"],"metadata":{"a":[1,2]}}')
@@ -243,7 +243,7 @@ test('a body of bytes that are broken somewhere gets an answer that the document
   )
 })
 
-test('what the schema of a create allows is taken, and comes back as it was sent', async () => {
+test('every create request that the schema allows is accepted, and returned as it was sent', async () => {
   const sound = (max: number) =>
     fc
       .string({ unit: 'binary', minLength: 1, maxLength: max })

@@ -1,6 +1,6 @@
 import { type App, rows } from '../start-app.ts'
 
-/** What every answered request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers report every few seconds, and acquire ticks. */
+/** Rows that every request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers report every few seconds, and acquire ticks. */
 const traces: Record<string, { text?: string; rows?: string }> = {
   rate_windows: { rows: 'false' },
   idempotency_keys: { rows: 'answer is not null' },
@@ -17,13 +17,13 @@ async function nothingUnderWay(app: App): Promise<void> {
     if ((await rows(app, text)).length === 0) return
 }
 
-/** Every table with a digest of all its rows, of one moment: equal before and after means that nothing was changed. */
+/** Every table with a digest of all its rows in one snapshot: equal before and after means that nothing changed. */
 export async function contents(app: App): Promise<Record<string, string>> {
   await nothingUnderWay(app)
   return contentsNow(app)
 }
 
-/** The same without waiting for what is under way: for rows that a test itself has put there so. */
+/** The same without waiting for active work: for rows that a test itself inserted in that state. */
 export async function contentsNow(app: App): Promise<Record<string, string>> {
   const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public' order by 1`)
   const digests = tables.map(({ name }) => {

@@ -5,8 +5,8 @@ import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 import { problems } from '../../src/contract/error-codes.ts'
 
 /**
- * Where each operation has its own tests, by area or alone; a new operation does not compile without its line. What every operation of its
- * kind can answer (401, 403, 404 of a path, 413, 415, 429 …) is proved for all of them in matrix, tenants, bodies, conformance and limits.
+ * The test file of each operation; a new operation does not compile without its line. The responses that every operation of its
+ * kind can have (401, 403, 404 of a path, 413, 415, 429 …) are tested for all of them in matrix, tenants, bodies, conformance and limits.
  */
 const homes: Record<EndpointName, string[]> = {
   createAgentRun: ['create-run', 'create-run-refused', 'dry-run', 'quota'],
@@ -174,7 +174,7 @@ test('every operation has a file of tests, and it requests the path', () => {
   expect(unused.map(({ name, endpoint }) => `${name}: ${homes[name]} never ask for ${endpoint.path}`)).toEqual([])
 })
 
-test('there is a describe or a test for 200, or for its substitute, and for every refusal of an operation’s own', () => {
+test('there is a describe or a test for 200, or for its substitute, and for every refusal that is specific to an operation', () => {
   const missing = rows.flatMap(({ name, endpoint, text }) => {
     const own = (endpoint.problems ?? []).map(code => problems[code].status as number)
     const wanted = own.includes(501) ? own : [200, ...own]

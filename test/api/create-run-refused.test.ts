@@ -13,7 +13,7 @@ beforeAll(async () => {
   before = await contents(app)
 })
 afterAll(async () => {
-  // None of the refusals above has left a trace.
+  // None of the refusals above wrote anything.
   expect(await contents(app)).toEqual(before)
   await app[Symbol.asyncDispose]()
 })
@@ -95,7 +95,7 @@ describe('F104 F120 400 names the field', () => {
   ]
   test.each(mistakes)('%s', async (_, mistake, field) => void expectProblem(await create({ prompt: 'x', ...mistake }), 400, field))
 
-  test('several mistakes are reported together, those of the path too', async () => {
+  test('several errors are reported together, including those of the path', async () => {
     const body = { prompt: ' ', repo_id: 'a', tags: 7, budget: { max_steps: 1.5 } }
     const problem = expectProblem(await create(body), 400, 'body.prompt', 'body.repo_id', 'body.tags', 'body.budget.max_steps')
     expect(problem.code).toBe('invalid_request')
@@ -108,13 +108,13 @@ describe('F104 F120 400 names the field', () => {
     expectProblem({ status: response.status, headers: response.headers, body: await response.json() }, 400, 'body')
   })
 
-  test('an unknown model, with the list of those that can be named', async () => {
+  test('an unknown model, with the list of the available ones', async () => {
     const { detail } = expectProblem(await create({ prompt: 'x', model: 'nobody/nothing' }), 400, 'body.model')
     expect(detail).toContain('nobody/nothing')
     expect(detail).toContain('scripted/playbook')
   })
 
-  test('an agent that is not installed, with the list of those that are', async () => {
+  test('an agent that is not installed, with the list of the installed ones', async () => {
     const { detail } = expectProblem(await create({ prompt: 'x', agent_type: 'claude_code' }), 400, 'body.agent_type')
     expect(detail).toContain('claude_code')
     expect(detail).toContain('built_in')
@@ -130,7 +130,7 @@ describe('F104 F120 400 names the field', () => {
 })
 
 describe('403', () => {
-  test('another organization, even with a body that is a mistake', async () => {
+  test('another organization, even with an invalid body', async () => {
     expectProblem(await app.call('POST', path(other.org_id), { prompt: 'x', repo_id: other.repo_id }), 403)
     expectProblem(await app.call('POST', path(other.org_id), { prompt: '' }), 403)
     expectProblem(await app.call('POST', path(424_242), {}), 403)
@@ -138,13 +138,13 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test("another organization's repository, in the words of one that never was", async () => {
+  test("another organization's repository, with the message for a nonexistent one", async () => {
     const foreign = expectProblem(await create({ prompt: 'x', repo_id: other.repo_id }), 404)
     const unknown = expectProblem(await create({ prompt: 'x', repo_id: 424_242 }), 404)
     expect({ ...foreign, request_id: '' }).toEqual({ ...unknown, request_id: '' })
   })
 
-  test("another organization's run as parent, in the words of one that never was", async () => {
+  test("another organization's run as parent, with the message for a nonexistent one", async () => {
     const foreign = expectProblem(await create({ prompt: 'x', parent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await create({ prompt: 'x', parent_run_id: 424_242 }), 404)
     expect({ ...foreign, request_id: '' }).toEqual({ ...unknown, request_id: '' })

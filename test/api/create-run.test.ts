@@ -20,7 +20,7 @@ const create = (body: unknown) => app.call('POST', path(), body)
 const createAs = (who: Organization, body: unknown) => app.call('POST', path(who.org_id), body, { authorization: `Bearer ${who.token}` })
 
 describe('200', () => {
-  test('only a prompt is needed; the answer is the queued run', async () => {
+  test('only a prompt is required; the response is the queued run', async () => {
     const { status, headers, body } = await create({ prompt: '  Fix the bug\nin total()  ' })
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -34,7 +34,7 @@ describe('200', () => {
     expect((await app.call('GET', `${path()}/${body.id}`)).body).toEqual(body)
   })
 
-  test('the prompt is entry 1 of the trace before the answer', async () => {
+  test('the prompt is entry 1 of the trace before the response', async () => {
     const { body } = await create({ prompt: 'Hello', images: ['data:image/png;base64,iVBORw0KGgo='] })
     const [first, ...rest] = await allLogs(app, body.id)
     expect(rest).toEqual([])
@@ -53,7 +53,7 @@ describe('200', () => {
     })
   })
 
-  test('everything that may be given is kept', async () => {
+  test('every option is stored', async () => {
     const parent = await create({ prompt: 'parent' })
     const given = { title: ' My title ', tags: ['a', ' b ', 'a'], base_ref: 'main', model: 'scripted/playbook', agent_type: 'built_in' }
     const budget = { max_cost_usd: '1.50', max_steps: 7, max_active_seconds: 60, max_wall_seconds: 600 }
@@ -71,7 +71,7 @@ describe('200', () => {
     expect(await rows(app, 'select auto_create_pr from runs where id = $1', [body.id])).toEqual([{ auto_create_pr: false }])
   })
 
-  test('a run that has a parent is linked with it, in the traces of both', async () => {
+  test('a run with a parent is linked with it, in the traces of both', async () => {
     const parent = await create({ prompt: 'parent' })
     const child = await create({ prompt: 'child', parent_run_id: parent.body.id })
     const linksOf = async (id: number) => {
@@ -97,7 +97,7 @@ describe('200', () => {
     expect({ status, body }).toMatchObject({ status: 200, body: { repo_id: app.repo_id, metadata: null } })
   })
 
-  test('metadata comes back as it was sent, key for key and digit for digit', async () => {
+  test('metadata is returned as it was sent, key for key and digit for digit', async () => {
     const metadata = '{"z":1,"a":{"nested":[null,true,"\\u0001 \\\\ud800 😀"]},"__proto__":{"x":1},"id":1234567890123456789,"huge":1e999}'
     const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' }
     const response = await fetch(app.base_url + path(), { method: 'POST', headers, body: `{"prompt":"x","metadata":${metadata}}` })
@@ -111,7 +111,7 @@ describe('200', () => {
     }
   })
 
-  test('webhooks are kept, their secrets sealed, and nothing of them is shown', async () => {
+  test('webhooks are stored, their secrets encrypted, and not shown', async () => {
     const webhooks = [
       { url: 'https://hooks.example.org/a?b=c', secret: 'of-the-hook' },
       { url: 'http://93.184.216.34/', secret: null },
@@ -167,15 +167,15 @@ describe('200', () => {
     expect((await allLogs(app, body.id))[0].observation.text).toBe(prompt)
   })
 
-  test('a prompt of 200,000 characters is taken, emoji counted as one each', async () => {
+  test('a prompt of 200,000 characters is accepted, each emoji counted as one', async () => {
     const { status, body } = await create({ prompt: `  ${'😀'.repeat(200_000)}\n` })
     expect(status).toBe(200)
     expect(body.prompt).toBe('😀'.repeat(200_000))
   })
 })
 
-describe('where it starts', () => {
-  test('at a branch, a tag or a commit that the repository has, by its SHA from then on', async () => {
+describe('starting point', () => {
+  test('is a branch, a tag or a commit of the repository, and recorded as a SHA', async () => {
     const { base_sha } = (await create({ prompt: 'x' })).body
     for (const base_ref of ['main', 'refs/heads/main', base_sha]) {
       const { status, body } = await create({ prompt: 'x', base_ref })
@@ -184,8 +184,8 @@ describe('where it starts', () => {
   })
 })
 
-describe('which repository', () => {
-  test('the only one, else the default, else 400 that names repo_id; none at all is 404', async () => {
+describe('repository', () => {
+  test('is the only one, else the default, else 400 that names repo_id; 404 if there is none', async () => {
     const who = await addOrganization(app, 'Repositories')
     const register = (name: string) => putRepository({ db: app.db, org_id: who.org_id }, name)
     const none = expectProblem(await createAs(who, { prompt: 'x' }), 404)
@@ -199,7 +199,7 @@ describe('which repository', () => {
     expect((await createAs(who, { prompt: 'x' })).body.repo_id).toBe(second)
   })
 
-  test('none on request, with repo_id null or absent; a repository together with that is a mistake', async () => {
+  test('is none on request, with repo_id null or absent; a repository together with that is an error', async () => {
     expect((await create({ prompt: 'x', repo_id: null, repoless: true })).body).toMatchObject({
       repo_id: null,
       base_ref: null,
@@ -209,7 +209,7 @@ describe('which repository', () => {
     expectProblem(await create({ prompt: 'x', repo_id: app.repo_id, repoless: true }), 400, 'body.repoless')
   })
 
-  test('one whose remote is away is taken, and its commit is found out later', async () => {
+  test('may have an unavailable remote, and its commit is determined later', async () => {
     const who = await addTenant(app, 'Away')
     const { status, body } = await createAs(who, { prompt: 'x', base_ref: 'topic' })
     expect({ status, body }).toMatchObject({ status: 200, body: { base_ref: 'topic', base_sha: null, repo_id: who.repo_id } })

@@ -17,7 +17,7 @@ const in_a_while = (seconds: number) => new Date(Date.now() + seconds * 1000).to
 
 describe('POST …/tokens', () => {
   describe('200', () => {
-    test('F113 a token that works at once, shown once, kept as a digest', async () => {
+    test('F113 a token that works immediately, is shown once and stored as a digest', async () => {
       const token = await made(member, { name: ' nightly ' })
       expect(token).toMatchObject({
         ...{ name: 'nightly', kind: 'personal', prefix: 'arun_p_', scopes: null, repository_ids: null, wire_profile: 'standard' },
@@ -37,14 +37,14 @@ describe('POST …/tokens', () => {
         })
     })
 
-    test('it is good for this organization alone, though its user is in another one too', async () => {
+    test('it is valid for this organization only, though its user is also a member of another one', async () => {
       await insertMembership(app.db, other.org_id, member.user_id, 'ADMIN')
       const { token } = await made(member)
       expectProblem(await requestWith(app, token, 'GET', `/v1/organizations/${other.org_id}/repos`), 403)
       await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, member.user_id])
     })
 
-    test('scopes, in their order and once each, bound what it may do', async () => {
+    test('scopes, in their order and once each, limit it', async () => {
       const { token, scopes } = await made(member, { scopes: ['org:read', 'runs:read', 'org:read'] })
       expect(scopes).toEqual(['runs:read', 'org:read'])
       expect((await requestWith(app, token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)).status).toBe(200)
@@ -58,7 +58,7 @@ describe('POST …/tokens', () => {
       expect(repository_ids).toEqual([app.repo_id])
     })
 
-    test('an end, as a duration or as a time', async () => {
+    test('an expiry, as a duration or as a time', async () => {
       const { created_at, expires_at } = await made(member, { expires_in_seconds: 3_600 })
       expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(3_600_000)
       expect((await made(member, { expires_at: '2999-01-01T00:00:00+01:00' })).expires_at).toBe('2998-12-31T23:00:00.000Z')
@@ -95,7 +95,7 @@ describe('POST …/tokens', () => {
       expect((await of_all(own)()).repository_ids).toEqual([app.repo_id])
     })
 
-    test('its end, unless it is of the web interface', async () => {
+    test('its expiry, unless it is a token of the web interface', async () => {
       const own = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
       const [row] = await rows<{ expires_at: Date }>(app, 'select expires_at from tokens where id = $1', [own.token_id])
       expect((await made(own)).expires_at).toBe(row?.expires_at.toISOString())
@@ -127,7 +127,7 @@ describe('POST …/tokens', () => {
       expect(await contents(app)).toEqual(before)
     })
 
-    test('a repository of another organization, in the words for one that never was', async () => {
+    test('a repository of another organization, with the message for a nonexistent one', async () => {
       const foreign = expectProblem(await create(admin, { repository_ids: [app.repo_id, other.repo_id] }), 400, 'body.repository_ids.1')
       const never = expectProblem(await create(admin, { repository_ids: [app.repo_id, 424_242] }), 400, 'body.repository_ids.1')
       expect({ ...foreign, request_id: '' }).toEqual({ ...never, request_id: '' })
@@ -148,27 +148,27 @@ describe('POST …/tokens', () => {
       return problem.detail
     }
 
-    test('a scope that the role of the caller does not have', async () => {
+    test('a scope that the role of the caller lacks', async () => {
       for (const scope of ['repos:admin', 'org:admin'])
         expect(await refused(member, { scopes: ['runs:read', scope] }, 'body.scopes')).toContain(scope)
     })
 
-    test('a scope that the token of the caller does not have, though the role does', async () => {
+    test('a scope that the token of the caller lacks, though the role has it', async () => {
       const bound = await addCaller(app, app.user_id, { scopes: ['runs:read', 'runs:write'] })
       expect(await refused(bound, { scopes: ['runs:read', 'logs:read'] }, 'body.scopes')).toContain('logs:read')
     })
 
-    test('a scope that the role of the other user does not have', async () => {
+    test('a scope that the role of the other user lacks', async () => {
       expect(await refused(admin, { user_id: reader.user_id, scopes: ['runs:write'] }, 'body.scopes')).toContain('role READER')
       expect(await refused(admin, { user_id: await addService(app, 'READER'), scopes: ['org:admin'] }, 'body.scopes')).toContain('READER')
     })
 
-    test('nothing that could be given at all', async () => {
+    test('no scope that the caller could grant', async () => {
       const bound = await addCaller(app, app.user_id, { scopes: ['runs:write', 'org:admin'] })
       await refused(bound, { user_id: reader.user_id }, 'body.scopes')
     })
 
-    test('an end after that of the token that makes it', async () => {
+    test('an expiry after that of the creating token', async () => {
       const short = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
       await refused(short, { expires_in_seconds: 3_700 }, 'body.expires_in_seconds')
       await refused(short, { expires_at: in_a_while(3_700) }, 'body.expires_at')
@@ -178,11 +178,11 @@ describe('POST …/tokens', () => {
       expect(await refused(member, { user_id: reader.user_id })).toContain('org:admin')
       const bound = await addCaller(app, app.user_id, { scopes: ['runs:read', 'runs:write'] })
       expect(await refused(bound, { user_id: reader.user_id })).toContain('org:admin')
-      // In the same words whether the user is there or not.
+      // The same message whether the user exists or not.
       expect(await refused(bound, { user_id: 424_242 })).toContain('org:admin')
     })
 
-    test('F100 a reader, and a token that only reads, make none', async () => {
+    test('F100 a reader, or a read-only token', async () => {
       expect(await refused(reader, {})).toContain('runs:write')
       const reading = await addCaller(app, app.user_id, { scopes: ['runs:read', 'org:read', 'org:admin'] })
       expect(await refused(reading, { scopes: ['runs:read'] })).toContain('runs:write')
@@ -192,7 +192,7 @@ describe('POST …/tokens', () => {
       expectProblem(await requestWith(app, app.token, 'POST', `/v1/organizations/${other.org_id}/tokens`, { name: 'x' }), 403)
     })
 
-    test('a chain of tokens never widens: each is bounded by the one before it', async () => {
+    test('a chain of tokens never gains rights: each is limited by its creator', async () => {
       const first = await made(member, { scopes: ['runs:read', 'runs:write'], repository_ids: [app.repo_id], expires_in_seconds: 3_600 })
       const make = (token: string, body: Record<string, unknown>) =>
         requestWith(app, token, 'POST', `/v1/organizations/${app.org_id}/tokens`, { name: 't', ...body })
@@ -205,7 +205,7 @@ describe('POST …/tokens', () => {
   })
 
   describe('404', () => {
-    test('a user of another organization, in the words for one that never was', async () => {
+    test('a user of another organization, with the message for a nonexistent one', async () => {
       const foreign = expectProblem(await create(admin, { user_id: other.user_id }), 404)
       const never = expectProblem(await create(admin, { user_id: 424_242 }), 404)
       expect({ ...foreign, request_id: '' }).toEqual({ ...never, request_id: '' })
@@ -214,7 +214,7 @@ describe('POST …/tokens', () => {
 })
 
 describe('a token after its user has changed', () => {
-  test('it shrinks with the role at the next request, and grows back no further than its original scopes', async () => {
+  test('it loses rights with the role at the next request, and never regains more than its original scopes', async () => {
     const person = await addPerson(app, 'MEMBER')
     const wide = await made(person)
     const narrow = await made(person, { scopes: ['runs:read', 'runs:write'] })

@@ -64,7 +64,7 @@ function expectAway(answer: Answer) {
   expect(expectProblem(answer, 503).code).toBe('unavailable')
   expect(answer.headers.get('retry-after')).toBe('2')
 }
-/** Polls until the database has been found again. */
+/** Polls until the service uses the database again. */
 async function untilReady() {
   const deadline = Date.now() + 10_000
   while ((await call('/readyz')).status !== 200) if (Date.now() > deadline) throw new Error('the service did not find its database again')
@@ -86,7 +86,7 @@ describe('with a database', () => {
 })
 
 describe('without its database', () => {
-  test('the process lives, is not ready, and reports every request as retryable', async () => {
+  test('the process is live, is not ready, and reports every request as retryable', async () => {
     await proxy.down()
     expect((await call('/healthz')).status).toBe(200)
     expect((await call('/openapi.json')).status).toBe(200)
@@ -102,7 +102,7 @@ describe('without its database', () => {
     expectProblem(await call('/v1/users/me', created.toLowerCase()), 401)
   })
 
-  test('it is found again without a restart, once and not twice', async () => {
+  test('it is used again without a restart, and the recovery is reported once', async () => {
     for (let i = 0; i < 3; i++) {
       await proxy.up()
       await untilReady()
@@ -146,7 +146,7 @@ describe('without its database', () => {
   })
 })
 
-test('a statement that waits for a lock is given up, and the connection is as good as before', async () => {
+test('a statement that waits for a lock is given up, and the connection remains usable', async () => {
   await using patient = new Database(proxy.url, { max: 1, on_error: () => {}, statement_ms: 200 })
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table organizations' })

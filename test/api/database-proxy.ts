@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to a database that can be taken away and given back: connections through it die with `down`, and new ones are refused until `up`. */
+/** A proxy to a database that can be interrupted: `down` breaks its connections, and new ones are refused until `up`. */
 export class DatabaseProxy implements AsyncDisposable {
   readonly #target: URL
   readonly #sockets = new Set<Socket>()
@@ -50,12 +50,12 @@ export class DatabaseProxy implements AsyncDisposable {
     if (server) await new Promise(resolve => server.close(resolve))
   }
 
-  /** The server does not answer any more, but nothing is closed. */
+  /** The server stops responding, but closes nothing. */
   silence(): void {
     this.#silent = true
   }
 
-  /** It answers again, on new connections: what was sent to it meanwhile is lost. */
+  /** It responds again, on new connections: what was sent to it in between is lost. */
   speak(): void {
     this.#silent = false
   }

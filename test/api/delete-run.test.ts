@@ -39,7 +39,7 @@ describe('200', () => {
     expect(body.items.map((run: { id: number }) => run.id)).not.toContain(id)
   })
 
-  test('with it go entries, journal, messages, events and change; its folder is left to the sweep of its machine', async () => {
+  test('entries, journal, messages, events and change are deleted with it; its folder is left to the sweep of its machine', async () => {
     const id = await newRun('completed')
     await append(app.db, app.org_id, id, null, { records: [{ kind: 'message', key: null, body: '{}' }] })
     await rows(app, `insert into changes values ($1, $2, 'a', 'b', 1, 1, 1, '[]', 'p', false)`, [id, app.org_id])
@@ -55,7 +55,7 @@ describe('200', () => {
     ])
   })
 
-  test('children and pull requests stay, without it', async () => {
+  test('children and pull requests remain, without a link to it', async () => {
     const id = await newRun('completed')
     const pr = await putPullRequest(app, id)
     const child = await newRun('running', { parent_run_id: id })
@@ -66,7 +66,7 @@ describe('200', () => {
     ])
   })
 
-  test('it is written down who did it', async () => {
+  test('the audit log names the user', async () => {
     const id = await newRun('failed', { title: 'Gone' })
     const { headers } = await remove(id)
     expect(
@@ -92,7 +92,7 @@ describe('200', () => {
     expect(JSON.parse(event?.data ?? '')).toEqual({ seq: Number(event?.id), type: 'agent_run.deleted', agent_run_id: id, run: null })
   })
 
-  test('of ten at once one deletes it, the others do not find it', async () => {
+  test('of ten parallel requests one deletes it, and the others get 404', async () => {
     const id = await newRun('completed')
     const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 404)])
@@ -119,7 +119,7 @@ describe('403 and 404', () => {
 })
 
 describe('409', () => {
-  test.each(statuses.filter(status => !ended.includes(status)))('a run that is %s stays as it is', async status => {
+  test.each(statuses.filter(status => !ended.includes(status)))('a run that is %s is unchanged', async status => {
     const id = await newRun(status)
     const before = await contents(app)
     const problem = expectProblem(await remove(id), 409)

@@ -72,7 +72,7 @@ export const isAllowedParameter = ({ path, method, parameters }: Operation, para
     value,
   ) as boolean
 
-/** What is wrong with a JSON answer of this status by the document, a key that it does not know included. */
+/** The errors of a JSON response of this status according to the document, unknown keys included. */
 export function mistakesOf({ path, method, responses }: Operation, status: number, body: unknown): unknown[] {
   const location =
     status === 200

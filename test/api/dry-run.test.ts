@@ -20,7 +20,7 @@ beforeAll(async () => {
     AGENTRUN_WORKER_CONCURRENCY: '0',
     AGENTRUN_LIMIT_AGENT_CREATION: '500/60',
   })
-  // Nothing shall start what is created here, and yet a worker shall be there that could.
+  // No worker may start the runs created here, but a worker that could must be registered.
   await rows(app, 'update workers set concurrency = 1')
   other = await addTenant(app)
 })
@@ -36,7 +36,7 @@ const dry = async (body: unknown) => {
 const written = () => contents(app)
 
 describe('200', () => {
-  test('the result describes what a create would create, and the create then does just that', async () => {
+  test('the result describes the run that a create then creates', async () => {
     const body = { prompt: 'Look around', base_ref: 'refs/heads/main', metadata: { a: 1 }, webhooks: [{ url: 'https://example.org' }] }
     const prediction = await dry(body)
     const run = AgentRun.parse((await create(body)).body)
@@ -54,7 +54,7 @@ describe('200', () => {
     expect(prediction.environment).toMatchObject({ sandbox: ready.sandbox, blocked: ready.workers_reason })
   })
 
-  test('a bound in money that bounds nothing, as the price of the model is not known', async () => {
+  test('a cost limit without effect, because the price of the model is unknown', async () => {
     const codes = async (body: object) => (await dry({ prompt: 'x', ...body })).notices.map(notice => notice.code)
     const model = 'openai-compatible/some'
     expect(await codes({ model, budget: { max_cost_usd: 1 } })).toEqual(['price_unknown'])
@@ -90,7 +90,7 @@ describe('200', () => {
     expect((await create({ prompt: 'x' }, '?dry_run=false')).body).toMatchObject({ status: 'queued' })
   })
 
-  test('a key of idempotency is kept for the create that follows', async () => {
+  test('an idempotency key remains unused for the create that follows', async () => {
     const key = { 'idempotency-key': 'for-the-create' }
     expect((await app.call('POST', `${path()}?dry_run=true`, { prompt: 'x' }, key)).body.dry_run).toBe(true)
     expect((await app.call('POST', path(), { prompt: 'x' }, key)).body).toMatchObject({ status: 'queued' })
@@ -107,14 +107,14 @@ describe('obstacles', () => {
     ['a playbook with a mistake', { prompt: '```playbook\n- nothing: here\n```' }, { code: 'invalid_request', field: 'prompt' }],
     ['a webhook to ourselves', { webhooks: [{ url: 'http://localhost' }] }, { code: 'invalid_request', field: 'webhooks.0.url' }],
   ]
-  test.each(problems)('%s: in the code and words with which a create is refused', async (_, given, expected) => {
+  test.each(problems)('%s: with the code and message of the refusal of a create', async (_, given, expected) => {
     const body = { prompt: 'x', ...given }
     const { blocking_problems } = await dry(body)
     expect(blocking_problems).toMatchObject([expected])
     expect((await create(body)).body).toMatchObject({ code: blocking_problems[0]?.code, detail: blocking_problems[0]?.detail })
   })
 
-  test('what only the transaction finds out: a quota that is used up', async () => {
+  test('an obstacle that only the transaction detects: a quota that is used up', async () => {
     await rows(app, 'update organizations set runs_per_month = 0 where id = $1', [app.org_id])
     try {
       expect((await dry({ prompt: 'x' })).blocking_problems).toMatchObject([{ code: 'quota_exceeded' }])
@@ -124,19 +124,19 @@ describe('obstacles', () => {
     }
   })
 
-  test('several are reported together, and valid parts are reported nevertheless', async () => {
+  test('several are reported together, in addition to the valid parts', async () => {
     const prediction = await dry({ prompt: 'x', model: 'no/model', base_ref: 'no-such-branch' })
     expect(prediction.blocking_problems.map(problem => problem.field)).toEqual(['model', 'base_ref'])
     expect(prediction).toMatchObject({ model: null, agent_type: 'built_in', repository: { id: app.repo_id }, base_sha: null })
   })
 
-  test('a repository of another organization is like one that never was', async () => {
+  test('a repository of another organization is like a nonexistent one', async () => {
     const [foreign, unknown] = [await dry({ prompt: 'x', repo_id: other.repo_id }), await dry({ prompt: 'x', repo_id: 424_242 })]
     expect(foreign.blocking_problems).toEqual(unknown.blocking_problems)
     expect(foreign.repository).toBeNull()
   })
 
-  test('an organization without repositories; a remote that is away is a notice, because the run is taken', async () => {
+  test('an organization without repositories; an unavailable remote is only a notice, because the run is accepted', async () => {
     const who = await addOrganization(app, 'Empty')
     const dryRunAs = async ({ org_id, token }: { org_id: number; token: string }) =>
       DryRun.parse((await app.call('POST', `${path(org_id)}?dry_run=true`, { prompt: 'x' }, { authorization: `Bearer ${token}` })).body)
@@ -148,7 +148,7 @@ describe('obstacles', () => {
     expect(away.notices.map(notice => notice.code)).toContain('base_unresolved')
   })
 
-  test('workers that start none, with their reason, and a repository without a commit', async () => {
+  test('workers that start no run, with their reason, and a repository without a commit', async () => {
     const services = unusedServices(app.db)
     const actor = { user_id: app.user_id, wire_profile: 'standard', repository_ids: null }
     const ctx = {
@@ -169,7 +169,7 @@ describe('obstacles', () => {
 })
 
 describe('400', () => {
-  test('a request that cannot be understood, as without dry_run', async () => {
+  test('an invalid request, as without dry_run', async () => {
     for (const value of ['1', '', 'TRUE', 'yes']) expectProblem(await create({ prompt: 'x' }, `?dry_run=${value}`), 400, 'query.dry_run')
     expectProblem(await create({ prompt: 'x' }, '?dry_run=true&dry_run=true'), 400, 'query.dry_run')
     expectProblem(await create({ prompt: '', tags: 7 }, '?dry_run=true'), 400, 'body.prompt', 'body.tags')
@@ -184,7 +184,7 @@ describe('403', () => {
   })
 })
 
-/** What is notified about runs and work from now on. */
+/** The notifications about runs and work from now on. */
 async function listening() {
   const client = new pg.Client({ connectionString: app.database_url })
   await client.connect()

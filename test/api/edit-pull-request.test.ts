@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('another base, with the numbers against it', async () => {
+  test('another base, with the counts against it', async () => {
     app.put('release', { 'release.txt': 'r\n' })
     const { id, branch } = await change()
     app.put(branch, { 'more.txt': '1\n2\n' })

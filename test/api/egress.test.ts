@@ -22,7 +22,7 @@ describe.each(locations)('%s', location => {
   const put = (body: unknown) => app.call('PUT', at(location), body)
   const get = () => app.call('GET', at(location))
 
-  test('200: nothing at first, then what is set and nothing else', async () => {
+  test('200: nothing at first, then exactly the set rules', async () => {
     const { status, body } = await get()
     expect({ status, body: Egress.strict().parse(body) }).toEqual({ status: 200, body: nothing })
     const wanted = [
@@ -43,7 +43,7 @@ describe.each(locations)('%s', location => {
     expect((await put({ agent: {} })).body).toEqual(nothing)
   })
 
-  test('400: a host, a port, a method or a name that is none, and nothing changes', async () => {
+  test('400: an invalid host, port, method or name, and nothing changes', async () => {
     const before = await contents(app)
     for (const host of [
       '*',
@@ -73,7 +73,7 @@ describe.each(locations)('%s', location => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('who may read sees it; 403 for who may not change it', async () => {
+  test('readable with read permission; 403 without permission to change it', async () => {
     const reader = await addPerson(app, 'READER')
     const path = location.replace('{repo_id}', `${app.repo_id}`)
     expect((await reader.request('GET', path)).status).toBe(200)
@@ -87,7 +87,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
   const path = () => at('/repos/{repo_id}/egress/allow')
   const allow = (rule: unknown) => app.call('POST', path(), rule)
 
-  test('200: a rule more, once, and the mode stays', async () => {
+  test('200: one more rule, once, and the mode is unchanged', async () => {
     await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }] } })
     const rule = { host: 'b.example', port: 443, methods: ['GET', 'CONNECT'] }
     const agent = { mode: 'allowlist', presets: ['npm'], allow: [{ host: 'a.example' }, rule] }
@@ -104,7 +104,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
     expect((await app.call('GET', at(locations[1]))).body).toMatchObject({ agent })
   })
 
-  test('200: where the organization has an allow-list the rule is one more, and the mode stays its own', async () => {
+  test('200: with an allow-list of the organization the rule is added, and the mode is unchanged', async () => {
     await app.call('PUT', at(locations[0]), { agent: { mode: 'allowlist' } })
     await app.call('PUT', at(locations[1]), { agent: { presets: ['npm'] } })
     expect((await allow({ host: 'a.example' })).body).toMatchObject({
@@ -114,7 +114,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
     await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist' } })
   })
 
-  test('409 where egress is off and what is listed is for setup commands: neither list is opened to agents, nor lost', async () => {
+  test('409 when egress is off and the list is for setup commands: the list is neither opened to agents nor lost', async () => {
     const set = { agent: { mode: 'off', presets: ['npm'], allow: [] }, setup: { mode: 'allowlist' } }
     await app.call('PUT', at(locations[1]), set)
     expectProblem(await allow({ host: 'a.example' }), 409)
@@ -122,7 +122,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
     await app.call('PUT', at(locations[1]), { agent: { mode: 'allowlist' } })
   })
 
-  test('many at once are all there', async () => {
+  test('parallel requests are all stored', async () => {
     const hosts = Array.from({ length: 8 }, (_, n) => `n${n}.example`)
     expect((await Promise.all(hosts.map(host => allow({ host })))).map(({ status }) => status)).toEqual(Array(8).fill(200))
     const { body } = await app.call('GET', at(locations[1]))
@@ -140,7 +140,7 @@ describe('/repos/{repo_id}/egress/allow', () => {
   })
 })
 
-test('404: a repository of another organization has no rules of ours, and ours none of its', async () => {
+test('404: a repository of another organization', async () => {
   const before = await contents(app)
   const theirs = at(locations[1], other.repo_id)
   expectProblem(await app.call('GET', theirs), 404)
@@ -149,7 +149,7 @@ test('404: a repository of another organization has no rules of ours, and ours n
   expect(await contents(app)).toEqual(before)
 })
 
-test('what a repository has goes with it', async () => {
+test('the rules of a repository are deleted with it', async () => {
   const { body } = await app.call('POST', at('/repos'), { url: 'https://git.example.org/acme/gone.git' })
   await app.call('PUT', at(locations[1], body.id), { agent: { mode: 'off' } })
   expect((await app.call('DELETE', at(`/repos/${body.id}`))).status).toBe(200)

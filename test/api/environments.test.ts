@@ -21,7 +21,7 @@ const at = (more = '', repo_id = app.repo_id) => `/v1/organizations/${app.org_id
 const add = (name: string) => addEnvironment(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, name)
 const ids = async () => (await app.call('GET', at())).body.items.map((item: { id: number }) => item.id)
 
-test('200: what is there, newest first; one goes, then all, and the audit log has each', async () => {
+test('200: lists environments, newest first; drops one, then all, and the audit log has each', async () => {
   expect((await app.call('GET', at())).body).toEqual({ items: [] })
   const [a, b, c] = [await add('a'), await add('b'), await add('c')]
   const { status, body } = await app.call('GET', at())
@@ -44,7 +44,7 @@ test('200: what is there, newest first; one goes, then all, and the audit log ha
   ])
 })
 
-test('400, 403 and 404, and nothing goes', async () => {
+test('400, 403 and 404, and nothing is dropped', async () => {
   const mine = await add('mine')
   const reader = await addPerson(app, 'READER')
   const before = await contents(app)

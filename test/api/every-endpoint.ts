@@ -4,11 +4,11 @@ import { type EndpointName, endpoints } from '../../src/contract/endpoints.ts'
 export type Call = {
   name: EndpointName
   method: Endpoint['method']
-  /** With the query that the operation cannot do without. */
+  /** With the required query. */
   path: string
   body: Record<string, unknown> | undefined
 }
-/** What the requests are about, all of one organization. */
+/** The objects of the requests, all of one organization. */
 export type Ids = {
   org_id: number
   run_id: number
@@ -16,7 +16,7 @@ export type Ids = {
   user_id: number
   pr_id: number
   artifact_id: number
-  /** Those that the caller does not need: they may be ended. Absent: none that there is. */
+  /** Objects that the caller does not need and that may be deleted. Absent: nonexistent ones. */
   token_id?: number
   service_user_id?: number
   /** Of a webhook. */
@@ -47,10 +47,10 @@ export const unknown: Required<Ids> = {
   invitation_id: 424_242,
 }
 
-/** Forges on this machine that do not answer: they can be connected where private addresses are allowed (`AGENTRUN_ALLOW_PRIVATE_GIT`). */
+/** Forges on this machine that do not respond: they can be connected if private addresses are allowed (`AGENTRUN_ALLOW_PRIVATE_GIT`). */
 const away = { github: 'http://127.0.0.1:1', gitea: 'http://127.0.0.1:2' }
 
-/** Every operation that wants a bearer token, as a request that would succeed for who may. Made from the contract: a new one is in it by itself. */
+/** Every operation with a bearer token, as a request that succeeds with permission. Generated from the contract, so that new operations are included. */
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },

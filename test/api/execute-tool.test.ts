@@ -59,7 +59,7 @@ describe('200', () => {
     expect(gitIn(repository, 'status', '--porcelain')).toBe('')
   })
 
-  test('read and search have their results', async () => {
+  test('read and search return their results', async () => {
     const read = executed(await request({ tool_name: 'read', arguments: { path: 'count.js' }, repo_id: app.repo_id }))
     expect([read.success, JSON.stringify(read.result)]).toEqual([true, expect.stringContaining('export const one')])
     const found = executed(await request({ tool_name: 'search', arguments: { pattern: 'one = [0-9]' } }))
@@ -68,7 +68,7 @@ describe('200', () => {
     expect([missing.success, missing.error]).toEqual([false, expect.stringContaining('missing.txt')])
   })
 
-  test('a command that fails, and one that is killed, are results with their output', async () => {
+  test('a failed command and a killed one are results with their output', async () => {
     const failed = executed(await request(shell('echo before; false')))
     expect(failed).toMatchObject({ success: false, error: 'The command exited with code 1.', result: { status: 'error', exit_code: 1 } })
     expect(failed.result?.output).toContain('before')
@@ -159,7 +159,7 @@ test('409: a tool call cannot be resumed, paused or forked', async () => {
   expect(await runOf(agent_run_id)).toMatchObject({ status: 'completed', archived: true })
 })
 
-test('402 when the runs of the month are used up, because a tool call is one of them', async () => {
+test('402 when the runs of the month are used up, because a tool call counts as one', async () => {
   const [used] = await rows<{ n: number }>(app, 'select count(*)::int as n from usage_days where organization_id = $1 and runs > 0', [
     app.org_id,
   ])
@@ -177,7 +177,7 @@ test('503 when no worker is running: nothing is created', async () => {
   expect(await contents(idle)).toEqual(before)
 })
 
-test('503 when no worker was free in time: the run is stopped and nothing was executed', async () => {
+test('503 when no worker was free in time: the run is stopped and nothing is executed', async () => {
   await using busy = await startApp({
     AGENTRUN_WORKER_CONCURRENCY: '1',
     AGENTRUN_TOOL_CALL_SECONDS: '1',

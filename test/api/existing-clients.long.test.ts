@@ -7,7 +7,7 @@ import { putPullRequest } from './put-pull-request.ts'
 import { expectError, expectModel, send, startClients, waits } from './start-clients.ts'
 import { type Caller, withProfile } from './with-profile.ts'
 
-// Published clients of the public API, played call for call: what they send, and what of the answers they read.
+// Published clients of the public API, replayed call by call: what they send, and what they read of the responses.
 
 const { app, codegen, standard, profiles, org } = await startClients()
 const answers = '```playbook\n- answer: It is done.\n```'
@@ -28,13 +28,13 @@ describe.each(profiles)('(a) the Python SDK with a $profile token', ({ client, c
     expect(refreshed).toMatchObject({ id: task.id, status: complete, result: 'It is done.' })
   })
 
-  test('reads every list that its models are for', async () => {
+  test('reads every list that it has models for', async () => {
     expectModel('Page_UserResponse_', await call('GET', `${org}/users`))
     expectModel('UserResponse', await call('GET', `${org}/users/${app.user_id}`))
     expectModel('Page_OrganizationResponse_', await call('GET', '/v1/organizations?skip=0&limit=100'))
   })
 
-  test('knows what was refused by the status', async () => {
+  test('recognizes refusals by the status', async () => {
     expectError(await call('GET', `${org}/agent/run/424242`), 404, /^Agent run not found\.$/)
     expectError(await call('GET', `${org}/users/424242`), 404, /^User not found\.$/)
     expectError(await call('GET', '/v1/organizations/424242/users'), 403, /^You do not have access to this organization\.$/)
@@ -45,7 +45,7 @@ describe.each(profiles)('(a) the Python SDK with a $profile token', ({ client, c
   })
 })
 
-describe('(a) the Python SDK, a prompt that is none', () => {
+describe('(a) the Python SDK, an invalid prompt', () => {
   const refused = (client: Caller) =>
     send(client, { method: 'POST', path: `${org}/agent/run`, headers: { 'content-type': 'application/json' }, body: '{"prompt":""}' })
 
@@ -66,7 +66,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
         : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
     })
 
-  test('login: who I am and my organizations, the first of which is the default', async () => {
+  test('login: the user and the organizations, the first of which is the default', async () => {
     const me = expectModel('UserResponse', await call('/v1/users/me'))
     expect(Object.keys(me)).toEqual(expect.arrayContaining(['id', 'email', 'full_name', 'github_username', 'role']))
     const { items } = expectModel('Page_OrganizationResponse_', await call('/v1/organizations'))
@@ -87,7 +87,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
     expectError(await call('/v1/organizations/424242/agent/run/1'), 403, /./)
   })
 
-  test('agents list and the list of the terminal interface hold my runs, each with what a row shows', async () => {
+  test('agents list and the list of the terminal interface have the runs of the user, each with the columns of a row', async () => {
     const created = expectModel(
       'AgentRunResponse',
       await call(`${org}/agent/run`, { prompt: waits }, { 'x-codegen-client': 'codegen__claude_code' }),
@@ -99,7 +99,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
       expect(total).toBeGreaterThanOrEqual(items.length)
       expect(page).toBe(1)
       for (const run of items) {
-        // It iterates the list and lowers the text: null breaks it.
+        // It iterates the list and lower-cases the text: null breaks it.
         expect(run.github_pull_requests).toBeInstanceOf(Array)
         expect(run.status).toEqual(expect.any(String))
         expect(run.created_at).toMatch(pythonTime)
@@ -149,7 +149,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
 })
 
 describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ profile, client, active, complete, cancelled, waiting }) => {
-  // Content-Type on every request, those without a body too.
+  // Content-Type on every request, also without a body.
   const call = (path: string, body?: unknown) =>
     send(client, {
       path,
@@ -168,7 +168,7 @@ describe.each(profiles)('(c) the Raycast extension with a $profile token', ({ pr
     expectModel('UserResponse', await call(`${org}/users/${app.user_id}`))
   })
 
-  test('creates, polls, answers a question over /v1/beta and gets the end', async () => {
+  test('creates, polls, answers a question over /v1/beta and gets the result', async () => {
     const created = expectModel('AgentRunResponse', await call(`${org}/agent/run`, { prompt: waits, images: [image] }))
     expect(created.status).toBe(active)
     expect(Number.isNaN(new Date(created.created_at ?? '').getTime())).toBe(false)

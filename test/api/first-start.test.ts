@@ -42,7 +42,7 @@ async function emptyService() {
 const names = async (db: Database, org: number) => (await listRepositories(db, org, 0, 100)).rows.map(row => row.full_name)
 
 describe('the first start', () => {
-  test('makes an organization, its admin and a token that is answered once and works', async () => {
+  test('creates an organization, its admin and a working token that is shown once', async () => {
     await using service = await emptyService()
     const started = await service.start()
     expect(started.new_token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
@@ -56,7 +56,7 @@ describe('the first start', () => {
     expect((await service.db.query({ text: 'select name from organizations' })).rows).toEqual([{ name: 'Acme' }])
   })
 
-  test("takes the operator's token instead, with its wire profile, and shows none", async () => {
+  test('uses the token of the operator instead, with its wire profile, and shows none', async () => {
     await using service = await emptyService()
     const started = await service.start({ token: TOKEN_OF_OPERATOR, wire_profile: 'codegen' })
     expect(started.new_token).toBeNull()
@@ -84,7 +84,7 @@ describe('the first start', () => {
     expect(await names(two.db, both.organization_id)).toEqual(['me/mine', 'sample/invoice'])
   })
 
-  test('by ten processes in parallel creates one of each, and one token is printed', async () => {
+  test('by ten processes in parallel creates one of each, and prints one token', async () => {
     await using service = await emptyService()
     await using second = new Database(service.url, { max: 4, on_error: () => {} })
     const input: FirstStartInput = {
@@ -121,7 +121,7 @@ describe('a later start', () => {
     }
   })
 
-  test('with another token adds it; with one that was revoked starts, and leaves it revoked', async () => {
+  test('with another token adds it; with a revoked one starts, and leaves it revoked', async () => {
     await using service = await emptyService()
     await service.start()
     await service.start({ token: TOKEN_OF_OPERATOR })
@@ -131,7 +131,7 @@ describe('a later start', () => {
     expect((await findAccess(service.db, [{ digest: digest(TOKEN_OF_OPERATOR), organization_id: null }]))[0]).toBeUndefined()
   })
 
-  test('with a repository that is new makes it the default; a default that was chosen since stays', async () => {
+  test('with a new repository makes it the default; a default that was chosen since is kept', async () => {
     await using service = await emptyService()
     const { organization_id, repository: sample } = await service.start()
     const started = await service.start({ repository })
@@ -167,7 +167,7 @@ test('the environment of a first start reaches the API: organization, token, wir
   }
 })
 
-test('a repository that cannot be one stops the start with a line that names the variable', async () => {
+test('an invalid repository stops the start with a line that names the variable', async () => {
   for (const url of ['ext::sh -c id', 'https://user:password@example.org/x.git', 'ftp://example.org/x'])
     await expect(startApp({ AGENTRUN_INIT_REPO_URL: url })).rejects.toThrow(/AGENTRUN_INIT_REPO_URL/)
 })

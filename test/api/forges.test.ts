@@ -31,7 +31,7 @@ const by_token = () => ({ token: github.token })
 const by_app = () => ({ app: { app_id: github.app.id, private_key: github.app.private_key } })
 
 describe('200', () => {
-  test('a connection by token is tried at once, listed, and shows its webhook secret once', async () => {
+  test('a connection by token is tested immediately, listed, and shows its webhook secret once', async () => {
     const { status, body } = await connect(by_token())
     expect([status, ForgeConnection.strict().parse(body)]).toMatchObject([
       200,
@@ -50,7 +50,7 @@ describe('200', () => {
     expect(JSON.stringify(listed)).not.toMatch(new RegExp(`${github.token}|${body.webhook_secret}`))
   })
 
-  test('a connection can be ended after the operator stopped allowing private addresses', async () => {
+  test('a connection can be deleted after the operator stopped allowing private addresses', async () => {
     await connect(by_token())
     await using strict = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_SECRET_KEY: KEY, DATABASE_URL: app.database_url })
     expectProblem(await strict.call('PUT', at('/github'), { url: github.url, ...by_token() }), 400, 'body.url')
@@ -59,7 +59,7 @@ describe('200', () => {
     expectProblem(await end(), 404)
   })
 
-  test('an app is known by its name; what is stored of its key only the key of the service opens', async () => {
+  test('an app is identified by its name; its stored key can only be decrypted with the key of the service', async () => {
     const { body } = await connect(by_app())
     expect(body).toMatchObject({ auth: 'app', app_id: github.app.id, app_slug: 'careful-agent', login: 'careful-agent[bot]', active: true })
     const [row] = await rows<{ text: string }>(app, 'select to_jsonb(f)::text as text from forges f')
@@ -70,7 +70,7 @@ describe('200', () => {
     expect(turned?.key_id).toBe(next.key_id)
   })
 
-  test('credentials that the forge does not know are kept, with the reason why they do not work', async () => {
+  test('credentials that the forge rejects are stored, with the reason why they do not work', async () => {
     const wrong = await connect({ token: 'ghp_wrong' })
     expect(wrong).toMatchObject({ status: 200, body: { active: false, login: null, problem: 'GitHub answered 401: Bad credentials' } })
     const away = await app.call('PUT', at('/github'), { url: 'http://127.0.0.1:1', token: 'x' })
@@ -78,7 +78,7 @@ describe('200', () => {
     expect((await app.call('GET', at())).body).toMatchObject({ total_active_integrations: 0 })
   })
 
-  test('the repositories that it shows are marked as registered or not', async () => {
+  test('its repositories are marked as registered or not', async () => {
     await connect(by_token())
     const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
     const { status, body } = await app.call('GET', at(`/github/repositories?url=${encodeURIComponent(github.url)}&limit=2&skip=0`))
@@ -95,7 +95,7 @@ describe('200', () => {
     ])
   })
 
-  test('a connection is ended, with all that is secret of it', async () => {
+  test('a connection is deleted, with all its secrets', async () => {
     await connect(by_token())
     const path = at(`/github?url=${encodeURIComponent(github.url)}`)
     expect(await app.call('DELETE', path)).toMatchObject({ status: 200, body: { url: github.url, webhook_secret: null } })
@@ -104,7 +104,7 @@ describe('200', () => {
 })
 
 describe('404', () => {
-  test('there is no connection to end', async () => {
+  test('there is no connection to delete', async () => {
     expectProblem(await app.call('DELETE', at(`/github?url=${encodeURIComponent(github.url)}`)), 404)
   })
 })
@@ -136,7 +136,7 @@ describe('400', () => {
   })
 })
 
-describe('a host that has no address', () => {
+describe('a host without an address', () => {
   const nowhere = 'https://no-such-forge.invalid'
   const code = () => lookup('no-such-forge.invalid').then(String, error => error.code)
 
@@ -148,7 +148,7 @@ describe('a host that has no address', () => {
     expect(await rows(app, 'select 1 from forges')).toEqual([])
   })
 
-  test('can be connected again with other credentials, when it had one before', async () => {
+  test('can be connected again with other credentials', async () => {
     await connect(by_token())
     await rows(app, 'update forges set url = $1', [nowhere])
     const again = await app.call('PUT', at('/github'), { url: nowhere, token: 'x' })
@@ -174,7 +174,7 @@ describe('a host that has no address', () => {
 
 describe('409 and 503', () => {
   const list = (url: string) => app.call('GET', at(`/github/repositories?url=${encodeURIComponent(url)}`))
-  test('no connection; one that the forge does not know any more; one that does not answer', async () => {
+  test('no connection; one with revoked credentials; one whose forge does not respond', async () => {
     expect(await list(github.url)).toMatchObject({ status: 200, body: { items: [], total: 0 } })
     await connect({ token: 'ghp_wrong' })
     expectProblem(await list(github.url), 409)

@@ -21,7 +21,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const fork = (body: Record<string, unknown>, headers = {}, org_id = app.org_id) =>
   app.call('POST', `/v1/organizations/${org_id}/agent/run/fork`, body, headers)
 
-/** A run with four entries, of which the third is a shell's, as a worker leaves it. */
+/** A run with four entries, the third of a shell call, as a worker leaves it. */
 async function workedRun(): Promise<{ id: number; epoch: number }> {
   const { id } = await createRun(app, { prompt: 'x', tags: ['kept'], metadata: { not: 'kept' }, budget: { max_steps: 7 } })
   await putRun(app, id, 'running')
@@ -43,7 +43,7 @@ const keep = ({ id, epoch }: { id: number; epoch: number }, seq: number, through
   )
 
 describe('200', () => {
-  test('a run of its own with the prompt of its parent, and a link in both traces', async () => {
+  test('a new run with the prompt of its parent, and a link in both traces', async () => {
     const parent = await workedRun()
     await keep(parent, 3, 3)
     const { status, body } = await fork({ agent_run_id: parent.id, from_seq: 3, prompt: 'Try it otherwise' })
@@ -90,7 +90,7 @@ describe('200', () => {
     expect(await rows(app, 'select pending_messages from runs where id = $1', [body.id])).toEqual([{ pending_messages: 3 }])
   })
 
-  test('twenty at once with one key are one fork, and one link', async () => {
+  test('twenty parallel requests with one key are one fork, and one link', async () => {
     const parent = await createRun(app, { prompt: 'x' })
     const headers = { 'idempotency-key': 'fork-once' }
     const answers = await Promise.all(Array.from({ length: 20 }, () => fork({ agent_run_id: parent.id, from_seq: 1 }, headers)))
@@ -128,14 +128,14 @@ describe('400', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a script that does not parse, of a run that plays scripts', async () => {
+  test('a script that does not parse, for a run with the scripted model', async () => {
     const { id } = await createRun(app, { prompt: 'x', model: 'scripted/playbook' })
     expectProblem(await fork({ agent_run_id: id, from_seq: 1, prompt: '```playbook\n- jump: x\n```' }), 400, 'body.prompt')
   })
 })
 
 describe('403 and 404', () => {
-  test("another organization's run is out of reach by its own path and by ours", async () => {
+  test("another organization's run is not reachable by its own path and by ours", async () => {
     expectProblem(await fork({ agent_run_id: other.run_id, from_seq: 1 }), 404)
     expectProblem(await fork({ agent_run_id: other.run_id, from_seq: 1 }, {}, other.org_id), 403)
     expectProblem(await fork({ agent_run_id: 424_242, from_seq: 1 }), 404)
@@ -143,7 +143,7 @@ describe('403 and 404', () => {
 })
 
 describe('409', () => {
-  test('files that are not kept: the newest entry whose files are is named, and nothing is written', async () => {
+  test('files that are not stored: the newest entry with stored files is named, and nothing is written', async () => {
     const parent = await workedRun()
     const before = await contents(app)
     expect(expectProblem(await fork({ agent_run_id: parent.id, from_seq: 4 }), 409).detail).toContain('They are not kept after any entry')
@@ -164,7 +164,7 @@ describe('409', () => {
     )
   })
 
-  test('a banned run, a model that is gone, a repository that takes no runs', async () => {
+  test('a banned run, an unavailable model, a repository that accepts no runs', async () => {
     const banned = await createRun(app, { prompt: 'x' })
     await rows(app, 'update runs set banned = true where id = $1', [banned.id])
     expectProblem(await fork({ agent_run_id: banned.id, from_seq: 1 }), 409)

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** specification.md#run-object, in its order, and what came later. */
+/** specification.md#run-object, in its order, followed by later additions. */
 const keys = [
   ...['id', 'organization_id', 'status', 'created_at', 'web_url', 'result', 'summary', 'source_type', 'github_pull_requests', 'metadata'],
   ...['status_reason', 'terminal', 'phase', 'waiting_on', 'queue_position', 'last_progress_at', 'deadline_at'],
@@ -42,7 +42,7 @@ const keys = [
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('200', () => {
-  test('the run object has exactly the keys that are promised', async () => {
+  test('the run object has exactly the documented keys', async () => {
     const { status, body } = await app.call('GET', path(id))
     expect(status).toBe(200)
     expect(Object.keys(AgentRun.strict().parse(body))).toEqual(keys)
@@ -74,7 +74,7 @@ describe('200', () => {
     expect(Math.abs(Date.parse(body.created_at) - Date.now())).toBeLessThan(120_000)
   })
 
-  test('a pull request is listed as existing clients read it', async () => {
+  test('a pull request is listed in the format of existing clients', async () => {
     const [pr] = await rows<{ id: number }>(
       app,
       `insert into pull_requests (organization_id, repository_id, run_id, number, state, title, body, url, head_branch, base_branch, base_sha, head_sha, files_changed, additions, deletions)
@@ -125,7 +125,7 @@ describe('400', () => {
 })
 
 describe('403', () => {
-  test('another organization and one that never was are refused in the same words', async () => {
+  test('another organization and a nonexistent one are refused with the same message', async () => {
     const foreign = expectProblem(await app.call('GET', path(other.run_id, other.org_id)), 403)
     const unknown = expectProblem(await app.call('GET', path(other.run_id, 424_242)), 403)
     expect({ ...unknown, request_id: '', instance: '' }).toEqual({ ...foreign, request_id: '', instance: '' })
@@ -133,14 +133,14 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test("another organization's run and one that never was are not found in the same words", async () => {
+  test("another organization's run and a nonexistent one get the same message", async () => {
     const foreign = expectProblem(await app.call('GET', path(other.run_id)), 404)
     const unknown = expectProblem(await app.call('GET', path(424_242)), 404)
     expect({ ...unknown, request_id: '', instance: '' }).toEqual({ ...foreign, request_id: '', instance: '' })
     expect(foreign.detail).toBe('Agent run not found.')
   })
 
-  test('an id beyond any that can be is not found, and nothing breaks', async () => {
+  test('an id beyond the maximum is not found, without an internal error', async () => {
     for (const id of [0, 2_147_483_648, 999_999_999_999_999]) expectProblem(await app.call('GET', path(id)), 404)
   })
 })

@@ -6,16 +6,16 @@ import type { App } from '../start-app.ts'
 
 export type Ran = { code: number; out: string; err: string }
 
-/** A person's git on another machine: it knows nothing but an address and what it is given as a password. */
+/** The git of a person on another machine: it has only an address and a password. */
 export type GitClient = Disposable & {
   folder: string
   /** The address of a repository with a token in it. */
   address(repo_id?: number | string, token?: string | null, org_id?: number): string
-  /** Runs git, whatever comes of it. */
+  /** Runs git and returns its result, also when it fails. */
   run(...args: string[]): Promise<Ran>
   /** The same in a folder below. */
   at(folder: string, ...args: string[]): Promise<Ran>
-  /** Runs git, and fails with what it wrote when it does. Its output. */
+  /** Runs git and returns its output; throws the error output when git fails. */
   ok(folder: string, ...args: string[]): Promise<string>
 }
 

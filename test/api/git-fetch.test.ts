@@ -21,7 +21,7 @@ const inMirror = (...args: string[]) =>
   }).trim()
 
 describe('git clone and git fetch', () => {
-  test('give all branches and tags, as new as the repository has them', async () => {
+  test('return all branches and tags, as current as in the repository', async () => {
     const { branch, head_sha } = await app.propose({ 'c.txt': 'c\n' })
     app.git('-c', 'user.name=A', '-c', 'user.email=a@x', 'tag', '-a', '-m', 'one', 'v1', 'main')
     await client.ok('.', 'clone', '--quiet', client.address(), 'whole')
@@ -39,7 +39,7 @@ describe('git clone and git fetch', () => {
     expect(await client.ok(`v${version}`, 'rev-parse', 'HEAD')).toBe(app.git('rev-parse', 'main'))
   })
 
-  test('work for a shallow clone, and for one that is deepened later', async () => {
+  test('work for a shallow clone, also when it is deepened later', async () => {
     app.put('main', { 'deep.txt': '1\n' })
     app.put('main', { 'deep.txt': '2\n' })
     await client.ok('.', 'clone', '--quiet', '--depth=1', client.address(), 'shallow')
@@ -55,12 +55,12 @@ describe('git clone and git fetch', () => {
     expect((await client.at(folder, 'log', '-p')).code).toBe(0)
   })
 
-  test('refuse a filter that would cost much', async () => {
+  test('refuse an expensive filter', async () => {
     const { err } = await client.run('clone', '--quiet', '--filter=sparse:oid=main:a.txt', client.address(), 'sparse')
     expect(err).toMatch(/filter .*not (supported|allowed)/)
   })
 
-  test('take a header instead of a password, and know no cookie', async () => {
+  test('accept a header instead of a password, and no cookie', async () => {
     const plain = client.address(app.repo_id, null)
     const header = `http.extraHeader=Authorization: Bearer ${app.token}`
     expect((await client.run('-c', header, 'ls-remote', plain)).out).toContain('refs/heads/main')
@@ -68,7 +68,7 @@ describe('git clone and git fetch', () => {
     expect(code).toBe(128)
   })
 
-  test('give what was fetched last while the repository is away', async () => {
+  test('return the last fetched state while the repository is unavailable', async () => {
     renameSync(app.remote, `${app.remote}.away`)
     try {
       expect((await client.run('clone', '--quiet', client.address(), 'away')).code).toBe(0)
@@ -94,8 +94,8 @@ test('a process fetches a repository at its first request, for every user', asyn
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('PACK')])
 })
 
-describe('what is not shown', () => {
-  test('refs of the service are not listed, and what only they lead to is not given by its name', async () => {
+describe('hidden objects', () => {
+  test('refs of the service are not listed, and objects that only they reach cannot be fetched by name', async () => {
     await client.ok('.', 'ls-remote', client.address())
     const secret = inMirror('commit-tree', '-m', 'not pushed', '-p', 'main', 'main^{tree}')
     inMirror('update-ref', 'refs/agentrun/77/1', secret)
@@ -106,7 +106,7 @@ describe('what is not shown', () => {
         const { code, err } = await client.at('curious', '-c', `protocol.version=${version}`, 'fetch', client.address(), wanted)
         expect([code, err]).toEqual([128, expect.stringMatching(/not part of any branch|unadvertised object|couldn't find remote ref/)])
       }
-    // Once a branch leads there, it is everybody's.
+    // Once a branch contains the object, every reader may fetch it.
     const known = app.git('rev-parse', 'main')
     app.put('main', { 'later.txt': 'x\n' })
     await client.ok('.', 'ls-remote', client.address())
@@ -115,7 +115,7 @@ describe('what is not shown', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   const lsRemote = async (token: string | null, repo_id = app.repo_id, org_id = app.org_id) =>
     client.run('ls-remote', client.address(repo_id, token, org_id))
 
@@ -146,13 +146,13 @@ describe('who may', () => {
     expect((await lsRemote(app.token, 999_999)).err).toContain('Repository not found.')
   })
 
-  test('a repository that has never been fetched and cannot be gets an explanation', async () => {
+  test('a repository that was never fetched and is unavailable gets an explanation', async () => {
     const nowhere = await putRepository(app, 'nowhere')
     expect((await lsRemote(app.token, nowhere)).err).toContain('does not exist on the machine of the service')
   })
 })
 
-describe('a client that is in the middle of it', () => {
+describe('a client in the middle of a fetch', () => {
   /** Begins to fetch a repository that fits into no buffer, and reads no more than its first bytes. */
   async function begin(token: string): Promise<IncomingMessage> {
     const requested = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
@@ -178,14 +178,14 @@ describe('a client that is in the middle of it', () => {
     expect((await client.run('ls-remote', client.address())).out).toContain('refs/heads/large')
   }, 60_000)
 
-  test('and hangs up leaves no process', async () => {
+  test('that disconnects leaves no process', async () => {
     const answer = await begin(app.token)
     answer.destroy()
     await expect.poll(() => processesIn(app.data_dir), { timeout: 20_000 }).toEqual([])
     expect(readdirSync(mirror).filter(name => name.startsWith('incoming-'))).toEqual([])
   })
 
-  test('and whose token is revoked is given no more', async () => {
+  test('whose token is revoked gets no more data', async () => {
     const { token, token_id } = await addPerson(app, 'READER')
     const answer = await begin(token)
     await rows(app, 'update tokens set revoked_at = now() where id = $1', [token_id])

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Command lines of processes that run in a folder or below it, or name it as an argument. */
+/** Command lines of processes that run in a folder or below it, or have it as an argument. */
 export function processesIn(folder: string): string[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -12,7 +12,7 @@ import { PUSH_MAX_BYTES, startPushes } from './start-git.ts'
 const { app, client, mirror, clone, at } = await startPushes()
 const ZERO = '0'.repeat(40)
 
-describe('what is not taken', () => {
+describe('refused content', () => {
   const nothingLeft = () => [mirror, join(mirror, '..')].flatMap(folder => readdirSync(folder).filter(name => name.startsWith('incoming-')))
 
   test('refs that are neither branches nor tags', async () => {
@@ -23,7 +23,7 @@ describe('what is not taken', () => {
     expect(app.git('for-each-ref', 'refs/agentrun', 'refs/pull', 'refs/notes')).toBe('')
   })
 
-  test('more bytes than the operator allows: git reports it, and nothing is kept', async () => {
+  test('more bytes than the operator allows: git reports it, and nothing is stored', async () => {
     await clone.commit({ 'large.bin': randomBytes(PUSH_MAX_BYTES + PUSH_MAX_BYTES / 2) })
     const { code, err } = await clone.push('origin', 'HEAD:refs/heads/large')
     expect([code, err]).toEqual([1, expect.stringContaining('larger than allowed')])
@@ -56,7 +56,7 @@ describe('what is not taken', () => {
     expect([at('refs/heads/bomb'), nothingLeft()]).toEqual(['', []])
   })
 
-  /** What no git writes. */
+  /** An object that git never writes. */
   async function raw(body: Uint8Array<ArrayBuffer>) {
     const response = await fetch(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
       method: 'POST',
@@ -103,7 +103,7 @@ describe('what is not taken', () => {
     expect(app.git('for-each-ref', 'refs/heads/-*')).toBe('')
   })
 
-  test('a client that hangs up in the middle leaves no process, no file and no branch', async () => {
+  test('a client that disconnects in the middle leaves no process, no file and no branch', async () => {
     const requested = request(`${app.base_url}/git/${app.org_id}/${app.repo_id}.git/git-receive-pack`, {
       method: 'POST',
       headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-receive-pack-request' },

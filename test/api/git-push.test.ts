@@ -9,7 +9,7 @@ import { PUSH_MAX_BYTES, startPushes } from './start-git.ts'
 const { app, client, clone, at } = await startPushes()
 
 describe('git push', () => {
-  test('moves a branch of the repository itself, and what is fetched next has it', async () => {
+  test('moves a branch of the repository itself, and the next fetch has it', async () => {
     const sha = await clone.commit({ 'pushed.txt': 'x\n' })
     const { code, err } = await clone.push('origin', 'main')
     expect([code, err]).toEqual([0, expect.stringContaining('main -> main')])
@@ -22,7 +22,7 @@ describe('git push', () => {
     expect(audited).toMatchObject([{ user_id: app.user_id, detail: expect.stringContaining(sha) }])
   })
 
-  test('makes and removes branches and tags, several at once', async () => {
+  test('creates and deletes branches and tags, several at once', async () => {
     await clone.commit({})
     await clone.git('tag', '-a', '-m', 'v', 'v1')
     expect((await clone.push('origin', 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'v1')).code).toBe(0)
@@ -33,7 +33,7 @@ describe('git push', () => {
     expect(await client.ok('.', 'ls-remote', client.address())).not.toContain('refs/heads/two')
   })
 
-  test('goes from a shallow clone, and from one that is partial', async () => {
+  test('works from a shallow and from a partial clone', async () => {
     for (const option of ['--depth=1', '--filter=blob:none']) {
       clone.name = `small${option}`
       await client.ok('.', 'clone', '--quiet', option, client.address(), clone.name)
@@ -43,13 +43,13 @@ describe('git push', () => {
     }
   })
 
-  test('goes in pieces when it is large', async () => {
+  test('is sent in chunks when it is large', async () => {
     const sha = await clone.commit({ 'pieces.bin': randomBytes(PUSH_MAX_BYTES / 2) })
     expect(await clone.push('origin', 'HEAD:refs/heads/pieces')).toMatchObject({ code: 0 })
     expect(at('refs/heads/pieces')).toBe(sha)
   })
 
-  test('is refused where the branch has gone on, unless it is forced', async () => {
+  test('is refused if the branch has moved on, unless it is forced', async () => {
     const sha = await clone.commit({ 'mine.txt': 'x\n' })
     const theirs = app.put('main', { 'theirs.txt': 'y\n' })
     expect((await clone.push('origin', 'main')).err).toMatch(/\[rejected\] .*fetch first/)
@@ -61,7 +61,7 @@ describe('git push', () => {
     expect(at('refs/heads/main')).toBe(sha)
   })
 
-  test('obeys what the repository itself does not allow, and shows its hooks', async () => {
+  test('obeys the restrictions of the repository itself, and shows the output of its hooks', async () => {
     app.git('config', 'receive.denyDeletes', 'true')
     await clone.git('push', 'origin', 'main:refs/heads/kept')
     expect((await clone.push('origin', ':refs/heads/kept')).err).toMatch(/remote rejected.*deletion prohibited/)
@@ -74,7 +74,7 @@ describe('git push', () => {
     expect(at('refs/heads/friday')).toBe('')
   })
 
-  test('all or nothing when it is atomic', async () => {
+  test('is all or nothing when it is atomic', async () => {
     const theirs = app.put('busy', { 'busy.txt': 'y\n' })
     await clone.git('fetch', '--quiet', 'origin')
     const sha = await clone.commit({})
@@ -96,7 +96,7 @@ describe('git push', () => {
     const heads = await Promise.all(others.map(name => client.ok(name, 'rev-parse', 'HEAD')))
     const won = heads.indexOf(at('refs/heads/main'))
     expect(won).toBeGreaterThanOrEqual(0)
-    // The loser was in the middle of it, or came so late that it pushed over the winner knowingly.
+    // The loser conflicted, or came so late that it pushed on top of the winner.
     const late = ends.filter(({ code }) => code === 0).length === 2
     if (!late) expect(ends[1 - won]?.err).toMatch(/stale info|failed to update ref|cannot lock ref|incorrect old value/)
     expect(app.git('rev-parse', `${heads[won]}~1`)).toBe(base)
@@ -104,7 +104,7 @@ describe('git push', () => {
 })
 
 describe('a branch of a pull request', () => {
-  test('takes it along: head and counts, an event, and a word to who pushed', async () => {
+  test('updates the pull request: head and counts, an event, and a message to the client', async () => {
     const { id, branch, run_id, head_sha } = await app.propose({ 'c.txt': 'c\n' })
     await clone.git('fetch', '--quiet', 'origin')
     await clone.git('checkout', '--quiet', branch)
@@ -120,7 +120,7 @@ describe('a branch of a pull request', () => {
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/prs/${id}`)).body).toMatchObject({ head_sha, files_changed: 1 })
   })
 
-  test('that is closed stays where it was', async () => {
+  test('that is closed is not updated', async () => {
     const { id, branch, head_sha } = await app.propose({ 'd.txt': 'c\n' })
     await app.call('PATCH', `/v1/organizations/${app.org_id}/prs/${id}`, { state: 'closed' })
     await clone.git('fetch', '--quiet', 'origin')
@@ -131,8 +131,8 @@ describe('a branch of a pull request', () => {
   })
 })
 
-describe('who may not', () => {
-  test('a reader, a token that only reads, one of other repositories', async () => {
+describe('refused callers', () => {
+  test('a reader, a read-only token, a token of other repositories', async () => {
     const reader = await addPerson(app, 'READER')
     const reading = await addPerson(app, 'ADMIN', { scopes: ['repos:read', 'repos:admin'] })
     const other = await putRepository(app, 'other')
@@ -149,7 +149,7 @@ describe('who may not', () => {
     expect((await clone.push(client.address(app.repo_id, member.token), 'main:refs/heads/theirs')).code).toBe(0)
   })
 
-  test('anybody to a repository of another server, or an archived one', async () => {
+  test('every caller for a repository of another server, or an archived one', async () => {
     const id = await putRepository(app, 'far', 'https', 'https://git.example/far.git')
     const { code, err } = await clone.push(client.address(id), 'main')
     expect([code, err]).toEqual([128, expect.stringContaining('Push to the repository itself: https://git.example/far.git')])
@@ -159,7 +159,7 @@ describe('who may not', () => {
   })
 })
 
-test('a repository without a commit gets its first', async () => {
+test('a repository without a commit gets its first one', async () => {
   const empty = `${app.remote}.empty`
   app.git('init', '--quiet', '--bare', '--initial-branch=main', empty)
   const id = await putRepository(app, 'empty', 'local', empty)

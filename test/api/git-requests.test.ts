@@ -5,7 +5,7 @@ import { startGit } from './start-git.ts'
 
 const { app } = await startGit()
 
-describe('requests that are not of git', () => {
+describe('requests of other clients than git', () => {
   const auth = { authorization: `Basic ${Buffer.from('x:').toString('base64')}` }
   const request = async (method: string, path: string, headers: Record<string, string> = {}, body?: string | Uint8Array<ArrayBuffer>) => {
     const authorization = `Basic ${Buffer.from(`git:${app.token}`).toString('base64')}`
@@ -50,7 +50,7 @@ describe('requests that are not of git', () => {
     },
   )
 
-  test('405 for other methods, 415 for other types, 400 for what is not compressed, and words for what git did not write', async () => {
+  test('405 for other methods, 415 for other types, 400 for an invalid compression, and a message for a body that is not of git', async () => {
     expect((await request('PUT', `${base()}/git-upload-pack`)).status).toBe(405)
     expect((await request('POST', `${base()}/info/refs`)).status).toBe(405)
     expect((await post('{}', { 'content-type': 'application/json' })).status).toBe(415)
@@ -59,7 +59,7 @@ describe('requests that are not of git', () => {
     expect((await post('zzzz')).text).toContain('ERR this is not a request of git')
   })
 
-  test('a compressed request is read, and one that unfolds without end is not', async () => {
+  test('a compressed request is read, and a decompression bomb is refused', async () => {
     const list = Buffer.concat([
       pktLine('command=ls-refs\n'),
       Buffer.from('0001'),
@@ -71,7 +71,7 @@ describe('requests that are not of git', () => {
     expect((await post(gzipSync(Buffer.alloc(64 * 1024 ** 2)), { 'content-encoding': 'gzip' })).status).toBe(413)
   })
 
-  test('a header of the protocol is a number and nothing else', async () => {
+  test('the protocol header must be a number', async () => {
     const requested = { 'git-protocol': 'version=2:x=$(id)\u00e9' }
     const { status, text } = await request('GET', `${base()}/info/refs?service=git-upload-pack`, requested)
     expect([status, text.slice(0, 14)]).toEqual([200, '000eversion 2\n'])

@@ -27,7 +27,7 @@ const end = () => app.call('DELETE', at(`/gitea?url=${encodeURIComponent(gitea.u
 const hook = async () => (await connect({ webhook_secret: SECRET })).body.webhook_url as string
 
 describe('200', () => {
-  test('a connection is tried at once, listed with its kind, and shows its webhook secret once', async () => {
+  test('a connection is tested immediately, listed with its kind, and shows its webhook secret once', async () => {
     const { status, body } = await connect({ url: `${gitea.url}/` })
     expect([status, ForgeConnection.strict().parse(body)]).toMatchObject([
       200,
@@ -46,7 +46,7 @@ describe('200', () => {
     expect(wrong.body).toMatchObject({ active: false, problem: 'Gitea answered 401: invalid username, password or token' })
   })
 
-  test('the repositories that it shows are marked as registered or not, and it is ended', async () => {
+  test('its repositories are marked as registered or not, and it is deleted', async () => {
     await connect()
     const added = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${gitea.url}/acme/app.git` })
     const { status, body } = await list('&limit=2')
@@ -88,12 +88,12 @@ describe('400', () => {
     expect(await rows(app, 'select 1 from forges')).toEqual([])
   })
 
-  test('without an address there is none to end or to test', async () => {
+  test('without an address there is no connection to delete or to test', async () => {
     expectProblem(await app.call('DELETE', at('/gitea')), 400, 'query.url')
     expectProblem(await app.call('GET', at('/gitea/repositories')), 400, 'query.url')
   })
 
-  test('a signed body that is no delivery is rejected with what is missing', async () => {
+  test('a signed body that is not a delivery is rejected with the missing fields', async () => {
     const url = await hook()
     expectProblem(await deliver(url, '', {}, { as: 'gitea' }), 400, 'header.X-Gitea-Event')
     expectProblem(await deliver(url, 'push', {}, { as: 'gitea', delivery: 'no id' }), 400, 'header.X-Gitea-Delivery')
@@ -102,7 +102,7 @@ describe('400', () => {
 })
 
 describe('401', () => {
-  test('a forged delivery, in whatever way, leaves nothing behind', async () => {
+  test('a forged delivery of any kind leaves nothing behind', async () => {
     const url = await hook()
     const before = await contents(app)
     const payload = commentBy('ada', '@agent-bot go', { id: 1_234 })
@@ -115,7 +115,7 @@ describe('401', () => {
 })
 
 describe('404', () => {
-  test('a connection that there is not, or one of another kind', async () => {
+  test('a nonexistent connection, or one of another kind', async () => {
     expectProblem(await end(), 404)
     const url = await hook()
     expectProblem(await deliver(url.replace(/\d+$/, '424242'), 'push', {}, { as: 'gitea' }), 404)
@@ -147,7 +147,7 @@ describe('409 and 503', () => {
 })
 
 describe('415', () => {
-  test('forms are not taken', async () => {
+  test('forms are not accepted', async () => {
     expectProblem(await deliver(await hook(), 'push', {}, { as: 'gitea', type: 'application/x-www-form-urlencoded' }), 415)
   })
 })

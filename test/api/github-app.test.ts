@@ -26,7 +26,7 @@ const callback = (state: string, code = 'code-of-the-manifest') =>
   visit(`/hooks/github-app/callback?state=${encodeURIComponent(state)}&code=${code}`)
 
 describe('200', () => {
-  test('a page leads to GitHub with what the app may do, and GitHub leads back: it is connected, and its webhooks are known', async () => {
+  test('a page redirects to GitHub with the permissions of the app, and back: the app is connected with its webhooks', async () => {
     const { status, body } = await begin({ owner: 'acme', name: 'acme-agents' })
     expect(status).toBe(200)
     expect(AppManifest.strict().parse(body).open_url).toContain(`${app.base_url}/hooks/github-app/manifest?state=`)
@@ -49,13 +49,13 @@ describe('200', () => {
     const { webhook_url } = integrations[0].metadata
     expect((await deliver(webhook_url, 'ping', {}, { secret: 'made-by-github-for-the-webhooks' })).status).toBe(200)
     expect(await rows(app, `select 1 from audit_entries where action = 'forge.connected'`)).toHaveLength(1)
-    // The link has done what it is for.
+    // The link is used up.
     expectProblem(await callback(opened.searchParams.get('state') ?? ''), 401)
   })
 })
 
 describe('400', () => {
-  test('what is missing, and what cannot be a forge, is named', async () => {
+  test('missing fields, and an invalid address of a forge, are named', async () => {
     expectProblem(await begin({ url: 'github.com' }), 400, 'body.url')
     expectProblem(await begin({ name: 'x'.repeat(35) }), 400, 'body.name')
     expectProblem(await visit('/hooks/github-app/manifest'), 400, 'query.state')
@@ -64,7 +64,7 @@ describe('400', () => {
 })
 
 describe('401', () => {
-  test('a link that is not ours, of another organization or too old leads nowhere, and nothing is written', async () => {
+  test('a forged or expired link, or one of another organization, is refused, and nothing is written', async () => {
     const state = await stateOf()
     const [organization, ...rest] = state.split('.')
     const middle = state.length - 40

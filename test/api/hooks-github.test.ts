@@ -35,7 +35,7 @@ const mention = (change: Record<string, unknown> = {}) => {
 }
 
 describe('200', () => {
-  test('every delivery that GitHub publishes as an example is taken at once, and written down once', async () => {
+  test('every delivery that GitHub publishes as an example is accepted immediately, and recorded once', async () => {
     for (const { name, examples } of recorded)
       for (const payload of examples) {
         const { status, body } = await deliver(url, name, payload)
@@ -44,7 +44,7 @@ describe('200', () => {
     expect(await reported()).toHaveLength(recorded.reduce((sum, { examples }) => sum + examples.length, 0))
   }, 60_000)
 
-  test('F117 the same delivery, and the same comment by another, are duplicates: nothing more is done', async () => {
+  test('F117 the same delivery, and the same comment in another delivery, are duplicates without effect', async () => {
     const payload = mention()
     const first = await deliver(url, 'issue_comment', payload, { delivery: 'one' })
     expect(first.body).toMatchObject({ duplicate: false, queued: true, reason: null })
@@ -84,7 +84,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('a signed body that is no delivery is rejected with what is missing', async () => {
+  test('a signed body that is not a delivery is rejected with the missing fields', async () => {
     expectProblem(await deliver(url, '', {}), 400, 'header.X-GitHub-Event')
     expectProblem(await deliver(url, 'ping', {}, { delivery: 'no id' }), 400, 'header.X-GitHub-Delivery')
     expectProblem(await deliver(url, 'ping', null, { body: Buffer.from('{') }), 400, 'body')
@@ -93,7 +93,7 @@ describe('400', () => {
 })
 
 describe('401', () => {
-  test('F116 a forged delivery, in whatever way, leaves nothing behind', async () => {
+  test('F116 a forged delivery of any kind leaves nothing behind', async () => {
     const before = await contents(app)
     const payload = mention({ id: 1_234 })
     const body = Buffer.from(JSON.stringify(payload))
@@ -104,7 +104,7 @@ describe('401', () => {
       { signature: `sha1=${'0'.repeat(40)}` },
     ])
       expectProblem(await deliver(url, 'issue_comment', payload, wrong), 401)
-    // Signed as it was, and changed by one space afterwards.
+    // Signed, and then changed by one space.
     const { createHmac } = await import('node:crypto')
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
     expectProblem(await deliver(url, 'issue_comment', payload, { signature, body: Buffer.concat([body, Buffer.from(' ')]) }), 401)
@@ -113,20 +113,20 @@ describe('401', () => {
 })
 
 describe('404', () => {
-  test('a connection that there is not', async () => {
+  test('a nonexistent connection', async () => {
     expectProblem(await deliver(url.replace(/\d+$/, '424242'), 'ping', {}), 404)
   })
 })
 
 describe('409', () => {
-  test('a connection whose secret cannot be opened any more', async () => {
+  test('a connection whose secret can no longer be decrypted', async () => {
     await rows(app, `update forges set key_id = 'lost'`)
     expectProblem(await deliver(url, 'ping', {}), 409)
   })
 })
 
 describe('415', () => {
-  test('forms are not taken', async () => {
+  test('forms are not accepted', async () => {
     expectProblem(await deliver(url, 'ping', {}, { type: 'application/x-www-form-urlencoded' }), 415)
   })
 })

@@ -23,14 +23,14 @@ export const meanings: Record<string, keyof Ids | null> = {
   environment_id: 'environment_id',
   sandbox_id: 'sandbox_id',
   invitation_id: 'invitation_id',
-  // Numbers that GitHub has given.
+  // Numbers of GitHub.
   app_id: null,
   installation_id: null,
   github_user_id: null,
-  // Words, not ids. A session belongs to its user: see recorded-sessions.test.ts.
+  // Names, not ids. A session belongs to its user: see recorded-sessions.test.ts.
   session_id: null,
   name: null,
-  // Places of cards on the boards of existing clients.
+  // Positions of cards on the boards of existing clients.
   before_card_order_id: null,
   after_card_order_id: null,
 }
@@ -39,7 +39,7 @@ export const meanings: Record<string, keyof Ids | null> = {
 export function idFields(): IdField[] {
   const requested = operations.filter(({ operationId }) => isOwn(operationId) && endpoints[operationId].access === 'token')
   return requested.flatMap(({ operationId, parameters, requestBody }) => {
-    // All of a path names something.
+    // Every parameter of a path names an object.
     const given = parameters.filter(({ name, in: location }) => location === 'path' || (location === 'query' && isIdLike(name)))
     const body = requestBody ? idKeys(requestBody.content['application/json'].schema, []) : []
     return [

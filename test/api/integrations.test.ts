@@ -15,7 +15,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
 
 describe('200', () => {
-  test('listIntegrations: an honest empty list, with the words of the public API', async () => {
+  test('listIntegrations: an empty list, with the field names of the public API', async () => {
     const { status, body } = await app.call('GET', org('/integrations'))
     expect([status, Integrations.strict().parse(body)]).toEqual([
       200,
@@ -42,7 +42,7 @@ describe('400', () => {
 })
 
 describe('403', () => {
-  test('an organization that is named in query or body is as closed as one in the path', async () => {
+  test('an organization in query or body is as closed as one in the path', async () => {
     for (const id of [other.org_id, 999_999]) {
       expectProblem(await app.call('GET', `/v1/oauth/tokens/status?org_id=${id}`), 403)
       expectProblem(await app.call('POST', `/v1/oauth/tokens/revoke?org_id=${id}&provider=x`), 403)

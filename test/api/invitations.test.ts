@@ -32,7 +32,7 @@ describe('an address is not an identity', () => {
     }
   })
 
-  test('200: the answer about an address that is known elsewhere is that of one that is not, and nothing there changes', async () => {
+  test('200: the response for an address that is known elsewhere is the same as for an unknown one, and nothing changes there', async () => {
     const { caller } = await newOrganization()
     const email = newEmail()
     const { user_id } = await added({ email, full_name: 'Secret Name' }, caller)
@@ -40,12 +40,12 @@ describe('an address is not an identity', () => {
     const [known, unknown] = [await invited({ email }), await invited({ email: newEmail() })]
     const shape = ({ id: _id, email: _email, invitation_link: _link, created_at: _at, expires_at: _end, ...rest }: typeof known) => rest
     expect(shape(known)).toEqual(shape(unknown))
-    // Neither is that organization's link void, nor is it kept from giving another one.
+    // The link of that organization stays valid, and it can create another one.
     expect(await follow(app, pending)).not.toBeNull()
     expect(await follow(app, await signInLink(caller, user_id))).not.toBeNull()
   })
 
-  test('200: an ADMIN who used the link of an address keeps nothing that another organization gives to that address', async () => {
+  test('200: an ADMIN who used the link of an address gets nothing that another organization grants to that address', async () => {
     const [attacker, victim] = [await newOrganization(), await newOrganization()]
     const email = newEmail()
     const taken = await added({ email }, attacker.caller)
@@ -83,14 +83,14 @@ describe('POST /session/invitation/accept', () => {
         first.org_id,
       ])
       expect((await requestWith(app, token, 'GET', '/v1/users/me')).body.email).not.toBe(email)
-      // Nor do they speak to the agents of that organization in the name of the user.
+      // Nor can they send messages to the agents of that organization in the name of the user.
       expectProblem(await requestWith(app, token, 'PATCH', '/v1/users/me', { custom_prompt: 'x' }), 403)
     }
     const later = await addCaller(app, user_id)
     expect((await runsOf(later.token, second.org_id)).status).toBe(200)
   })
 
-  test('200: joining a third organization opens no second one to a session that did not reach it', async () => {
+  test('200: joining a third organization does not open the second one to a session that could not reach it', async () => {
     const [first, second, third] = [await newOrganization(), await newOrganization(), await newOrganization()]
     const { user_id, cookie } = await added({ email: newEmail(), role: 'ADMIN' }, first.caller)
     const planted = await follow(app, await signInLink(first.caller, user_id))
@@ -100,7 +100,7 @@ describe('POST /session/invitation/accept', () => {
     expect(await reach(cookie)).toEqual([first.org_id, second.org_id])
   })
 
-  test('200: an organization that a session creates is not reached by the other one', async () => {
+  test('200: an organization that one session creates is not reachable by the other one', async () => {
     const { caller, org_id } = await newOrganization()
     const { user_id, cookie } = await added({ email: newEmail(), role: 'ADMIN' }, caller)
     const planted = await follow(app, await signInLink(caller, user_id))
@@ -124,7 +124,7 @@ describe('POST /session/invitation/accept', () => {
     expect((await added({ email }, caller)).user_id).not.toBe(user_id)
   })
 
-  test('200 for one of twenty who accept at once', async () => {
+  test('200 for one of twenty parallel acceptances', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
     const answers = await Promise.all(Array.from({ length: 20 }, () => accept(app, invitation_link)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
@@ -147,7 +147,7 @@ describe('POST /session/invitation/accept', () => {
     expect((await accept(app, invitation_link)).status).toBe(200)
   })
 
-  test('404, in the same words: used, revoked, replaced, expired, and never created', async () => {
+  test('404, with the same message: used, revoked, replaced, expired, and nonexistent', async () => {
     const email = newEmail()
     const { invitation_link: replaced } = await invited({ email })
     const { invitation_link: used } = await invited({ email })
@@ -172,7 +172,7 @@ describe('POST /session/invitation/accept', () => {
     })
   })
 
-  test('409: a member already, and the invitation stays open for another person', async () => {
+  test('409: an existing member, and the invitation stays open for another person', async () => {
     const { cookie } = await added({ email: newEmail() })
     const { invitation_link } = await invited({ email: newEmail() })
     await unchanged(async () => expectProblem(await accept(app, invitation_link, cookie), 409))
@@ -181,7 +181,7 @@ describe('POST /session/invitation/accept', () => {
 })
 
 describe('POST /session/invitation', () => {
-  test('200: what it is to, without using it up, and who is signed in', async () => {
+  test('200: its organization, without using it up, and the signed-in account', async () => {
     const { invitation_link, email } = await invited({ email: newEmail(), role: 'READER' })
     const { body } = await open(app, invitation_link)
     expect(OpenedInvitation.strict().parse(body)).toMatchObject({
@@ -224,7 +224,7 @@ describe('POST /v1/invitations/accept', () => {
     expect(entry).toMatchObject({ user_id: person.user_id, action: 'member.added', detail: expect.stringContaining(email) })
   })
 
-  test('403: a token that is bound to an organization or to scopes, or is good for some repositories', async () => {
+  test('403: a token that is bound to an organization, to scopes or to repositories', async () => {
     const { invitation_link } = await invited({ email: newEmail() }, (await newOrganization()).caller)
     for (const bounds of [
       { organization_id: app.org_id },
@@ -242,7 +242,7 @@ describe('POST /v1/invitations/accept', () => {
   })
 })
 
-test('a session that older code created reaches only memberships from before invitations', async () => {
+test('a session that an older version created reaches only memberships from before invitations', async () => {
   const { caller, org_id } = await newOrganization()
   const { user_id } = await added({ email: newEmail() }, caller)
   const secret = 'a-session-of-older-code'

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-/** Somebody with windows of their own. */
+/** A user with separate windows. */
 async function newCaller(kind: 'personal' | 'browser' = 'personal', user_id?: number) {
   tokens += 1
   const token = `a-token-of-the-limits-test-${tokens}`
@@ -46,7 +46,7 @@ const statuses = (answers: Answer[]) => {
   for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1
   return counted
 }
-/** As if the caller's requests had come that much earlier. */
+/** Moves the requests of the caller into the past. */
 const age = (id: number, seconds: number) =>
   rows(app, `update rate_windows set hits = array(select h - $2::bigint * 1000000 from unnest(hits) h) where subject = $1`, [
     `token ${id}`,
@@ -54,7 +54,7 @@ const age = (id: number, seconds: number) =>
   ])
 
 describe('429', () => {
-  test('F110 the 61st request within 30 s, however they come, and the rest is not counted', async () => {
+  test('F110 the 61st request within 30 s, in any distribution, and refused ones are not counted', async () => {
     const { id, call } = await newCaller()
     const path = runPath(app.org_id, (await createRun(app, { prompt: 'x' })).id)
     expect(statuses(await many(75, () => call('GET', path)))).toEqual({ 200: 60, 429: 15 })
@@ -69,7 +69,7 @@ describe('429', () => {
     expect((await call('GET', path)).status).toBe(200)
   })
 
-  test('F110 counts over processes on one database as one', async () => {
+  test('F110 the processes on one database share the count', async () => {
     await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
     const { token } = await newCaller()
     const headers = { authorization: `Bearer ${token}` }
@@ -84,7 +84,7 @@ describe('429', () => {
     const before = await count()
     expect(statuses(await many(14, () => call('POST', path, { prompt: 'x' })))).toEqual({ 200: 10, 429: 4 })
     expect(await count()).toBe(before + 10)
-    // Others of the token's requests have their own window.
+    // Other requests of the token have a separate window.
     expect((await call('GET', '/v1/users/me')).status).toBe(200)
   })
 
@@ -105,7 +105,7 @@ describe('429', () => {
     expect(refused.headers.get('x-ratelimit-limit')).toBe('30')
     expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
     expect(refused.headers.get('ratelimit')).toContain('"agent_creation";r=10;')
-    // Nor are creations of the user in another organization, by whichever token.
+    // Nor are creations of the user in another organization, by any token.
     const { org_id } = await addOrganization(app, 'elsewhere')
     await addOldMembership(app, org_id, user_id, 'ADMIN')
     expect((await fresh.call('POST', `/v1/organizations/${org_id}/agent/run?dry_run=true`, { prompt: 'x' })).status).toBe(200)
@@ -114,7 +114,7 @@ describe('429', () => {
     expect((await (await newCaller()).call('POST', path, { prompt: 'x' })).status).toBe(200)
   })
 
-  test('F110 the total of a minute refuses logs, and nothing but logs', async () => {
+  test('F110 the total of a minute refuses logs, and no other requests', async () => {
     const { id, call } = await newCaller()
     const logs = `${runPath(app.org_id, (await createRun(app, { prompt: 'x' })).id)}/logs`
     await many(50, () => call('GET', '/v1/users/me'))
@@ -146,12 +146,12 @@ describe('200', () => {
     expect(first.headers.get('x-ratelimit-remaining')).toBe('59')
     expect(first.headers.get('x-ratelimit-reset')).toBe('30')
     expect((await call('GET', '/v1/users/me')).headers.get('x-ratelimit-remaining')).toBe('58')
-    // A refusal for another reason than the limits costs as much, and has the headers too.
+    // A refusal for another reason than the limits is charged too, and has the headers.
     const missing = await call('GET', runPath(app.org_id, 999_999))
     expect([missing.status, missing.headers.get('x-ratelimit-remaining')]).toEqual([404, '57'])
   })
 
-  test("a page's token has a window of its own", async () => {
+  test('a token of the page has a separate window', async () => {
     const { call } = await newCaller('browser')
     expect(statuses(await many(80, () => call('GET', '/v1/users/me')))).toEqual({ 200: 80 })
   })
@@ -177,7 +177,7 @@ describe('Idempotency-Key', () => {
   const create = () => `/v1/organizations/${app.org_id}/agent/run`
   const runs = async () => (await rows<{ n: number }>(app, 'select count(*)::int as n from runs'))[0]?.n ?? 0
 
-  test('F115 200: of twenty at once there is one run and twenty equal answers', async () => {
+  test('F115 200: twenty parallel requests create one run and get twenty equal responses', async () => {
     const { call } = await newCaller()
     const before = await runs()
     const answers = await many(20, () => call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }))
@@ -197,7 +197,7 @@ describe('Idempotency-Key', () => {
     expect(second.body).toEqual(first.body)
   })
 
-  test('200: a resume is sent once', async () => {
+  test('200: a resume takes effect once', async () => {
     const { call } = await newCaller()
     const { id } = await createRun(app, { prompt: 'x' })
     const body = { agent_run_id: id, prompt: 'again' }
@@ -223,7 +223,7 @@ describe('Idempotency-Key', () => {
     expect(theirs.body.id).not.toBe(mine.body.id)
   })
 
-  test('200: what was refused is not kept', async () => {
+  test('200: a refusal is not stored', async () => {
     const { call } = await newCaller()
     expect((await call('POST', create(), { prompt: ' ' }, { 'idempotency-key': 'k-bad' })).status).toBe(400)
     const good = await call('POST', create(), { prompt: 'good' }, { 'idempotency-key': 'k-bad' })

@@ -21,7 +21,7 @@ describe('GET and DELETE …/invitations', () => {
     expect((await caller.request('GET', '/invitations')).body.total).toBe(0)
   })
 
-  test('200: an invitation ends with the authority of its creator: removed, or of another role', async () => {
+  test('200: an invitation is void when its creator is removed or loses the role', async () => {
     for (const end of [
       (id: number) => admin.request('DELETE', `/members/${id}`),
       (id: number) => admin.request('PATCH', `/members/${id}`, { role: 'MEMBER' }),
@@ -33,7 +33,7 @@ describe('GET and DELETE …/invitations', () => {
     }
   })
 
-  test('an address of a member is invited by this organization no more, and by another one it is', async () => {
+  test('an address of a member cannot be invited by the same organization, but by another one', async () => {
     const email = newEmail()
     await added({ email })
     await unchanged(async () => expectProblem(await add({ email: email.toUpperCase() }), 409))

@@ -40,7 +40,7 @@ const found = async (query: string) => {
 }
 
 describe('200', () => {
-  test('newest first, as pages that existing clients know, each item the whole run object', async () => {
+  test('newest first, as pages in the format of existing clients, each item the whole run object', async () => {
     const { body } = await list()
     RunPage.strict().parse(body)
     expect(Object.keys(body)).toEqual(['items', 'total', 'page', 'size', 'pages'])
@@ -107,7 +107,7 @@ describe('200', () => {
     expect(await found('?tag=t1,t4')).toEqual([])
   })
 
-  test('q finds text in title or prompt, letters of any case, and its characters mean themselves', async () => {
+  test('q finds text in title or prompt, case-insensitive, and its characters are literal', async () => {
     expect(await found('?q=TITLE+3')).toEqual([ids[3]])
     expect(await found('?q=prompt%204')).toEqual([ids[4]])
     expect(await found(`?q=${encodeURIComponent('größe 100%_\\')}`)).toHaveLength(7)
@@ -115,7 +115,7 @@ describe('200', () => {
     expect(await found("?q='%3B+drop+table+runs")).toEqual([])
   })
 
-  test('created_after and created_before leave out the very moment that a run shows', async () => {
+  test('created_after and created_before exclude the exact time of a run', async () => {
     const at = async (id: number) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body.created_at as string
     const third = await at(ids[2] ?? 0)
     expect(await found(`?created_after=${third}`)).toEqual(ids.slice(3).toReversed())
@@ -177,7 +177,7 @@ describe('400', () => {
     ['created_after=2026-01-01T00:00:00Z&created_after=2026-01-01T00:00:00Z', 'created_after'],
   ])('%s', async (query, field) => void expectProblem(await list(`?${query}`), 400, `query.${field}`))
 
-  test('several mistakes are reported together', async () => {
+  test('several errors are reported together', async () => {
     expectProblem(await list('?limit=0&skip=x&status=done'), 400, 'query.limit', 'query.skip', 'query.status')
   })
 })

@@ -33,7 +33,7 @@ const explain = (explanation: string, ...references: object[]) => calls({ name: 
 const seqOf = (command: string) => logs.find(entry => entry.tool_input?.command === command)?.seq
 
 describe('analyzeAgentRunLogs', () => {
-  test('200: names the cause immediately, with its entry, its sandbox and the fix; a run has a model explain it, and names entries that do not exist', async () => {
+  test('200: names the cause immediately, with its entry, its sandbox and the fix; a run asks a model to explain it, and marks entries that do not exist', async () => {
     const seq = seqOf(MISSING)
     app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
     const calls_before = app.lastMessages().length
@@ -73,7 +73,7 @@ describe('analyzeAgentRunLogs', () => {
     expect(related).toMatchObject([{ id: body.agent_run_id, relation: 'analysis', parent_run_id: run.id }])
   })
 
-  test('200: a model that answers nothing, and none at all: what was found is the result', async () => {
+  test('200: without an answer of a model, or without a model, the findings are the result', async () => {
     app.script = [{ text: 'I would rather talk.' }]
     const silent = (await analyzeRun(run.id)).body
     expect((await awaitEnd(app, silent.agent_run_id)).result).toMatch(/^A module is not found: left-pad-zz\./)
@@ -93,7 +93,7 @@ describe('analyzeAgentRunLogs', () => {
 })
 
 describe('analyzeSandboxLogs', () => {
-  test('200: without a body and without a Content-Type, as published clients send it, and about this sandbox alone', async () => {
+  test('200: without a body and a Content-Type, as published clients send it, and only for this sandbox', async () => {
     const { items } = (await app.call('GET', app.at(`/sandboxes?agent_run_id=${run.id}`))).body
     const of = async (kind: string) => (await post(`/sandbox/${items.find((one: any) => one.kind === kind).id}/analyze-logs`)).body
     const [agent, check] = [await of('agent'), await of('check')]
@@ -110,7 +110,7 @@ describe('analyzeSandboxLogs', () => {
     await rows(app, 'delete from sandboxes where id = $1', [id])
   })
 
-  test("404: none, and another organization's as one that never was", async () => {
+  test("404: a nonexistent one, and another organization's", async () => {
     const [never, foreign] = [await post('/sandbox/424242/analyze-logs'), await post(`/sandbox/${other.sandbox_id}/analyze-logs`)]
     expectProblem(never, 404)
     expect([foreign.status, foreign.body.detail]).toEqual([never.status, never.body.detail])
@@ -133,7 +133,7 @@ describe('analyzeLogs', () => {
     expect(of_one.body.looked_at.runs).toBe(2)
   })
 
-  test('400: names the field, also where there is nothing', async () => {
+  test('400: names the field, also if there is nothing to analyze', async () => {
     const wrong = async (body: object, field: string) => expectProblem(await post('/sandboxes/analyze-logs', body), 400, `body.${field}`)
     await wrong({ from: 'yesterday' }, 'from')
     await wrong({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from')
@@ -144,7 +144,7 @@ describe('analyzeLogs', () => {
   test("404: another organization's repository", async () =>
     void expectProblem(await post('/sandboxes/analyze-logs', { repo_id: other.repo_id }), 404))
 
-  test('402: the quota of the organization holds for analyses too', async () => {
+  test('402: the quota of the organization also limits analyses', async () => {
     await app.call('PATCH', app.at(''), { runs_per_month: 1 })
     expectProblem(await analyzeRun(run.id), 402)
     await app.call('PATCH', app.at(''), { runs_per_month: null })
@@ -167,7 +167,7 @@ describe('the command line', () => {
     expect(await cli(['analyze', '1', '--since', '1d'])).toMatchObject({ code: 2 })
   })
 
-  test('agentrun sandboxes lists them with what they took', async () => {
+  test('agentrun sandboxes lists them with their usage', async () => {
     const { code, out } = await cli(['sandboxes', '--run', String(run.id), '--kind', 'agent'])
     expect({ code, lines: out.trimEnd().split('\n') }).toMatchObject({
       code: 0,

@@ -5,7 +5,7 @@ import { insertServiceUser } from '../../src/store/access/members.ts'
 import type { App } from '../start-app.ts'
 import type { Caller } from './people.ts'
 
-/** Creates a token; `body` are its properties besides the name. */
+/** Creates a token; `body` has its properties other than the name. */
 export const create = (caller: Caller, body: Record<string, unknown>) => caller.request('POST', '/tokens', { name: 't', ...body })
 
 /** The created token. */

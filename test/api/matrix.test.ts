@@ -15,8 +15,8 @@ import { addTenant, type Tenant } from './second-organization.ts'
 import { sendCall } from './send-call.ts'
 
 /**
- * Every operation that requires a token × every kind of caller. What is expected follows from the row of the contract table (access,
- * scope, path), so that a new operation is in it by itself.
+ * Every operation that requires a token × every kind of caller. The expectation follows from the row of the contract table (access,
+ * scope, path), so that new operations are included.
  */
 
 let app: App
@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const rowOf = ({ name }: Call): Endpoint => endpoints[name]
-/** In path, query or body: wherever it is named, only its members may. */
+/** In path, query or body: only members may use it. */
 const ofOrganization = ({ params, query, body }: Endpoint) =>
   [params, query, body].some(part => part !== null && 'shape' in part && 'org_id' in (part.shape as object))
 let tenants = 0
-/** Its run has done something that can be analyzed. */
+/** Its run has entries that can be analyzed. */
 async function newTenant(): Promise<Tenant> {
   const tenant = await addTenant(app, `tenant-${++tenants}`)
   const failed = serviceAction('shell', { command: 'make' }, { status: 'error', exit_code: 2, output: 'no' }, 1)
@@ -39,7 +39,7 @@ async function newTenant(): Promise<Tenant> {
   return tenant
 }
 
-/** What a role may do (specification.md#access), written out once more. */
+/** The permissions of the roles (specification.md#access), repeated independently of the code. */
 const reading: Scope[] = ['runs:read', 'logs:read', 'repos:read', 'org:read']
 const roles: Record<Role, readonly Scope[]> = {
   READER: reading,
@@ -50,11 +50,11 @@ const roles: Record<Role, readonly Scope[]> = {
 
 type Holder = {
   token: string | null
-  /** Whether the token is good, and for the organization of the path. */
+  /** Whether the token is valid, and for the organization of the path. */
   known: boolean
   member: boolean
   may: readonly Scope[]
-  /** What the token was given, where the role allows less. */
+  /** The scopes of the token, if the role allows less. */
   granted?: readonly Scope[]
 }
 
@@ -76,7 +76,7 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
 function isLetIn(endpoint: Endpoint, status: number): boolean {
   const { method, problems: own = [] } = endpoint
   if (status === 200) return true
-  // There is no connection to end.
+  // There is no connection to delete.
   if (endpoint === endpoints.revokeOAuthToken && status === 404) return true
   const about_who: number[] = method === 'DELETE' ? [401, 403] : [401, 403, 404]
   return own.some((code: ProblemCode) => problems[code].status === status) && !about_who.includes(status)
@@ -134,7 +134,7 @@ const beyond = { got: 403, body: expect.anything() }
 const nobody = { known: false, member: false, may: [] }
 const admin = { known: true, member: true, may: scopes }
 
-describe('F99 401, in the same words, and nothing is written', () => {
+describe('F99 401, with the same message, and nothing is written', () => {
   const forms: [string, (tenant: Tenant) => Promise<string | null>][] = [
     ['no token', async () => null],
     ['a malformed token', async () => 'arun_p_not-a-token'],

@@ -62,7 +62,7 @@ describe('POST …/members', () => {
       expect(items.find((item: Member) => item.user_id === session.user_id)).toMatchObject({ has_signed_in: true })
     })
 
-    test('of twenty invitations of one address at once one is open, and one member comes of them', async () => {
+    test('of twenty parallel invitations of one address one is open, and it creates one member', async () => {
       const email = newEmail()
       const answers = await Promise.all(Array.from({ length: 20 }, () => add({ email })))
       expect(answers.map(answer => answer.status)).toEqual(Array.from({ length: 20 }, () => 200))
@@ -90,11 +90,11 @@ describe('POST …/members', () => {
       await unchanged(async () => expectProblem(await add({ email }), 400, 'body.email'))
     })
 
-    test('no role, and one that there is not', async () => {
+    test('a missing role, and an unknown one', async () => {
       for (const role of [undefined, null, 'OWNER', 'admin']) expectProblem(await add({ email: newEmail(), role }), 400, 'body.role')
     })
 
-    test('a name that is none', async () => {
+    test('an invalid name', async () => {
       for (const full_name of ['', 'x'.repeat(101), 'a\0b', 7])
         expectProblem(await add({ email: newEmail(), full_name }), 400, 'body.full_name')
     })
@@ -118,7 +118,7 @@ describe('POST …/members', () => {
       await unchanged(async () => expectProblem(await add({ email: newEmail(), role: 'READER' }, bound), 403))
     })
 
-    test('a token that expires, which the membership would outlive; the page may', async () => {
+    test('a token that expires before the membership; the page is permitted', async () => {
       const short = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
       await unchanged(async () => expectProblem(await add({ email: newEmail(), role: 'READER' }, short), 403))
       await invited({ email: newEmail() }, await addCaller(app, app.user_id, { kind: 'browser', expires_in_seconds: 900 }))
@@ -130,7 +130,7 @@ describe('POST …/members', () => {
     })
   })
 
-  test('409: a member already, whose role stays', async () => {
+  test('409: an existing member, whose role is unchanged', async () => {
     const email = newEmail()
     const { user_id } = await added({ email, role: 'READER' })
     await unchanged(async () => expectProblem(await add({ email, role: 'ADMIN' }), 409))
@@ -169,7 +169,7 @@ describe('PATCH …/members/{user_id}', () => {
     expect([await shown(admin), await shown(there)]).toEqual(['ada-l', ''])
     const { items } = (await admin.request('GET', '/audit-log?action=member.updated&limit=1')).body
     expect(items[0]).toMatchObject({ target_id: `${person.user_id}`, detail: { github_username: 'ada-l', github_user_id: '583231' } })
-    // Two may name one account: it is not an identity.
+    // Two organizations may name the same account: it is not an identity.
     expect((await admin.request('PATCH', `/members/${app.user_id}`, { github_username: 'ada-l' })).status).toBe(200)
     expect((await patch({ github_username: null })).body).toMatchObject({ github_username: '', github_user_id: '583231' })
     for (const github_username of ['@ada', '', 7]) expectProblem(await patch({ github_username }), 400, 'body.github_username')
@@ -178,11 +178,11 @@ describe('PATCH …/members/{user_id}', () => {
     expectProblem(await person.request('PATCH', `/members/${person.user_id}`, { github_username: 'x' }), 403)
   })
 
-  test('400: a role that there is not', async () => {
+  test('400: an unknown role', async () => {
     for (const role of [undefined, null, 'OWNER']) expectProblem(await change(admin, app.user_id, role), 400, 'body.role')
   })
 
-  test('403: more than the token allows, for its own user too; less is allowed', async () => {
+  test('403: more than the token allows, also for its own user; less is allowed', async () => {
     const person = await addPerson(app, 'ADMIN')
     const caller = await addCaller(app, person.user_id, { scopes: ['org:admin', 'org:read'] })
     const reader = await addPerson(app, 'READER')
@@ -191,13 +191,13 @@ describe('PATCH …/members/{user_id}', () => {
     expectProblem(await change(caller, person.user_id, 'ADMIN'), 403)
   })
 
-  test('404: a user of another organization, in the words for one that never was', async () => {
+  test('404: a user of another organization, with the message for a nonexistent one', async () => {
     const foreign = expectProblem(await change(admin, other.user_id, 'READER'), 404)
     const never = expectProblem(await change(admin, 424_242, 'READER'), 404)
     expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...never, request_id: '', instance: '' })
   })
 
-  test('409: the last person who is ADMIN, though a service user is one too', async () => {
+  test('409: the last person who is ADMIN, even if a service user is ADMIN', async () => {
     const { caller, user_id, org_id } = await newOrganization()
     await caller.request('POST', '/service-users', { name: 'bot', role: 'ADMIN' })
     for (const role of ['MANAGER', 'MEMBER', 'READER']) await unchanged(async () => expectProblem(await change(caller, user_id, role), 409))

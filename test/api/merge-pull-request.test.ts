@@ -13,7 +13,7 @@ import { startMerges } from './start-merges.ts'
 
 const { app, merge, get, edit, main, audits, own, addHook } = await startMerges()
 
-/** While `work` runs, no pull request can be written down as merged: the service dies between push and row. */
+/** While `work` runs, no pull request can be recorded as merged: as if the service died between push and row. */
 async function withoutTheRow<T>(work: () => Promise<T>): Promise<T> {
   await rows(app, `alter table pull_requests add constraint dead check (state <> 'merged') not valid`)
   try {
@@ -68,7 +68,7 @@ describe('200', () => {
     expect((await get(pr.id)).state).toBe('merged')
   })
 
-  test('where a fast-forward would do there is a commit of the merge', async () => {
+  test('a merge commit is created even if a fast-forward is possible', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const base = main()
     expect((await merge(pr.id, { method: 'merge', expected_head_sha: pr.head_sha })).status).toBe(200)
@@ -76,7 +76,7 @@ describe('200', () => {
     expect(app.git('diff', pr.head_sha, 'main')).toBe('')
   })
 
-  test('squash: one commit with all of it, titled as the pull request', async () => {
+  test('squash: one commit with the whole change and the title of the pull request', async () => {
     const file = own()
     const pr = await app.propose({ [file]: '1\n' })
     const head_sha = app.put(pr.branch, { [file]: '2\n' })
@@ -90,7 +90,7 @@ describe('200', () => {
     expect(app.git('show', `main:${file}`)).toBe('2')
   })
 
-  test('merged already: unchanged for every request, with the remote unavailable', async () => {
+  test('already merged: unchanged for every request, even if the remote is unavailable', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const { body } = await merge(pr.id)
     const before = await contents(app)
@@ -120,7 +120,7 @@ describe('200', () => {
     expect(app.git('rev-parse', 'main^2')).toBe(head_sha)
   })
 
-  test('a base that moves while the merge is pushed is merged with, too', async () => {
+  test('a base that moves during the push is merged too', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const other = app.put('other', { [own()]: 'other\n' })
     const base = main()
@@ -147,7 +147,7 @@ describe('200', () => {
     },
   )
 
-  test('the service died between push and row, and it was closed then: what is merged is merged', async () => {
+  test('a pull request that was closed after the service died between push and row is recorded as merged', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await withoutTheRow(async () => void expectProblem(await merge(pr.id), 500))
     await edit(pr.id, 'closed')
@@ -164,7 +164,7 @@ describe('200', () => {
     expect(await audits(pr.id)).toHaveLength(1)
   })
 
-  test('two of one base at once: both', async () => {
+  test('two with the same base in parallel: both are merged', async () => {
     const [one, two] = [await app.propose({ [own()]: '1\n' }), await app.propose({ [own()]: '2\n' })]
     const base = main()
     expect((await Promise.all([merge(one.id), merge(two.id)])).map(answer => answer.status)).toEqual([200, 200])
@@ -172,7 +172,7 @@ describe('200', () => {
     for (const { head_sha } of [one, two]) app.git('merge-base', '--is-ancestor', head_sha, 'main')
   })
 
-  test('one whose run was deleted, as any other', async () => {
+  test('a pull request whose run was deleted is merged like any other', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await putRun(app, pr.run_id, 'completed')
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}`)).status).toBe(200)

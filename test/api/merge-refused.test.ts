@@ -9,7 +9,7 @@ import { startMerges } from './start-merges.ts'
 const { app, merge, get, edit, main, own, addHook, removeHook } = await startMerges()
 
 describe('409', () => {
-  /** Refused, in words that fit, with base and pull request as they were. */
+  /** Refused with this message; base and pull request are unchanged. */
   async function refused(id: number, words: RegExp, body?: unknown) {
     const [before, state] = [main(), await get(id)]
     const problem = expectProblem(await merge(id, body), 409)
@@ -31,7 +31,7 @@ describe('409', () => {
     expect((await merge(pr.id, { expected_head_sha })).status).toBe(200)
   })
 
-  test('one that is closed, and one that is a draft', async () => {
+  test('a closed one, and a draft', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await edit(pr.id, 'closed')
     await refused(pr.id, /is closed; open it first/)
@@ -41,7 +41,7 @@ describe('409', () => {
     expect((await merge(pr.id)).status).toBe(200)
   })
 
-  test('a head or base that is not there', async () => {
+  test('a missing head or base', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('branch', '-D', pr.branch)
     expect(expectProblem(await merge(pr.id), 409).detail).toMatch(new RegExp(`no longer has the branch ${pr.branch}`))
@@ -60,14 +60,14 @@ describe('409', () => {
     expect((await merge(pr.id, { expected_head_sha: head_sha })).status).toBe(200)
   })
 
-  test('a branch that was set back to what the base has is not merged, it is empty', async () => {
+  test('a branch that was reset to the base is empty and not merged', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('update-ref', `refs/heads/${pr.branch}`, 'main')
     await refused(pr.id, /nothing to merge/)
     expect((await get(pr.id)).state).toBe('open')
   })
 
-  test('a remote that refuses, with its message, and the next try is possible', async () => {
+  test('a remote that refuses, with its message, and a later attempt is possible', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     addHook('echo "main is frozen" >&2; exit 1')
     await refused(pr.id, /pre-receive hook declined\)\nmain is frozen/)
@@ -75,7 +75,7 @@ describe('409', () => {
     expect((await merge(pr.id)).status).toBe(200)
   })
 
-  test('a base that moves every time', async () => {
+  test('a base that moves at each attempt', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const tree = app.git('rev-parse', 'main^{tree}')
     addHook(`unset GIT_QUARANTINE_PATH; export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
@@ -85,7 +85,7 @@ git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
     expect((await merge(pr.id)).status).toBe(200)
   })
 
-  test('a base that is checked out in the repository’s own work tree: refused with a way out, which works', async () => {
+  test('a base that is checked out in the repository’s own work tree: refused with a workaround that works', async () => {
     const work = join(dirname(app.remote), 'work')
     const repository_id = await putRepository(app, 'work', 'local', work)
     const file = own()
@@ -99,7 +99,7 @@ git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
     expect(app.git('--git-dir', join(work, '.git'), 'show', `main:${file}`)).toBe('x')
   })
 
-  test('a repository that is gone, in git’s words', async () => {
+  test('a repository that is gone, with the message of git', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     renameSync(app.remote, `${app.remote}.away`)
     const problem = expectProblem(await merge(pr.id), 409)
@@ -109,7 +109,7 @@ git update-ref refs/heads/main $(git commit-tree ${tree} -p main -m moved)`)
 })
 
 describe('503', () => {
-  test('a remote that does not answer: later perhaps', async () => {
+  test('a remote that does not respond: retryable', async () => {
     const repository_id = await putRepository(app, 'down', 'http', 'http://127.0.0.1:1/down.git')
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
     const answer = await merge(pr.id)

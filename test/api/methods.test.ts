@@ -77,7 +77,7 @@ describe('404', () => {
   )
 })
 
-test('F129 200: the document holds the operations of the contract and no others, and is served to everybody', async () => {
+test('F129 200: the document contains exactly the operations of the contract, and is public', async () => {
   const response = await fetch(`${app.base_url}/openapi.json`)
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toContain('application/json')

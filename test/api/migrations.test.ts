@@ -35,7 +35,7 @@ test('eight processes that start at once migrate once', async () => {
 const later = (name: string, needs: string | null) =>
   `insert into migrations (name, digest, needs) values ('${name}', 'x', ${needs === null ? 'null' : `'${needs}'`})`
 
-test('a newer schema that code of this age cannot live with is refused, by the name of what is unknown', async () => {
+test('an incompatible newer schema is refused with the name of the unknown migration', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
   await database.query(later('9999_future.sql', '9999_future.sql'))
@@ -46,7 +46,7 @@ test('a newer schema that code of this age cannot live with is refused, by the n
   expect(await database.query(tables)).toEqual(before)
 })
 
-test('a newer schema is taken where it only adds, or takes away what this version has given up', async () => {
+test('a newer schema is accepted if it only adds, or removes what this version no longer uses', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
   await database.query(later('9997_more.sql', null))
@@ -79,7 +79,7 @@ test('a migration waits for a table that is in use without delaying later statem
   const migrated = migrate(database.url, { folder: pathToFileURL(`${folder.path}/`) })
   const locks = `select 1 from pg_locks where relation = 'runs'::regclass and not granted`
   while ((await database.query(locks)).length === 0);
-  // Behind a waiting `alter table` this waits for as long as that does.
+  // This waits for as long as a waiting `alter table` before it.
   expect(await database.query('select count(*)::int as n from runs')).toEqual([{ n: 0 }])
   await user.query('commit')
   await user.end()
@@ -87,14 +87,14 @@ test('a migration waits for a table that is in use without delaying later statem
   expect(await database.query(`select of_next from runs`)).toEqual([])
 })
 
-test('a migration that was changed after it had been applied is refused', async () => {
+test('a migration that was changed after it was applied is refused', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
   await database.query(`update migrations set digest = 'other' where name = '0001_baseline.sql'`)
   await expect(migrate(database.url)).rejects.toThrow('migration 0001_baseline.sql was changed after it had been applied')
 })
 
-test('a migration that fails leaves no trace, and blocks no other', async () => {
+test('a failed migration changes nothing, and blocks no other', async () => {
   await using database = await emptyDatabase()
   await database.query('create table runs (something_else int)')
   await expect(migrate(database.url)).rejects.toThrow('already exists')
@@ -104,7 +104,7 @@ test('a migration that fails leaves no trace, and blocks no other', async () => 
   await migrate(database.url)
 })
 
-test('a database is brought forward with its data', async () => {
+test('a database is migrated with its data', async () => {
   await using database = await emptyDatabase()
   using folder = temporaryFolder()
   await migrate(database.url)
@@ -131,7 +131,7 @@ test('a database of a development version from before the baseline is refused an
   expect(await database.query(`select name from migrations`)).toEqual([{ name: '0001_first_light.sql' }])
 })
 
-test('an unavailable database is waited for until the timeout of the caller, and reported once', async () => {
+test('an unavailable database is awaited until the timeout of the caller, and reported once', async () => {
   await using database = await emptyDatabase()
   await using proxy = new DatabaseProxy(database.url)
   await proxy.up()

@@ -10,7 +10,7 @@ import { type Call, tokenCalls, unknown } from './every-endpoint.ts'
 import { expectProblem } from './expect-problem.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
-/** Of several things that are wrong with a request, the first of specification.md#errors is reported: token → limit → membership and scope → parse → object → state. */
+/** Of several errors of a request, the first of specification.md#errors is reported: token → limit → membership and scope → parse → object → state. */
 
 let app: App
 let other: Tenant
@@ -55,7 +55,7 @@ async function spent(): Promise<string> {
   return token
 }
 
-describe('a follow-up with more and more that is right', () => {
+describe('a follow-up with fewer and fewer errors', () => {
   const broken = '{"prompt":'
   const resume = (
     run: number | string,
@@ -65,7 +65,7 @@ describe('a follow-up with more and more that is right', () => {
   ) => ({ method: 'POST', path: `/v1/organizations/${org_id}/agent/run/${run}/resume`, body, headers }) satisfies Wrong
   const bad_key = { 'idempotency-key': 'x'.repeat(256) }
 
-  test('reports the first thing that is still wrong', async () => {
+  test('reports the first remaining error', async () => {
     const banned = (await createRun(app, { prompt: 'x' })).id
     await rows(app, 'update runs set banned = true where id = $1', [banned])
     const before = await contents(app)
@@ -89,7 +89,7 @@ describe('a follow-up with more and more that is right', () => {
       const answer = await send(request, token)
       expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
       expectProblem(answer, status)
-      // An authenticated caller gets the remaining requests, whatever else is wrong.
+      // An authenticated caller gets the number of remaining requests with every error.
       expect({ what, counted: answer.headers.has('x-ratelimit-remaining') }).toEqual({ what, counted: status !== 401 })
     }
     const { tokens: _new, users: _too, memberships: _also, ...after } = await contents(app)
@@ -97,7 +97,7 @@ describe('a follow-up with more and more that is right', () => {
   })
 })
 
-test('a create with more and more that is right', async () => {
+test('a create with fewer and fewer errors', async () => {
   const tenant = await addTenant(app, 'Quota')
   const path = `/v1/organizations/${tenant.org_id}/agent/run`
   await app.call('PATCH', `/v1/organizations/${tenant.org_id}`, { runs_per_month: 0 }, { authorization: `Bearer ${tenant.token}` })
@@ -118,7 +118,7 @@ test('a create with more and more that is right', async () => {
 
 describe('for every operation', () => {
   const rowOf = ({ name }: Call): Endpoint => endpoints[name]
-  /** With nothing right in its body and its query. */
+  /** With an invalid body and query. */
   const spoil = (call: Call): Wrong => ({
     method: call.method,
     path: `${call.path}${call.path.includes('?') ? '&' : '?'}${Object.keys(rowOf(call).query.shape)
@@ -127,7 +127,7 @@ describe('for every operation', () => {
     ...(rowOf(call).body !== null && { body: '{' }),
   })
 
-  test('a token that is not good, a foreign organization and a missing scope come before what is wrong with path, query and body', async () => {
+  test('an invalid token, a foreign organization and a missing scope come before errors of path, query and body', async () => {
     const [stranger, scopeless] = [await addCaller(app, [other.org_id], 'ADMIN'), await caller({ scopes: [] })]
     const before = await contents(app)
     for (const call of tokenCalls({ ...unknown, org_id: app.org_id })) {
@@ -145,7 +145,7 @@ describe('for every operation', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('mistakes in query and body come before a missing object', async () => {
+  test('errors of query and body come before a missing object', async () => {
     const before = await contents(app)
     const takers = tokenCalls({ ...unknown, org_id: app.org_id }).filter(
       call => rowOf(call).body !== null || Object.keys(rowOf(call).query.shape).length > 0,
@@ -160,7 +160,7 @@ describe('for every operation', () => {
 })
 
 describe('HEAD and OPTIONS', () => {
-  test('get the methods of the path, for every caller and object, and nothing is counted', async () => {
+  test('return the methods of the path for every caller and object, and are not counted', async () => {
     const token = await caller()
     const { id } = await createRun(app, { prompt: 'x' })
     const words = new Set<string>()

@@ -25,7 +25,7 @@ const last = async () =>
   (await rows<{ seq: number }>(app, 'select event_seq as seq from organizations where id = $1', [app.org_id]))[0]?.seq ?? 0
 
 describe('200', () => {
-  test('without a position it starts now, and reports creations, moves and changes, with the current run', async () => {
+  test('without a position it starts now, and reports creations, transitions and changes, with the current run', async () => {
     const before = await createRun(app, { prompt: 'before' })
     const start = await last()
     await using reader = await openFrames(app, events())
@@ -72,7 +72,7 @@ describe('200', () => {
     expect(seen).toEqual(Array.from({ length: 60 }, (_, i) => start + i + 1))
   })
 
-  test('an empty Last-Event-ID is none: the stream starts now', async () => {
+  test('an empty Last-Event-ID counts as absent: the stream starts now', async () => {
     await using reader = await openFrames(app, events(), { 'last-event-id': '' })
     const { id } = await createRun(app, { prompt: 'x' })
     expect(reported(await reader.until(seen => seen.length >= 1))[0]).toMatchObject({ type: 'agent_run.created', agent_run_id: id })

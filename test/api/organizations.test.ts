@@ -62,11 +62,11 @@ describe('POST /v1/organizations', () => {
     expectProblem(await app.call('GET', path(body.id), undefined, as(other.token)), 403)
   })
 
-  test('400: a name that is none', async () => {
+  test('400: an invalid name', async () => {
     for (const name of [undefined, null, '', '  ', 1, 'x'.repeat(101), 'a\0b']) expectProblem(await create({ name }), 400, 'body.name')
   })
 
-  test('403: who is ADMIN nowhere makes none', async () => {
+  test('403: a user who is not ADMIN of any organization', async () => {
     const member = await addOrganization(app, 'Junior')
     await rows(app, `update memberships set role = 'MEMBER' where user_id = $1`, [member.user_id])
     const before = await contents(app)
@@ -74,7 +74,7 @@ describe('POST /v1/organizations', () => {
     expect((await contents(app)).organizations).toBe(before.organizations)
   })
 
-  test('403: a token without org:admin, or bound to one organization, makes none', async () => {
+  test('403: a token without org:admin, or bound to one organization', async () => {
     const given = { user_id: app.user_id, kind: 'personal', wire_profile: 'standard', expires_in_seconds: null } as const
     const bounds = [{ scopes: ['org:read'] }, { organization_id: app.org_id }]
     for (const [n, bound] of bounds.entries()) {
@@ -93,7 +93,7 @@ describe('POST /v1/organizations', () => {
 })
 
 describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
-  test('200: what is set is what is read, and a key that is absent stays as it is', async () => {
+  test('200: set values are returned, and absent keys are unchanged', async () => {
     const { body: empty } = await app.call('GET', path())
     expect(OrganizationDetail.strict().parse(empty)).toEqual({ id: app.org_id, name: 'Acme', settings: both, ...defaults })
     const changes = [
@@ -130,7 +130,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
     expect(JSON.parse(audited[5]?.detail ?? '')).toEqual({ rules: 'changed' })
   })
 
-  test('400: what is wrong is named, and nothing of it is kept', async () => {
+  test('400: errors are named, and nothing is stored', async () => {
     const before = await contents(app)
     const wrong: [object, string][] = [
       [{ name: '' }, 'body.name'],
@@ -156,7 +156,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
     expectProblem(await patch({ name: 'theirs' }, other.org_id), 403)
   })
 
-  test("404: another organization's repository as the default one, like one that never was", async () => {
+  test("404: another organization's repository as the default, like a nonexistent one", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await patch({ name: 'changed', default_repo_id: other.repo_id }), 404)
     const unknown = expectProblem(await patch({ name: 'changed', default_repo_id: 424_242 }), 404)
@@ -165,8 +165,8 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
   })
 })
 
-describe('what runs follow', () => {
-  test('the default repository is taken by a run that names none', async () => {
+describe('settings that runs use', () => {
+  test('the default repository is used by a run that names none', async () => {
     const id = await putRepository(app, 'second')
     const create = () => app.call('POST', `${path()}/agent/run`, { prompt: 'x' })
     expectProblem(await create(), 400, 'body.repo_id')
@@ -205,7 +205,7 @@ describe('what runs follow', () => {
   })
 })
 
-test('a user of one organization alone is no member of an organization that another user creates', async () => {
+test('a user does not become a member of an organization that another user creates', async () => {
   const { id } = await insertUser(app.db, { full_name: 'x' })
   await insertMembership(app.db, app.org_id, id, 'MEMBER')
   const { body } = await app.call('POST', '/v1/organizations', { name: 'Private' })

@@ -9,11 +9,11 @@ import { putRun } from './put-run.ts'
 import { addOrganization } from './second-organization.ts'
 import { expectError, expectModel, send, startClients, waits } from './start-clients.ts'
 
-// Smaller clients of the public API, played call for call, as the published ones in existing-clients.test.ts.
+// Smaller clients of the public API, replayed call by call, like the published ones in existing-clients.long.test.ts.
 
 const { app, profiles, org } = await startClients()
 
-/** The names by which its strict models know a status. */
+/** The status names that its strict models accept. */
 const zappStatuses = [
   ...['ACTIVE', 'ERROR', 'EVALUATION', 'COMPLETE', 'CANCELLED', 'TIMEOUT', 'MAX_ITERATIONS_REACHED', 'OUT_OF_TOKENS', 'FAILED'],
   ...['PAUSED', 'PENDING'],
@@ -29,7 +29,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
   describe('a bridge in Python', () => {
     const id = { 'x-request-id': '0123456789ab' }
 
-    test('lists, reads and stops with the parameters that it sends always', async () => {
+    test('lists, reads and stops with its usual parameters', async () => {
       const run = await created({ metadata: { source: 'bridge' } })
       expect(run.metadata).toEqual({ source: 'bridge' })
       expectModel('Page_AgentRunResponse_', await get(`${org}/agent/runs?skip=0&limit=10`, id))
@@ -65,7 +65,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expectModel('BanActionResponse', await post(`${org}/agent/run/remove-from-pr`, cards))
     })
 
-    test('sets, reads and forgets where runs are reported', async () => {
+    test('sets, reads and deletes the webhook of runs', async () => {
       const path = `${org}/webhooks/agent-run`
       const set = await post(path, { url: 'https://example.org/hook', secret: 'shared', enabled: true })
       expect([set.status, typeof set.body]).toEqual([200, 'object'])
@@ -97,10 +97,10 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expect(expectModel('CheckSuiteSettingsResponse', await get(path))).toMatchObject(settings)
     })
 
-    test('edits the state of a pull request by either path, and reads in the answer that there is none', async () => {
+    test('edits the state of a pull request by either path, and reads in the response that it does not exist', async () => {
       const run_id = (await created()).id
       const pr_id = await putPullRequest(app, run_id)
-      // A pull request is opened again only while its branch is there.
+      // A pull request can be reopened only while its branch exists.
       const [repo] = await rows<{ url: string }>(app, 'select url from repositories where id = $1', [app.repo_id])
       const tip = await runText(repo?.url ?? '', 'git', ['commit-tree', '-p', 'main', '-m', 'x', 'main^{tree}'])
       await runText(repo?.url ?? '', 'git', ['update-ref', `refs/heads/agent/run-${run_id}-x`, tip])
@@ -119,7 +119,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       expect(expectModel('AgentRunResponse', answer).agent_type).toBe('built_in')
     })
 
-    test('takes the first text of detail, error and message for the words of an error, of a list the message', async () => {
+    test('uses the first text of detail, error and message as the error message, of a list the message of its items', async () => {
       const words = ({ body }: Answer) => [body.detail, body.error, body.message].find(value => typeof value === 'string')
       expect(words(await get(`${org}/agent/run/424242`))).toBe('Agent run not found.')
       const invalid = await post(`${org}/agent/run`, {})
@@ -152,7 +152,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       await awaitEnd(app, run.id)
     })
 
-    test('a form with a picture is rejected with what to send instead', async () => {
+    test('a form with a picture is rejected with the format to send instead', async () => {
       const form = new FormData()
       form.set('prompt', 'x')
       form.set('image', new Blob([Buffer.from('89504e47', 'hex')], { type: 'image/png' }), 'a.png')
@@ -161,7 +161,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     })
   })
 
-  test('a test of a whole life: ids, and pages of a hundred logs until a short one', async () => {
+  test('a test of the whole life of a run: ids, and pages of a hundred logs until a short one', async () => {
     const run = await created({ metadata: { test: 'lifecycle' } })
     await putRun(app, run.id, 'completed')
     const entries = Array.from({ length: 250 }, (_item, n) => entry({ message_type: 'ERROR', observation: { code: 'x', message: `${n}` } }))
@@ -184,7 +184,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     expect(expectModel('Page_AgentRunResponse_', await get(`${org}/agent/runs?limit=1`)).items.length).toBeLessThanOrEqual(1)
   })
 
-  test('scripts that poll a path that never was post the message of its 404', async () => {
+  test('scripts that poll a nonexistent path post the message of its 404', async () => {
     for (const path of ['/v1/agent/trace/1', `${org}/agent/trace/1`]) {
       const { status, body } = await get(path)
       expect([status, typeof body.message]).toEqual([404, 'string'])

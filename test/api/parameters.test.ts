@@ -35,7 +35,7 @@ describe.each(['logs', 'runs', 'repos', 'organizations'])('F102 paging of %s', p
     'null',
   ]
 
-  test('limit is a plain decimal from 1 to 100, and nothing is clamped or guessed', async () => {
+  test('limit is a plain decimal from 1 to 100, and never clamped or guessed', async () => {
     for (const value of [...wrong, '0', '101', '1000000000']) expectProblem(await get(page, `limit=${value}`), 400, 'query.limit')
     for (const value of ['1', '100']) expect((await get(page, `limit=${value}`)).body).toMatchObject({ size: Number(value), page: 1 })
     expect((await get(page, '')).body).toMatchObject({ size: 100, page: 1 })
@@ -96,18 +96,18 @@ describe('F103 ids in the path', () => {
     expectProblem(answer, 400, 'path.org_id')
   })
 
-  test('the mistakes of a bad path are reported together with those of the query', async () => {
+  test('errors of the path are reported together with those of the query', async () => {
     const answer = await app.call('GET', '/v1/organizations/one/agent/run/two/logs?limit=three')
     expectProblem(answer, 400, 'path.org_id', 'path.agent_run_id', 'query.limit')
   })
 
-  test('an unknown id is no member, or not found, regardless of its size', async () => {
+  test('an unknown id is not a member, or not found, regardless of its size', async () => {
     for (const value of [0, 2_147_483_648, 999_999_999_999_999]) {
       expectProblem(await app.call('GET', `/v1/organizations/${value}/repos`), 403)
       expectProblem(await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${value}`), 404)
     }
   })
 
-  test('a path part that is too long is refused as such', async () =>
+  test('a path segment that is too long is refused as such', async () =>
     void expectProblem(await app.call('GET', `/v1/organizations/${'1'.repeat(201)}/repos`), 414))
 })

@@ -57,7 +57,7 @@ describe('200', () => {
     },
   )
 
-  test('a run that is paused is left exactly as it is, whatever it is paused for', async () => {
+  test('a paused run is unchanged, regardless of the reason of its pause', async () => {
     const id = await newRun('paused')
     const before = await contents(app)
     expect(await pause({ agent_run_id: id })).toMatchObject({ status: 200, body: { status: 'paused', status_reason: 'budget' } })
@@ -72,7 +72,7 @@ describe('200', () => {
     expect(reported.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
   })
 
-  test('a resume continues in the same turn, with the message, and nothing of the pause remains', async () => {
+  test('a resume continues in the same turn with the message, and nothing of the pause remains', async () => {
     const id = await newRun('queued')
     await pause({ agent_run_id: id })
     const { body } = await post('resume', { agent_run_id: id, prompt: 'go on' })

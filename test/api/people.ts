@@ -20,14 +20,14 @@ export type Bounds = {
   expires_in_seconds?: number | null
 }
 
-/** Somebody of a role in the organization, with a token of these bounds; none: good for whatever the role allows. */
+/** A user with a role in the organization, and a token with these limits; without limits it has all permissions of the role. */
 export async function addPerson(app: App, role: Role, bounds: Bounds = {}, org_id = app.org_id): Promise<Caller> {
   const { id } = await insertUser(app.db, { full_name: role })
   await insertMembership(app.db, org_id, id, role)
   return addCaller(app, id, bounds, org_id)
 }
 
-/** A membership from before invitations existed: whatever the user has reaches it. */
+/** A membership from before invitations existed: all credentials of the user reach it. */
 export const addOldMembership = (app: App, org_id: number, user_id: number, role: Role) =>
   rows(app, 'insert into memberships (organization_id, user_id, role, accepted_at) values ($1, $2, $3, null)', [org_id, user_id, role])
 

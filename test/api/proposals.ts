@@ -10,12 +10,12 @@ import { type App, startApp } from '../start-app.ts'
 export type Files = Record<string, string>
 export type Proposal = { id: number; run_id: number; branch: string; head_sha: string; base_sha: string }
 
-/** The service without workers, on a bare repository of ours, and what runs would have proposed there. */
+/** The service without workers, on a bare repository, and pull requests as runs would have proposed them. */
 export type ForgeApp = App & {
   remote: string
   /** Git in the remote. */
   git(...args: string[]): string
-  /** A commit on a branch of the remote, created from `main` when it is new; a file of null is deleted. Its SHA. */
+  /** Creates a commit on a branch of the remote, created from `main` if it is new; a file of null is deleted. Returns the SHA. */
   put(branch: string, files: Record<string, string | null>): string
   /** A branch with a commit on top of `main`, and the pull request of it as a worker saves it. */
   propose(files: Files, target?: { repository_id?: number; base_branch?: string }): Promise<Proposal>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
-// The answers that generated clients of the public API accept, written out from its published models and not from our contract. Types are
-// strict, as theirs are: a whole number is no text, a text no number. Unknown keys are ignored.
+// The responses that generated clients of the public API accept, derived from its published models and not from our contract. Types are
+// strict, as in those clients: an integer is not a text, a text is not a number. Unknown keys are ignored.
 
 const whole = z.int()
 const text = z.string()
@@ -69,7 +69,7 @@ const Repo = z.looseObject({
   language: text.nullable(),
 })
 
-/** By the names that the public document gives them. */
+/** By their names in the public document. */
 export const models = {
   AgentRunResponse: AgentRun,
   AgentRunWithLogsResponse: z.looseObject({
@@ -131,7 +131,7 @@ export const models = {
   CLIRulesResponse: z.looseObject({ organization_rules: text.nullable(), user_custom_prompt: text.nullable() }),
   WebhookConfigResponse: z.looseObject({ url: text.nullable(), enabled: z.boolean(), has_secret: z.boolean() }),
   SetupCommandsResponse: z.looseObject({ agent_run_id: whole, status: text, url: text }),
-  /** What ban, unban and remove-from-pr are read as. */
+  /** The model of ban, unban and remove-from-pr. */
   BanActionResponse: z.looseObject({ message: maybe(text), status_code: maybe(whole) }),
   /** 402, 403, 404 and 429. */
   ErrorResponse: z.looseObject({ message: text, status_code: whole, detail: text }),

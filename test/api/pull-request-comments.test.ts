@@ -28,7 +28,7 @@ const comment = (body: unknown, headers: Record<string, string> = {}, id = pr_id
 const list = (query = '') => app.call('GET', comments() + query)
 
 describe('200', () => {
-  test('a comment on the whole, on a file and on a line, oldest first', async () => {
+  test('a comment on the pull request, on a file and on a line, oldest first', async () => {
     const { status, body } = await comment({ body: ' Why? ' })
     expect(status).toBe(200)
     expect(PullRequestComment.strict().parse(body)).toMatchObject({
@@ -52,7 +52,7 @@ describe('200', () => {
     expect(items.at(-1)).toMatchObject({ user_id: null, agent_run_id: run_id, author_name: `Run ${run_id}`, body: 'Done.' })
   })
 
-  test('changed and deleted by who wrote it, each with an event for the page and a row in the audit log', async () => {
+  test('changed and deleted by its author, each with an event for the page and a row in the audit log', async () => {
     const { body: made } = await ada.request('POST', `/prs/${pr_id}/comments`, { body: 'a' })
     const changed = await ada.request('PATCH', `/prs/${pr_id}/comments/${made.id}`, { body: 'b' })
     expect(changed.body).toEqual({ ...made, body: 'b', updated_at: changed.body.updated_at })
@@ -89,7 +89,7 @@ describe('200', () => {
     expect(body.body).not.toContain('correct-horse')
   })
 
-  test('outlives its run', async () => {
+  test('remains after its run is deleted', async () => {
     const ended = (await createRun(app, { prompt: 'x' })).id
     const id = await putPullRequest(app, ended)
     const nowhere = { path: null, line: null, side: null, head_sha: 'b' }
@@ -121,7 +121,7 @@ test('403 for a comment of another user, for every caller, and for a read-only o
   expect((await reader.request('GET', `/prs/${pr_id}/comments`)).status).toBe(200)
 })
 
-test('404 for a comment or a pull request that is not there, or another one’s', async () => {
+test('404 for a missing comment or pull request, or one of another pull request', async () => {
   const { body } = await comment({ body: 'here' })
   const elsewhere = await putPullRequest(app, (await createRun(app, { prompt: 'x' })).id)
   for (const path of [`${comments()}/424242`, `${comments(elsewhere)}/${body.id}`, `${comments()}/${other.comment_id}`]) {

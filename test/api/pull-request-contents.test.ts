@@ -36,7 +36,7 @@ describe('200 commits', () => {
     expect((await commits('?skip=2')).body).toMatchObject({ items: [], total: 2 })
   })
 
-  test('what the base has besides is none of them, and one that is merged keeps its own', async () => {
+  test('other commits of the base are excluded, and a merged pull request keeps its own', async () => {
     app.put('main', { 'b.txt': 'other\n' })
     const { body: before } = await commits()
     expect(before.total).toBe(2)
@@ -76,17 +76,17 @@ describe('200 diff', () => {
   })
 })
 
-test('400 for another format, and for no page', async () => {
+test('400 for another format, and for an invalid page', async () => {
   expectProblem(await diff('?format=html'), 400, 'query.format')
   expectProblem(await commits('?limit=0'), 400, 'query.limit')
 })
 
-test('404 for one that is not there', async () => {
+test('404 for a nonexistent one', async () => {
   expectProblem(await commits('', 424_242), 404)
   expectProblem(await diff('', 424_242), 404)
 })
 
-test('409 for one whose commit the repository has no more', async () => {
+test('409 for one whose commit the repository no longer has', async () => {
   const { id } = await app.propose({ 'gone.txt': 'x\n' })
   await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, 'd'.repeat(40)])
   for (const answer of [await commits('', id), await diff('', id)]) expect(expectProblem(answer, 409).detail).toContain('no more')

@@ -28,7 +28,7 @@ const change = (() => {
   return () => app.propose({ [`change-${++n}.txt`]: 'x\n' })
 })()
 
-/** A token of a user with a role, or one that is smaller than its role. */
+/** A token of a user with a role, or one with fewer permissions. */
 async function tokenOf(role: 'ADMIN' | 'READER', bounds: { scopes?: string[]; repository_ids?: number[] } = {}) {
   const token = `token-of-${role}-${JSON.stringify(bounds)}`.padEnd(40, 'x')
   const { id: user_id } = await insertUser(app.db, { full_name: role })
@@ -84,7 +84,7 @@ describe('200', () => {
     expect(run.body.github_pull_requests).toMatchObject([{ id, state: 'open', number: body.number }])
   })
 
-  test('a single one reports by the last fetch whether it could be merged', async () => {
+  test('a single one reports its mergeability according to the last fetch', async () => {
     const clean = await change()
     const clash = await app.propose({ 'a.txt': 'theirs\n' })
     app.put('main', { 'a.txt': 'ours\n' })
@@ -118,7 +118,7 @@ describe('200', () => {
     }
   })
 
-  test('an edit is an event, an audit entry and a newer run, and one that changes nothing is none of them', async () => {
+  test('an edit causes an event, an audit entry and a newer run, and one that changes nothing causes none of them', async () => {
     const { id, run_id } = await change()
     const run = () => app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run_id}`)
     const { updated_at } = (await run()).body
@@ -139,7 +139,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('an edit of what is not there, is elsewhere or cannot be is `success: false` with the reason', async () => {
+  test('an edit that is not possible is `success: false` with the reason', async () => {
     const { id } = await change()
     const unknown = { success: false, url: null, number: null, title: null, state: null, error: 'Pull request not found.' }
     const before = await contents(app)
@@ -160,7 +160,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('a query or an id that cannot be', async () => {
+  test('an invalid query or id', async () => {
     for (const [query, field] of [
       ['state=done', 'state'],
       ['state=open&state=done', 'state'],
@@ -175,7 +175,7 @@ describe('400', () => {
     }
   })
 
-  test('a body that cannot be changes nothing', async () => {
+  test('an invalid body changes nothing', async () => {
     const { id } = await change()
     const before = await contents(app)
     for (const body of [{}, { state: 'merged' }, { state: 'OPEN' }, { state: null }, { state: ['open'] }])
@@ -190,7 +190,7 @@ describe('400', () => {
 })
 
 describe('403', () => {
-  test('a stranger reaches none of them', async () => {
+  test('a user of another organization reaches none of them', async () => {
     const { id } = await change()
     const headers = { authorization: `Bearer ${other.token}` }
     const before = await contents(app)
@@ -215,7 +215,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('one that never was and one of another organization, in the same words', async () => {
+  test('a nonexistent one and one of another organization, with the same message', async () => {
     const before = await contents(app)
     for (const id of [424_242, other.pr_id]) {
       expect(expectProblem(await get(id), 404).detail).toBe('Pull request not found.')
@@ -224,7 +224,7 @@ describe('404', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('one of a repository that the token is not for', async () => {
+  test('one of a repository that the token is not bound to', async () => {
     const { id } = await change()
     const elsewhere = await putRepository(app, 'elsewhere')
     const headers = await tokenOf('ADMIN', { repository_ids: [elsewhere] })

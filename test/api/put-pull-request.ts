@@ -1,6 +1,6 @@
 import { type App, rows } from '../start-app.ts'
 
-/** Gives a run a pushed branch and a pull request of it, as a finished turn leaves them; answers the pull request's id. */
+/** Gives a run a pushed branch and a pull request of it, as a finished turn leaves them; returns the pull request's id. */
 export async function putPullRequest(app: App, run_id: number, state: 'open' | 'closed' | 'merged' = 'open'): Promise<number> {
   const branch = `agent/run-${run_id}-x`
   await rows(app, `update runs set branch = $2, base_ref = 'main', base_sha = 'a', head_sha = 'b', pushed_sha = 'b' where id = $1`, [

@@ -2,7 +2,7 @@ import type { RepositoryKind } from '../../src/core/repositories/repository-kind
 import { insertRepository } from '../../src/store/access/repositories.ts'
 import type { Database } from '../../src/store/database.ts'
 
-/** Another repository of the organization, whether or not there is one at the address. Its id. */
+/** Registers another repository of the organization, whether or not it exists at the address. Returns its id. */
 export async function putRepository(
   { db, org_id }: { db: Database; org_id: number },
   name: string,

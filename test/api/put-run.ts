@@ -15,7 +15,7 @@ const states: Record<RunStatus, string> = {
   cancelled: ended,
 }
 
-/** Puts a run into a status as a worker would leave it there: where no worker runs, tests are the worker. */
+/** Puts a run into a status as a worker would, for tests without a worker. */
 export async function putRun(app: App, id: number, status: RunStatus): Promise<void> {
   const reset = 'status_reason = null, phase = null, waiting_on = null, finished_at = null'
   const given = states[status]

@@ -22,13 +22,13 @@ const path = () => `/v1/organizations/${app.org_id}/agent/run`
 const create = () => app.call('POST', path(), { prompt: 'x' })
 const resume = (agent_run_id: number) => app.call('POST', `${path()}/resume`, { agent_run_id, prompt: 'y' })
 const usage = { model: 'm', steps: 1, input_tokens: 1, output_tokens: 1, cached_tokens: 0 }
-/** As a worker writes it down after a model's answer. */
+/** As a worker records it after the response of a model. */
 const spend = (id: number, cost_usd: string | null) => append(app.db, app.org_id, id, null, { usage: { ...usage, cost_usd } })
-/** Everything that was used so far, as if it had been in the last month. */
+/** Moves the usage so far into the last month. */
 const nextMonth = () => rows(app, `update usage_days set day = day - interval '1 month'`)
 
 describe('402', () => {
-  test('the run after the last of the month, in words that clients of the public API know, and nothing is kept of it', async () => {
+  test('the run after the last of the month, with a message that clients of the public API know, and nothing is stored', async () => {
     await set({ runs_per_month: 2 })
     await createRun(app, { prompt: '1' })
     const last = await createRun(app, { prompt: '2' })
@@ -43,14 +43,14 @@ describe('402', () => {
     expect(after.log_entries).toBe(before.log_entries)
   })
 
-  test('of twenty at once as many are taken as there may be, and no more', async () => {
+  test('of twenty parallel creates as many are accepted as the quota allows', async () => {
     await set({ runs_per_month: 7 })
     const answers = await Promise.all(Array.from({ length: 20 }, create))
     expect(answers.map(answer => answer.status).sort()).toEqual([...Array(7).fill(200), ...Array(13).fill(402)])
     for (const answer of answers.filter(item => item.status === 402)) expectProblem(answer, 402)
   })
 
-  test('a bound of none takes none', async () => {
+  test('a quota of zero accepts none', async () => {
     await set({ runs_per_month: 0 })
     expectProblem(await create(), 402)
     const generate = `/v1/organizations/${app.org_id}/setup-commands/generate`

@@ -32,7 +32,7 @@ function expectRefusal(answer: RawAnswer | undefined, status: number) {
   })
 }
 
-describe('F108 a request that is not one, or that two readers would read differently, is refused in the one shape', () => {
+describe('F108 an invalid or ambiguous request is refused in the common format of errors', () => {
   const get = (rest: string, line = 'GET /v1/users/me HTTP/1.1') => `${line}\r\n${rest}\r\n`
   const post = (rest: string, body: string) => `POST ${create} HTTP/1.1\r\n${auth}content-type: application/json\r\n${rest}\r\n${body}`
   const close = 'connection: close\r\n'
@@ -92,14 +92,14 @@ describe('F108 a request that is not one, or that two readers would read differe
   })
 })
 
-describe('what is unusual and sound is served', () => {
+describe('unusual but valid requests are served', () => {
   const me = `GET /v1/users/me HTTP/1.1\r\n`
   test('HTTP/1.0', async () => {
     const [answer, ...rest] = await sendRaw(app, `GET /v1/users/me HTTP/1.0\r\n${auth}\r\n`)
     expect([answer?.status, answer?.headers.connection, rest]).toEqual([200, 'close', []])
   })
 
-  test('F111 requests sent one upon the other are answered in their order, each on its own authority', async () => {
+  test('F111 pipelined requests are answered in their order, each with its own authorization', async () => {
     const nobody = 'host: localhost\r\n'
     const answers = await sendRaw(
       app,
@@ -109,7 +109,7 @@ describe('what is unusual and sound is served', () => {
     expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ id: app.user_id })
   })
 
-  test('a GET with a body, which is not read and is no next request', async () => {
+  test('a GET with a body, which is neither read nor taken for the next request', async () => {
     const smuggled = `DELETE /session HTTP/1.1\r\nhost: localhost\r\n\r\n`
     const answers = await sendRaw(
       app,
@@ -118,7 +118,7 @@ describe('what is unusual and sound is served', () => {
     expect(answers.map(answer => answer.status)).toEqual([200, 200])
   })
 
-  test('an upgrade that is not taken is a plain request', async () => {
+  test('an unsupported upgrade is handled as a plain request', async () => {
     const [answer] = await sendRaw(app, `${me}${auth}connection: upgrade, close\r\nupgrade: websocket\r\n\r\n`)
     expect(answer?.status).toBe(200)
   })

@@ -3,7 +3,7 @@ import type { App } from '../start-app.ts'
 
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string }
 
-/** Sends bytes as they are and answers everything that came back until the service closed the connection. */
+/** Sends raw bytes and returns everything that came back until the service closed the connection. */
 export function sendRaw(app: App, request: string | Buffer | (string | Buffer)[]): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(app.base_url)
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ type Service = { base_url: string; token: string }
 /** One server-sent event as it is in the stream. */
 export type StreamFrame = { event: string; id: string | null; data: string }
 
-/** An open stream: `until` reads on till the frames seen so far fit; `closed` till the server ends it. Closing is the caller's. */
+/** An open stream: `until` reads until the frames so far fit; `closed` until the server ends it. The caller closes it. */
 export class FrameReader implements AsyncDisposable {
   readonly frames: StreamFrame[] = []
   readonly status: number

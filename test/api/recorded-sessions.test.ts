@@ -33,7 +33,7 @@ const text = (words: string) => ({ type: 'text', text: words })
 const typesOf = (logs: LogEntry[]) => logs.map(({ message_type }) => message_type)
 
 describe('200: a session is a run', () => {
-  test('that is running immediately, whose user creates it once, and that other users cannot reach', async () => {
+  test('that is running immediately, is created once by its user, and is not reachable for other users', async () => {
     const { session_id, id } = await newSession()
     expect(await getRun(id)).toMatchObject({
       status: 'running',
@@ -62,7 +62,7 @@ describe('200: a session is a run', () => {
     expect(await allLogs(app, id)).toEqual([])
   })
 
-  test('that two creations at once share', async () => {
+  test('that two parallel creates share', async () => {
     const session_id = randomUUID()
     const created = await Promise.all(Array.from({ length: 5 }, () => newSession(session_id)))
     expect(new Set(created.map(({ id }) => id)).size).toBe(1)
@@ -145,7 +145,7 @@ describe('200: a session is a run', () => {
     expect((await allLogs(app, session.id)).length).toBeGreaterThan(0)
   })
 
-  test('without secrets, wherever they are, and with long texts cut', async () => {
+  test('without secrets in any field, and with truncated long texts', async () => {
     await app.call('PUT', `${org()}/secrets/DEPLOY_KEY`, { value: 'correct-horse-battery-staple' })
     const { id, log, report } = await newSession()
     await log(user('The key is correct-horse-battery-staple'))
@@ -169,7 +169,7 @@ describe('200: a session is a run', () => {
   })
 })
 
-describe('what nothing here works on', () => {
+describe('a session without a worker', () => {
   test('counts in no usage and occupies no slot of another run', async () => {
     const usage = async () => (await app.call('GET', `${org()}/usage`)).body
     const before = await usage()
@@ -214,7 +214,7 @@ describe('what nothing here works on', () => {
     },
   )
 
-  test('is ended by the sweep when it reports nothing any more, and continued by its next report', async () => {
+  test('is ended by the sweep when it stops reporting, and continued by its next report', async () => {
     const { id, log } = await newSession()
     const quiet = await newSession()
     await rows(app, `update runs set lease_until = now() - interval '1 second' where id = $1`, [quiet.id])
@@ -223,7 +223,7 @@ describe('what nothing here works on', () => {
     ])
     await awaitRun(app, id, run => run.status === 'failed')
     expect(await getRun(id)).toMatchObject({ status_reason: 'timeout', error: { code: 'session_silent' } })
-    // A lease alone is a matter of workers, and it has none.
+    // Only workers have leases, and a session has no worker.
     expect(await getRun(quiet.id)).toMatchObject({ status: 'running' })
     await log(user('Back again'))
     expect(await getRun(id)).toMatchObject({ status: 'running', turn: 2, error: null })

@@ -18,7 +18,7 @@ const at = (path: string) => `/v1/organizations/${app.org_id}/agent/run${path}`
 const related = async (id: number, query = '') => RelatedRunPage.parse((await app.call('GET', at(`/${id}/related${query}`))).body)
 const fork = async (agent_run_id: number) => (await app.call('POST', at('/fork'), { agent_run_id, from_seq: 1 })).body
 
-/** A run that has ended with an answer, as a worker leaves it. */
+/** A run that ended with an answer, as a worker leaves it. */
 async function endedRun() {
   const run = await createRun(app, { prompt: 'parent' })
   await append(app.db, app.org_id, run.id, null, {
@@ -30,7 +30,7 @@ async function endedRun() {
 }
 
 describe('200', () => {
-  test('the last entry of an ended run stays its answer, whatever is created from it', async () => {
+  test('the last entry of an ended run stays its answer when runs are created from it', async () => {
     const parent = await endedRun()
     const child = await createRun(app, { prompt: 'child', parent_run_id: parent.id })
     const forked = await fork(parent.id)
@@ -79,7 +79,7 @@ describe('200', () => {
   })
 })
 
-test("404: no such run, and another organization's in the same words", async () => {
+test("404: a nonexistent run, and another organization's, with the same message", async () => {
   const other = await addTenant(app)
   const [never, foreign] = [await app.call('GET', at('/424242/related')), await app.call('GET', at(`/${other.run_id}/related`))]
   expectProblem(never, 404)

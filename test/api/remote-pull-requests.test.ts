@@ -28,7 +28,7 @@ afterAll(async () => {
   await github[Symbol.asyncDispose]()
 })
 
-/** A pull request of a run, here and there. */
+/** A pull request of a run, in the service and on the forge. */
 let pr: { path: string; pull: FakePull; run_id: number }
 beforeEach(async () => {
   const { id } = await createRun(app, { prompt: 'write', title: 'Write it', repo_id })
@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 const here = async () => (await app.call('GET', pr.path)).body
 
-test('words, base and state are changed there and here; what the forge refuses is changed nowhere', async () => {
+test('text, base and state are changed on the forge and in the service; a change that the forge refuses is made in neither', async () => {
   const edit = (body: unknown) => app.call('PATCH', pr.path, body)
   expect((await edit({ title: 'Another', body: 'More words' })).body).toMatchObject({ success: true })
   expect(pr.pull).toMatchObject({ title: 'Another', body: 'More words' })
@@ -62,7 +62,7 @@ test('words, base and state are changed there and here; what the forge refuses i
   expect([(await here()).state, pr.pull.state]).toEqual(['open', 'open'])
 }, 60_000)
 
-test('it is merged by the forge itself, once, also when the answer to that is lost', async () => {
+test('it is merged by the forge itself, once, also when the response is lost', async () => {
   github.play(MERGE, { kind: 'hang_up', when: 'after' })
   const merged = await app.call('POST', `${pr.path}/merge`, { method: 'merge' })
   expect(merged).toMatchObject({ status: 200, body: { state: 'merged', merge_sha: pr.pull.merged_sha } })
@@ -72,7 +72,7 @@ test('it is merged by the forge itself, once, also when the answer to that is lo
   expect(github.count(MERGE)).toBe(requested)
 }, 60_000)
 
-test('a merge is refused in the words of the forge, and one of a newer head than was seen is none', async () => {
+test('a merge is refused with the message of the forge, and never merges an unseen newer head', async () => {
   expectProblem(await app.call('POST', `${pr.path}/merge`, { expected_head_sha: 'f'.repeat(40) }), 409)
   github.play(MERGE, { kind: 'status', status: 405 })
   expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain('GitHub answered 405')
@@ -83,13 +83,13 @@ test('a merge is refused in the words of the forge, and one of a newer head than
   expect((await here()).state).toBe('closed')
 }, 60_000)
 
-test('comments here are posted there, once, in order, also after an outage of the forge; edits and deletions follow', async () => {
+test('comments are posted on the forge, once, in order, also after an outage of the forge; edits and deletions follow', async () => {
   const path = `${pr.path}/comments`
   const create = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments'
   const there = () => github.state.comments.filter(({ number }) => number === pr.pull.number).map(({ body }) => body)
   const here = async () => (await app.call('GET', path)).body.items.map((item: { forge_state: string }) => item.forge_state)
   const settled = (...states: string[]) => expect.poll(here, { timeout: 30_000 }).toEqual(states)
-  // Somebody else who writes our mark is not us.
+  // A comment of another account with our marker is not ours.
   const next = ((await rows<{ id: number }>(app, 'select coalesce(max(id), 0) + 1 as id from pull_request_comments'))[0]?.id ?? 0) as number
   const forged = `<!-- agentrun: comment ${next} -->`
   github.state.comments.push({ id: 1, number: pr.pull.number, user: 'eve', body: forged })

@@ -24,7 +24,7 @@ const newRun = async (status: Parameters<typeof putRun>[2]) => {
 }
 
 describe('200', () => {
-  test('the run is off its pull request, which stays as it was', async () => {
+  test('the run is removed from its pull request, which is unchanged', async () => {
     const id = await newRun('completed')
     const pr = await putPullRequest(app, id)
     const { status, body } = await remove({ agent_run_id: id })
@@ -35,7 +35,7 @@ describe('200', () => {
     ])
   })
 
-  test('an active run, and every other on the branch of the pull request, is stopped; any of them can be named', async () => {
+  test('an active run, and every other on the branch of the pull request, is stopped; the request can name any of them', async () => {
     const [owner, fixing, apart] = [await newRun('waiting'), await newRun('running'), await newRun('running')]
     await putPullRequest(app, owner)
     await rows(app, `update runs set (branch, pushed_sha) = (select branch, pushed_sha from runs where id = $2) where id = $1`, [
@@ -52,7 +52,7 @@ describe('200', () => {
     ])
   })
 
-  test('a run without a pull request is stopped, and keeps the branch that it has', async () => {
+  test('a run without a pull request is stopped, and keeps its branch', async () => {
     const id = await newRun('queued')
     await rows(app, `update runs set branch = 'agent/run-x', pushed_sha = 'b' where id = $1`, [id])
     expect((await remove({ agent_run_id: id })).body).toMatchObject({ status: 'cancelled', branch: 'agent/run-x' })

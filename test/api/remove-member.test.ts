@@ -11,7 +11,7 @@ const { app, other, admin, added, newEmail, newOrganization, unchanged } = await
 describe('DELETE …/members/{user_id}', () => {
   const remove = (caller: Caller, user_id: number) => caller.request('DELETE', `/members/${user_id}`)
 
-  test('200: access ends with the next request, and so do the tokens of this organization; runs stay', async () => {
+  test('200: access ends with the next request, and so do the tokens of this organization; runs remain', async () => {
     const person = await addPerson(app, 'MEMBER')
     const { body: bound } = await person.request('POST', '/tokens', { name: 't' })
     const { body: run } = await person.request('POST', '/agent/run', { prompt: 'x' })
@@ -24,12 +24,12 @@ describe('DELETE …/members/{user_id}', () => {
     expect((await elsewhere.request('GET', '/repos')).status).toBe(200)
     expect((await admin.request('GET', `/agent/run/${run.id}`)).body).toMatchObject({ user_id: person.user_id })
     expectProblem(await remove(admin, person.user_id), 404)
-    // Who comes back has none of the tokens from before.
+    // A member who joins again has none of the earlier tokens.
     await insertMembership(app.db, app.org_id, person.user_id, 'MEMBER')
     expectProblem(await requestWith(app, bound.token, 'GET', '/v1/users/me'), 401)
   })
 
-  test('200: a link that was not used opens nothing any more', async () => {
+  test('200: an unused link is void', async () => {
     const email = newEmail()
     const { user_id } = await added({ email })
     const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
@@ -38,7 +38,7 @@ describe('DELETE …/members/{user_id}', () => {
     expect(await follow(app, sign_in_link)).toBeNull()
   })
 
-  test('200: who is signed in is signed out of the organization', async () => {
+  test('200: a signed-in user is signed out of the organization', async () => {
     const { user_id, cookie } = await added({ email: newEmail() })
     const { body } = await sessionToken(app, cookie)
     const page = () => requestWith(app, body.token, 'GET', `/v1/organizations/${app.org_id}/agent/runs`)
@@ -86,7 +86,7 @@ describe('DELETE …/members/{user_id}', () => {
           'each removing oneself': [() => remove(first, user_id), () => remove(second, second_id)],
         }
         const answers = await Promise.all(acts[how]?.map(act => act()) ?? [])
-        // Who lost the role before the request came in is refused for that: 403.
+        // A caller that lost the role before the request gets 403.
         const statuses = answers.map(answer => answer.status).sort()
         expect(statuses[0]).toBe(200)
         expect([403, 409]).toContain(statuses[1])
@@ -106,12 +106,12 @@ describe('DELETE …/members/{user_id}', () => {
     expectProblem(await person.request('GET', '/repos'), 403)
   })
 
-  test('200: by a token that does nothing but administer', async () => {
+  test('200: by a token with org:admin only', async () => {
     const [person, only] = [await addPerson(app, 'READER'), await addCaller(app, app.user_id, { scopes: ['org:admin'] })]
     expect((await remove(only, person.user_id)).status).toBe(200)
   })
 
-  test('403: another member, by every role but ADMIN; and a service user, which does not leave', async () => {
+  test('403: another member, by every role but ADMIN; and a service user, by itself', async () => {
     const [person, reader] = [await addPerson(app, 'MANAGER'), await addPerson(app, 'READER')]
     await unchanged(async () => expect(expectProblem(await remove(person, reader.user_id), 403).detail).toContain('org:admin'))
     const { body: bot } = await admin.request('POST', '/service-users', { name: 'bot', role: 'READER' })
@@ -120,7 +120,7 @@ describe('DELETE …/members/{user_id}', () => {
     await unchanged(async () => expectProblem(await requestWith(app, made.token, 'DELETE', path), 403))
   })
 
-  test('404: a user of another organization, in the words for one that never was', async () => {
+  test('404: a user of another organization, with the message for a nonexistent one', async () => {
     const foreign = expectProblem(await remove(admin, other.user_id), 404)
     const never = expectProblem(await remove(admin, 424_242), 404)
     expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...never, request_id: '', instance: '' })

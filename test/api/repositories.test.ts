@@ -61,7 +61,7 @@ describe('GET …/repos', () => {
 })
 
 describe('POST …/repos', () => {
-  test('200: a repository by https or ssh, named by its address unless it is named', async () => {
+  test('200: a repository by https or ssh, named after its address by default', async () => {
     const { status, body } = await call('POST', '', { url: 'https://git.example.org/acme/shop.git/' })
     expect(status).toBe(200)
     expect(Repository.strict().parse(body)).toEqual({
@@ -83,7 +83,7 @@ describe('POST …/repos', () => {
     expect(second.body).toMatchObject({ name: 'Shop 2', full_name: 'acme/shop2', default_branch: 'develop', description: 'the second' })
   })
 
-  test('200: a local one below a folder that the operator allows, and runs start from it', async () => {
+  test('200: a local one below an allowed folder, and runs start from it', async () => {
     const local = join(folder, 'local')
     renameSync(makeRepository(), local)
     gitIn(local, 'checkout', '--quiet', '-b', 'develop')
@@ -118,14 +118,14 @@ describe('POST …/repos', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('400: a link below an allowed folder that leads out of it, and a path where nothing is', async () => {
+  test('400: a link out of an allowed folder, and a missing path', async () => {
     renameSync(makeRepository(), join(outside, 'repository'))
     symlinkSync(join(outside, 'repository'), join(folder, 'link'))
     expectProblem(await call('POST', '', { url: join(folder, 'link') }), 400, 'body.url')
     expectProblem(await call('POST', '', { url: join(folder, 'nothing') }), 400, 'body.url')
   })
 
-  test('409: an address that is registered already, in whatever spelling, by name of the repository', async () => {
+  test('409: an address that is already registered, in any spelling, with the name of the repository', async () => {
     const { id, url } = await add()
     for (const again of [url, `${url}/`, url.replace('git.example.org', 'GIT.example.org')]) {
       const problem = expectProblem(await call('POST', '', { url: again, name: 'other' }), 409)
@@ -134,13 +134,13 @@ describe('POST …/repos', () => {
     expect((await call('GET', `/${id}`)).body.name).not.toBe('other')
   })
 
-  test('one of many that register the same address at once has it', async () => {
+  test('of many parallel registrations of one address one succeeds', async () => {
     const body = { url: 'https://git.example.org/acme/at-once.git' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', body)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
   })
 
-  test('each organization may have the address for itself', async () => {
+  test('each organization may register the same address', async () => {
     const { url } = await add()
     const answer = await app.call('POST', path('', other.org_id), { url }, { authorization: `Bearer ${other.token}` })
     expect(answer.status).toBe(200)
@@ -154,7 +154,7 @@ describe('GET …/repos/{repo_id}', () => {
     expect((await app.call('GET', path(`/${app.repo_id}`).replace('/repos/', '/repositories/'))).body).toEqual(body)
   })
 
-  test('404: of another organization, in the words of one that never was', async () => {
+  test('404: of another organization, with the message for a nonexistent one', async () => {
     const foreign = expectProblem(await call('GET', `/${other.repo_id}`), 404)
     expect(foreign.message).toBe('Repository not found.')
     const unknown = expectProblem(await call('GET', '/424242'), 404)
@@ -163,7 +163,7 @@ describe('GET …/repos/{repo_id}', () => {
 })
 
 describe('PATCH …/repos/{repo_id}', () => {
-  test('200: what is set is what is read, a key that is absent stays, null empties', async () => {
+  test('200: set values are returned, absent keys are unchanged, null clears', async () => {
     const made = await add()
     const patch = (body: object) => call('PATCH', `/${made.id}`, body)
     const change = {
@@ -196,7 +196,7 @@ describe('PATCH …/repos/{repo_id}', () => {
     expect(audited.length).toBe(10)
   })
 
-  test('400: what is wrong is named, and nothing of it is kept', async () => {
+  test('400: errors are named, and nothing is stored', async () => {
     const { id } = await add()
     const before = await contents(app)
     const wrong: [object, string][] = [
@@ -222,7 +222,7 @@ describe('PATCH …/repos/{repo_id}', () => {
 })
 
 describe('DELETE …/repos/{repo_id}', () => {
-  test('200: it is gone from everywhere, its runs and traces are not, and its address is free', async () => {
+  test('200: it is deleted, its runs and traces remain, and its address is free', async () => {
     const made = await add()
     await call('PATCH', `/${made.id}`, { is_default: true })
     const run = await createRun(app, { prompt: 'x', repo_id: made.id })
@@ -257,7 +257,7 @@ describe('DELETE …/repos/{repo_id}', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a run that is created at the same moment keeps the repository, or is not created', async () => {
+  test('a run that is created in parallel keeps the repository, or is not created', async () => {
     for (let round = 0; round < 6; round++) {
       const { id } = await add()
       const create = () => app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', repo_id: id })
@@ -270,7 +270,7 @@ describe('DELETE …/repos/{repo_id}', () => {
 })
 
 describe('an archived repository', () => {
-  test('takes no new runs, and is not the one that is taken when none is named', async () => {
+  test('accepts no new runs, and is not the default when none is named', async () => {
     await using two = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
     const repos = `/v1/organizations/${two.org_id}/repos`
     const second = { name: 'b', full_name: 'a/b', url: '/nowhere/b.git', kind: 'local', description: null, sample: false } as const

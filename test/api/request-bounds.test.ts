@@ -19,7 +19,7 @@ const close = 'connection: close\r\n\r\n'
 const status = async (request: string) => (await sendRaw(app, request)).map(answer => answer.status)
 
 describe('headers', () => {
-  test('200 with a hundred, 431 with one more, none dropped unseen', async () => {
+  test('200 with a hundred, 431 with one more, and none is dropped silently', async () => {
     const named = (count: number) => Array.from({ length: count }, (_item, n) => `x${n}: y\r\n`).join('')
     expect(await status(`${me}${auth}${named(limits.headers - 3)}${close}`)).toEqual([200])
     expect(await status(`${me}${auth}${named(limits.headers - 2)}${close}`)).toEqual([431])
@@ -27,7 +27,7 @@ describe('headers', () => {
     expect(await status(`${me}${auth}${'a:\r\n'.repeat(2_500)}host: evil.example\r\n${close}`)).toEqual([400])
   })
 
-  test('400 with two Content-Types, which two readers would read differently', async () => {
+  test('400 with two Content-Types, because readers differ in their choice', async () => {
     const body = '{"prompt":"x"}'
     const head = `POST /v1/organizations/${app.org_id}/agent/run HTTP/1.1\r\n${auth}content-length: ${body.length}\r\n`
     expect(await status(`${head}content-type: application/json\r\ncontent-type: text/plain\r\n${close}${body}`)).toEqual([400])
@@ -49,8 +49,8 @@ describe('the target', () => {
   })
 })
 
-describe('requests sent one upon the other', () => {
-  test('are answered in order, more than a hundred waiting ones with 429, and the connection continues', async () => {
+describe('pipelined requests', () => {
+  test('are answered in order, more than a hundred waiting ones with 429, and the connection remains open', async () => {
     const many = limits.waiting_requests + 50
     const answers = await sendRaw(app, `${`${me}${auth}\r\n`.repeat(many)}`.replace(/\r\n$/, close))
     expect(answers).toHaveLength(many)
@@ -62,7 +62,7 @@ describe('requests sent one upon the other', () => {
     expect(JSON.parse(refused[0]?.body ?? '')).toMatchObject({ code: 'rate_limited', status_code: 429 })
   })
 
-  test('that wait for each other are never too many, however many go over one connection', async () => {
+  test('are not refused when each waits for the previous response, regardless of their number', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const request = () =>
       new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ describe('requests sent one upon the other', () => {
 })
 
 describe('F109 slow senders', () => {
-  test('are cut off with 408 in the one shape, in headers and in the body, and others are served meanwhile', async () => {
+  test('are cut off with 408 in the common format of errors, in headers and in the body, while others are served', async () => {
     const { app: built } = await createBareApp(app.db, { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 })
     const impatient = { ...app, base_url: await built.listen({ port: 0, host: '127.0.0.1' }) }
     try {

@@ -37,7 +37,7 @@ describe('200', () => {
     expect((await allLogs(app, id)).at(-1).observation).toMatchObject({ text: 'go on', mode: 'prompt' })
   })
 
-  test('everything else is as in the body of resume: mode, images, model, budget; the run is the one of the path', async () => {
+  test('all other options are as in the body of resume: mode, images, model, budget; the run is that of the path', async () => {
     const [id, apart] = [await newRun('running'), await newRun('completed')]
     const image = 'data:image/png;base64,AAAA'
     const body = {
@@ -71,7 +71,7 @@ describe('400', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a path that names no run', async () => void expectProblem(await resume('x', { prompt: 'x' }), 400, 'path.agent_run_id'))
+  test('an invalid run in the path', async () => void expectProblem(await resume('x', { prompt: 'x' }), 400, 'path.agent_run_id'))
 })
 
 describe('403 and 404', () => {

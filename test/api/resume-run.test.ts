@@ -63,7 +63,7 @@ describe('200', () => {
     expect(await messages(id)).toEqual([{ seq: 2, turn: 1, mode: 'steer', text: 'go on' }])
   })
 
-  test('a waiting run is answered: it can be worked on at once', async () => {
+  test('a waiting run is answered and can be claimed immediately', async () => {
     const id = await newRun('waiting')
     expect(await runnable(id)).toBe(false)
     const { body } = await resume({ agent_run_id: id, prompt: 'blue' })
@@ -87,7 +87,7 @@ describe('200', () => {
     expect((await allLogs(app, id)).map(entry => entry.observation.mode)).toEqual(['prompt', 'steer', 'steer', 'enqueue', 'interrupt'])
   })
 
-  test('what was enqueued is kept for the next turn, what was steered is delivered in this one, each once', async () => {
+  test('enqueued messages are kept for the next turn, steering ones are delivered in this one, each once', async () => {
     const id = await newRun('running')
     await resume({ agent_run_id: id, prompt: 'later', mode: 'enqueue' })
     await resume({ agent_run_id: id, prompt: 'now' })
@@ -107,7 +107,7 @@ describe('200', () => {
     expect((await takeMessages(app.db, app.org_id, id, next?.epoch ?? 0)).map(message => message.text)).toEqual(['later', 'and this'])
   })
 
-  test('the message is in the trace before the answer, as a USER_MESSAGE', async () => {
+  test('the message is in the trace before the response, as a USER_MESSAGE', async () => {
     const id = await newRun('completed')
     await resume({ agent_run_id: id, prompt: 'more', images: ['data:image/png;base64,AAAA', 'data:image/gif;base64,AAAA'] })
     expect(await lastEntry(id)).toMatchObject({
@@ -116,7 +116,7 @@ describe('200', () => {
     })
   })
 
-  test('twenty in parallel on a finished run: one new turn, every message kept, no position in the trace used twice', async () => {
+  test('twenty in parallel on a finished run: one new turn, every message stored, no position in the trace used twice', async () => {
     const id = await newRun('completed')
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => resume({ agent_run_id: id, prompt: `message ${i}` })))
     expect(answers.map(answer => answer.status)).toEqual(answers.map(() => 200))
@@ -126,7 +126,7 @@ describe('200', () => {
     expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body).toMatchObject({ turn: 2, total_logs: 21 })
   })
 
-  test('keys of existing clients are taken: model, images null, webhooks null', async () => {
+  test('keys of existing clients are accepted: model, images null, webhooks null', async () => {
     const id = await newRun('completed')
     const answer = await resume({
       agent_run_id: id,
@@ -143,7 +143,7 @@ describe('200', () => {
 describe('its webhooks', () => {
   const stored = async (id: number) => (await rows(app, 'select webhooks from runs where id = $1', [id]))[0]?.webhooks
 
-  test('given with a follow-up they replace those of the run, an empty list means none, absent and null leave them', async () => {
+  test('of a follow-up replace those of the run; an empty list means none, absent and null change nothing', async () => {
     const id = await newRun('completed')
     const resumeWith = (webhooks?: unknown) => resume({ agent_run_id: id, prompt: 'x', webhooks })
     await resumeWith([{ url: 'https://example.org/1', secret: 's' }])
@@ -172,7 +172,7 @@ describe('its pull request', () => {
 })
 
 describe('400', () => {
-  test('a top-up that is used up already, by the field', async () => {
+  test('a budget that is already used up, named by its field', async () => {
     const id = await newRun('paused')
     await rows(app, 'update runs set steps = 10, cost_usd = 1.5, active_ms = 60000 where id = $1', [id])
     const before = await contents(app)
@@ -192,7 +192,7 @@ describe('400', () => {
     })
   })
 
-  test('names every field that is wrong, and nothing is written', async () => {
+  test('names every invalid field, and nothing is written', async () => {
     const id = await newRun('completed')
     const before = await contents(app)
     expectProblem(await resume({ prompt: '' }), 400, 'body.agent_run_id', 'body.prompt')
@@ -208,7 +208,7 @@ describe('400', () => {
 })
 
 describe('404', () => {
-  test("another organization's run in the body, in the words of one that never was, and it is left as it is", async () => {
+  test("another organization's run in the body, with the message for a nonexistent one, and it is unchanged", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await resume({ agent_run_id: other.run_id, prompt: 'x' }), 404)
     const unknown = expectProblem(await resume({ agent_run_id: 424_242, prompt: 'x' }), 404)

@@ -23,7 +23,7 @@ const newRun = async (status: Parameters<typeof putRun>[2]) => {
   return id as number
 }
 const messages = (id: number) => rows(app, 'select seq, turn, mode, text from messages where run_id = $1 and seq > 1 order by id', [id])
-/** What the worker of the run does last. */
+/** The last action of the worker of the run. */
 const settle = async (id: number) => {
   const [run] = await rows<{ organization_id: number; id: number; epoch: number }>(
     app,
@@ -56,7 +56,7 @@ test('a run that is being stopped stays cancelling, and gets one new turn with e
   expect((await takeMessages(app.db, app.org_id, id, run?.epoch ?? 0)).map(({ text }) => text)).toEqual(['first', 'go on', 'and this'])
 })
 
-test('stop, resume, stop: it is cancelled and stays so; the follow-up is kept for the next resume', async () => {
+test('stop, resume, stop: it is cancelled and stays cancelled; the follow-up is kept for the next resume', async () => {
   const id = await newRun('cancelling')
   await resume({ agent_run_id: id, prompt: 'go on' })
   await stop(id)
@@ -68,14 +68,14 @@ test('stop, resume, stop: it is cancelled and stays so; the follow-up is kept fo
   ])
 })
 
-test('a ban takes the follow-up back as well', async () => {
+test('a ban also withdraws the follow-up', async () => {
   const id = await newRun('cancelling')
   await resume({ agent_run_id: id, prompt: 'go on' })
   expect((await post('ban', { agent_run_id: id })).status).toBe(200)
   expect(await settle(id)).toMatchObject({ status: 'cancelled', banned: true })
 })
 
-test('a stop of its parent takes back the follow-up to a child that is being stopped', async () => {
+test('a stop of the parent withdraws the follow-up to a child that is being stopped', async () => {
   const [parent, child] = [await newRun('running'), await newRun('cancelling')]
   await rows(app, `update runs set parent_run_id = $2, source_type = 'PARENT_RUN' where id = $1`, [child, parent])
   await resume({ agent_run_id: child, prompt: 'go on' })

@@ -11,7 +11,7 @@ let second: App
 let admin: Caller
 beforeAll(async () => {
   first = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  // Another process of the service beside it, on the same database.
+  // Another process of the service on the same database.
   second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: first.database_url })
   admin = await addCaller(first, first.user_id)
 })
@@ -58,7 +58,7 @@ async function openStreams(token: string) {
   return readers
 }
 
-/** The server ends them all; who stays open makes the test run out of time. */
+/** The server ends all of them; a stream that stays open makes the test time out. */
 async function expectEnd(readers: Awaited<ReturnType<typeof openStreams>>) {
   for (const reader of readers) await reader.closed()
 }

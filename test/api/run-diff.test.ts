@@ -48,7 +48,7 @@ describe('200', () => {
     }
   })
 
-  test('patch: what git can apply, as it is', async () => {
+  test('patch: exactly what git can apply', async () => {
     const { status, headers, body } = await diff(await changedRun(), '?format=patch')
     expect([status, headers.get('content-type'), headers.get('x-content-type-options')]).toEqual([
       200,
@@ -95,7 +95,7 @@ describe('409', () => {
       },
     )
     expect(expectProblem(await diff(id, '?to_seq=4'), 409).detail).toContain('The newest entry after which they are kept is 3.')
-    // Between two entries of one checkpoint nothing has changed, whatever its objects are.
+    // Between two entries of one checkpoint nothing changed, so its objects are not read.
     expect((await diff(id, '?from_seq=0&to_seq=3')).body).toMatchObject({ from_seq: 0, to_seq: 3, files: [], patch: '' })
   })
 })
@@ -114,7 +114,7 @@ describe('400 of a range', () => {
 })
 
 describe('403 and 404', () => {
-  test("another organization's change is out of reach by its own path and by ours", async () => {
+  test("another organization's change is not reachable by its own path and by ours", async () => {
     expectProblem(await diff(other.run_id, '', other.org_id), 403)
     expectProblem(await diff(other.run_id), 404)
     expectProblem(await diff(424_242, '?format=patch'), 404)

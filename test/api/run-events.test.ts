@@ -56,7 +56,7 @@ describe('200', () => {
     expect(run).toEqual((await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body)
   })
 
-  test('what comes later is sent as it comes, and the run again whenever it has changed', async () => {
+  test('later entries are sent as they are written, and the run after each change', async () => {
     const id = await newRun(1)
     await using reader = await openFrames(app, events(id))
     await reader.until(seen => seen.some(frame => frame.event === 'run'))
@@ -82,7 +82,7 @@ describe('200', () => {
     }
   })
 
-  test('a reader that is cut off again and again while entries are written gets each of them once and in order', async () => {
+  test('a reader whose connection breaks repeatedly gets each entry once and in order', async () => {
     const id = await newRun(1)
     const total = 400
     const writing = (async () => {
@@ -108,7 +108,7 @@ describe('200', () => {
     expect(logIds(await late.until(seen => logIds(seen).length === 101))).toEqual(range(500, 600))
   })
 
-  test('a client that gets the end of the run has got all its entries', async () => {
+  test('a client that gets the end of the run has all its entries', async () => {
     for (let i = 0; i < 10; i++) {
       const id = await newRun(1)
       await using reader = await openFrames(app, events(id))
@@ -121,7 +121,7 @@ describe('200', () => {
     }
   })
 
-  test('what passes and is not kept has no id', async () => {
+  test('ephemeral events have no id', async () => {
     const id = await newRun(1)
     await using reader = await openFrames(app, events(id))
     await reader.until(seen => seen.length === 2)
@@ -150,7 +150,7 @@ describe('400', () => {
 })
 
 describe('403 and 404', () => {
-  test("another organization's stream is out of reach by its own path and by ours", async () => {
+  test("another organization's stream is not reachable by its own path and by ours", async () => {
     expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/agent/run/${other.run_id}/events`), 403)
     expectProblem(await app.call('GET', events(other.run_id)), 404)
     expectProblem(await app.call('GET', events(424_242)), 404)

@@ -44,7 +44,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const path = () => `/v1/organizations/${app.org_id}/agent/run/${id}`
 
-test('a page holds every entry as it was stored, character for character, and only Unicode', async () => {
+test('a page contains every entry as it was stored, character for character, and only Unicode', async () => {
   const response = await fetch(`${app.base_url}${path()}/logs?skip=1`, { headers: { authorization: `Bearer ${app.token}` } })
   const bytes = Buffer.from(await response.arrayBuffer())
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -55,7 +55,7 @@ test('a page holds every entry as it was stored, character for character, and on
   expect(logs.map((item: { tool_output: unknown }) => item.tool_output)).toEqual(kept.map(output => ({ output })))
 })
 
-test('so does the stream, whose frames no text of an entry can break', async () => {
+test('so does the stream, and no text of an entry breaks its frames', async () => {
   const frames = await readFrames(
     app,
     `${path()}/events?after_seq=1`,

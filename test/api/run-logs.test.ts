@@ -33,7 +33,7 @@ const seqs = (body: { logs: { seq: number }[] }) => body.logs.map(item => item.s
 const range = (from: number, to: number) => Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => (from < to ? from + i : from - i))
 
 describe('200', () => {
-  test('the answer and its entries have exactly the keys that are promised', async () => {
+  test('the response and its entries have exactly the documented keys', async () => {
     const { status, headers, body } = await logs('?limit=3')
     expect({ status, stability: headers.get('x-api-stability') }).toEqual({ status: 200, stability: 'alpha' })
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -77,7 +77,7 @@ describe('200', () => {
     expect(body).not.toHaveProperty('filtered_total')
   })
 
-  test('paging by skip until a page is short gives every entry once and in order', async () => {
+  test('paging by skip until a short page returns every entry once and in order', async () => {
     const seen: number[] = []
     for (;;) {
       const { body } = await logs(`?skip=${seen.length}&limit=60`)
@@ -156,13 +156,13 @@ describe('400', () => {
     [`q=${'x'.repeat(201)}`, 'q'],
   ])('%s', async (query, field) => void expectProblem(await logs(`?${query}`), 400, `query.${field}`))
 
-  test('several mistakes are reported together', async () => {
+  test('several errors are reported together', async () => {
     expectProblem(await logs('?limit=101&skip=-1&message_type=x'), 400, 'query.limit', 'query.skip', 'query.message_type')
   })
 })
 
 describe('403 and 404', () => {
-  test("another organization's trace is out of reach by its own path and by ours", async () => {
+  test("another organization's trace is not reachable by its own path and by ours", async () => {
     expectProblem(await logs('', other.run_id, other.org_id), 403)
     expect((await logs('', other.run_id)).headers.get('x-api-stability')).toBe('alpha')
     const foreign = expectProblem(await logs('', other.run_id), 404)

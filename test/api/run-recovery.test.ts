@@ -74,7 +74,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test('a page that is none', async () => {
+  test('an invalid page', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     expectProblem(await recovery(id, '?skip=-1'), 400, 'query.skip')
     expectProblem(await recovery(id, '?limit=0'), 400, 'query.limit')
@@ -86,7 +86,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('a run of another organization is like one that never was', async () => {
+  test('a run of another organization is like a nonexistent one', async () => {
     const [foreign, never] = [await recovery(other.run_id), await recovery(424_242)]
     expectProblem(foreign, 404)
     expect(foreign.body.detail).toBe(never.body.detail)

@@ -11,7 +11,7 @@ import { putRun } from './put-run.ts'
 import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from './run-model.ts'
 import { addTenant, type Tenant } from './second-organization.ts'
 
-/** Random sequences of what a client and a worker may do, each step held against a model of the run (specification.md#run-status, #create-and-resume). */
+/** Random sequences of actions of a client and a worker, each step compared with a model of the run (specification.md#run-status, #create-and-resume). */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)
 const total_ms = 25_000 * more
@@ -38,14 +38,14 @@ async function newWorld(): Promise<{ model: Model; real: Real }> {
   return { model: { runs: new Map([[tenant.run_id, own]]) }, real: { tenant, call } }
 }
 
-/** Mostly a run that there is, now and then one that was deleted. */
+/** Mostly an existing run, sometimes a deleted one. */
 function one({ runs }: Model, which: number): [number, ModelRun | null] {
   const there = [...runs].filter(([, run]) => run !== null)
   const from = which > 7 || there.length === 0 ? [...runs] : there
   return from[which % from.length] as [number, ModelRun | null]
 }
 
-/** The response is 200 with the run as the model has it now, or the refusal; a deleted run is not found by any request. */
+/** The response is 200 with the run as in the model, or the refusal; a deleted run is not found by any request. */
 function expectRun(answer: Answer, id: number, run: ModelRun | null): void {
   if (run === null)
     return void expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 404, body: { code: 'not_found' } })
@@ -57,7 +57,7 @@ function expectRun(answer: Answer, id: number, run: ModelRun | null): void {
   expect(answer.body.error === null).toBe(run.status !== 'failed')
 }
 
-/** A verb that has one answer for every run there is. */
+/** A verb with the same outcome for every existing run. */
 const verb =
   (which: number, path: (id: number) => [method: string, path: string, body?: unknown], change: (run: ModelRun) => ModelRun): Step =>
   async (model, real) => {
@@ -140,7 +140,7 @@ const steps = {
       expect(body.total).toBe(wanted.length)
       for (const [n, [, run]] of wanted.entries()) expect(body.items[n]).toMatchObject(shown(run as ModelRun))
     },
-  /** What a worker does: a move that the table allows, with the answer in the trace when the run is done. */
+  /** An action of a worker: a transition that the table allows, with the answer in the trace when the run is completed. */
   work:
     (which: number, way: number): Step =>
     async (model, { tenant }) => {

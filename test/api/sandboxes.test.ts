@@ -31,7 +31,7 @@ describe('listSandboxes', () => {
     const { items, ...numbers } = await list(`agent_run_id=${run.id}`)
     expect(run.status, JSON.stringify(logs.at(-1))).toBe('completed')
     expect(numbers).toEqual({ total: 3, page: 1, size: 100, pages: 1 })
-    // The setup comes before the agent, and what it prepared is there for the check too.
+    // The setup runs before the agent, and its result is also available to the check.
     expect(items.map(({ kind }: any) => kind)).toEqual(['check', 'agent', 'setup'])
     expect(items.map(({ id }: any) => id)).toEqual(items.map(({ id }: any) => id).toSorted((a: number, b: number) => b - a))
     for (const one of items) {
@@ -48,7 +48,7 @@ describe('listSandboxes', () => {
     expect(items[1].peaks.memory_kills).toBe(0)
   })
 
-  test('200: filters hold together, and pages are pages', async () => {
+  test('200: filters combine, and results are paged', async () => {
     expect((await list(`kind=check&agent_run_id=${run.id}&repo_id=${app.repo_id}`)).total).toBe(1)
     expect((await list('state=running')).total).toBe(0)
     const of_kind = async (kind: string) => (await list(`kind=${kind}&state=ended,lost&repo_id=${app.repo_id},9`)).total as number
@@ -86,7 +86,7 @@ describe('getSandbox and getSandboxLogs', () => {
     expect(body).toMatchObject({ total: tools.length - 1, size: 1, items: [{ seq: agent.first_seq + 1 }] })
   })
 
-  test("404: none, and another organization's as one that never was", async () => {
+  test("404: a nonexistent one, and another organization's", async () => {
     for (const path of ['', '/logs']) {
       const [never, foreign] = [await get(`/sandbox/424242${path}`), await get(`/sandbox/${other.sandbox_id}${path}`)]
       expectProblem(never, 404)
@@ -95,7 +95,7 @@ describe('getSandbox and getSandboxLogs', () => {
   })
 })
 
-test('one whose owner is gone is lost, and reports no more about itself', async () => {
+test('a sandbox whose owner is gone is lost, and has no further usage', async () => {
   const [row] = await rows<{ id: number }>(
     app,
     `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)

@@ -10,7 +10,7 @@ const evil_words = [
 const evil_numbers = [-1, 0, 1, 0.5, 2 ** 31, 2 ** 53, -(2 ** 60), 1e300, 1e-9, 100, 101]
 const words = fc.oneof(fc.constantFrom(...evil_words, '\ud800', '\udfff\ud800'), fc.string({ unit: 'binary', maxLength: 30 }))
 
-/** Whatever JSON there is. */
+/** Any JSON value. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(
   words,
   fc.constantFrom<unknown>(...evil_numbers, null, true, false),
@@ -18,7 +18,7 @@ export const anything: fc.Arbitrary<unknown> = fc.oneof(
   fc.array(words, { maxLength: 3 }),
 )
 
-/** Existing values, by the name of the field: invented ones alone would be not found. */
+/** Existing values, by the name of the field: invented ones would only be not found. */
 export type Known = Record<string, readonly unknown[]>
 
 const described = ['description', 'examples', 'default', 'deprecated', 'title']
@@ -27,7 +27,7 @@ const understood = [
   ...['maxItems', 'properties', 'required', 'additionalProperties', 'propertyNames'],
 ]
 
-/** What the document allows at a field of this name, its limits and hostile texts included. */
+/** Values that the document allows for a field of this name, its limits and hostile texts included. */
 export function allowed(given: Schema, known: Known, name = ''): fc.Arbitrary<unknown> {
   const schema = followed(given)
   const strange = Object.keys(schema).filter(key => !described.includes(key) && !understood.includes(key))

@@ -16,7 +16,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const page = { skip: 0, limit: 100, reverse: false }
 
-/** What counts as text of an entry: all but the names that every entry has, and the literals that can follow them. */
+/** The searched text of an entry: all but the names that every entry has, and the literals that can follow them. */
 const NAMES =
   /"(thought|tool_name|tool_input|tool_output|observation|duration_ms|artifact_url)":null|"truncated":(true|false)|"(agent_run_id|seq|created_at|turn|message_type|thought|tool_name|tool_input|tool_output|observation|duration_ms|truncated|artifact_url)":/g
 const textHolds = (body: string, q: string) => body.toLowerCase().includes(q) && body.replaceAll(NAMES, '').toLowerCase().includes(q)
@@ -32,7 +32,7 @@ const texts = [
   'An ERROR in the LIST of 日本 Straße',
 ]
 
-test('what is found is what holds the text, a part of a name or of a literal too', async () => {
+test('a search finds the entries that contain the text, also as part of a name or of a literal', async () => {
   for (const text of texts)
     await append(app.db, app.org_id, run_id, null, {
       entries: [
@@ -100,7 +100,7 @@ async function addEntries(id: number, to: number): Promise<void> {
   await rows(app, 'analyze log_entries')
 }
 
-/** What a search finds, and the statements of its transaction. */
+/** The results of a search, and the statements of its transaction. */
 async function recorded(id: number, filter: { q: string }, wanted: typeof page) {
   const requested: Statement[] = []
   const found = await app.db.transaction(tx => {
@@ -125,13 +125,13 @@ async function planOf(db: Db, { text, values }: Statement): Promise<Plan> {
   return rows[0]?.['QUERY PLAN'][0]?.Plan ?? {}
 }
 
-/** Blocks that a statement reads, without what several processes read twice. */
+/** Blocks that a statement reads, each counted once. */
 async function buffersOf(statement: Statement = { text: '' }): Promise<number> {
   const plan = await planOf(app.db, statement)
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
 }
 
-/** Processes that PostgreSQL plans beside its own for a statement that follows `settings`. */
+/** Parallel workers that PostgreSQL plans for a statement after `settings`. */
 function workersOf(settings: Statement = { text: '' }, statement: Statement = { text: '' }): Promise<number> {
   return app.db.transaction(async tx => {
     await tx.query(settings)

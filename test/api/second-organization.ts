@@ -31,7 +31,7 @@ export type Tenant = Organization & {
   invitation_id: number
 }
 
-/** A webhook of a run to which no event goes, at an address that is refused. */
+/** A webhook of a run that gets no event, at an address that is refused. */
 const NOWHERE = JSON.stringify([{ url: 'http://127.0.0.1:9/', events: ['none'] }])
 
 /** Another organization in the same service, with one user and a token of theirs. */
@@ -106,7 +106,7 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   return { org_id, user_id, token, ...made, invitation_id }
 }
 
-/** An environment on a machine that there is not. */
+/** An environment on a nonexistent machine. */
 export async function addEnvironment(
   db: Database,
   tenant: { organization_id: number; repository_id: number; run_id: number },
@@ -134,7 +134,7 @@ export async function addPullRequest(
   tenant: { organization_id: number; repository_id: number; run_id: number },
   title: string,
 ): Promise<number> {
-  // Its base is in no repository: a read finds nothing there that would bring the row up to date, and so close it.
+  // Its base is in no repository: a read finds nothing that would update the row, and so close it.
   const names = { title, body: title, url: 'http://x', head_branch: `agent/run-${tenant.run_id}-x`, base_branch: 'nowhere' }
   const shas = { base_sha: 'a'.repeat(40), head_sha: 'b'.repeat(40) }
   const pr = await savePullRequest(db, { ...tenant, ...names, ...shas, files_changed: 1, additions: 1, deletions: 0 })
@@ -153,7 +153,7 @@ export async function addComment(
   return (await insertComment(db, organization_id, { pull_request_id: pr_id, user_id, run_id: null, body, ...nowhere }))?.id ?? 0
 }
 
-/** One that has ended, of a run. */
+/** An ended one, of a run. */
 export async function addSandbox(db: Database, tenant: { organization_id: number; run_id: number }): Promise<number> {
   const limits = { max_memory_bytes: 1, cpus: 1, max_processes: 1, max_disk_bytes: 1, max_files: 1 }
   const { rows } = await db.query<{ id: number }>({
@@ -164,7 +164,7 @@ export async function addSandbox(db: Database, tenant: { organization_id: number
   return rows[0]?.id ?? 0
 }
 
-/** What was given up of a run that has this webhook. */
+/** A delivery that was given up, of a run with this webhook. */
 export async function addDelivery(db: Database, tenant: { organization_id: number; run_id: number }, title: string): Promise<number> {
   const { web_url: _made, ...messageData } = exampleMessage.data
   const data = { agent_run_id: tenant.run_id, organization_id: tenant.organization_id, title }

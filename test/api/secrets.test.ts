@@ -26,7 +26,7 @@ describe.each(locations)('%s', location => {
   const list = (query = '') => app.call('GET', at(location) + query)
   const repo_id = () => (location === '/secrets' ? null : app.repo_id)
 
-  test('200: set, listed by name and deleted, and its value is in no answer', async () => {
+  test('200: set, listed by name and deleted, and its value is in no response', async () => {
     const first = await put('B_TOKEN', { value: 'the-value' })
     expect(first.status).toBe(200)
     expect(Secret.strict().parse(first.body)).toMatchObject({
@@ -50,7 +50,7 @@ describe.each(locations)('%s', location => {
     for (const answer of [first, again, gone, await list()]) expect(JSON.stringify(answer.body)).not.toContain('value')
   })
 
-  test('400: a name or a value that is none, and the value is not repeated', async () => {
+  test('400: an invalid name or value, and the value is not repeated', async () => {
     const before = await contents(app)
     for (const name of ['lower', '1A', 'A-B', 'A%20', `A${'B'.repeat(100)}`, 'Ä', 'A.B'])
       expectProblem(await put(name, { value: 'x' }), 400, 'path.name')
@@ -60,14 +60,14 @@ describe.each(locations)('%s', location => {
       expect(JSON.stringify(problem)).not.toContain('hunter')
     }
     expectProblem(await put('A', { value: 'x', for_agent: 'yes' }), 400, 'body.for_agent')
-    // What agents see has to be kept out of traces, and must not change what their commands do.
+    // Secrets of agents must be removable from traces, and must not change what their commands do.
     for (const value of ['seven77', '  seven77  ']) expectProblem(await put('A', { value, for_agent: true }), 400, 'body.value')
     for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'GIT_DIR', 'GIT_SSH_COMMAND', 'HTTPS_PROXY', 'IFS', '_', 'PYTHONPATH'])
       expectProblem(await put(name, { value: 'x'.repeat(8), for_agent: true }), 400, 'path.name')
     expect(await contents(app)).toEqual(before)
   })
 
-  test('404: one that is not there', async () => {
+  test('404: a nonexistent one', async () => {
     expectProblem(await app.call('DELETE', `${at(location)}/NOT_THERE`), 404)
   })
 
@@ -81,14 +81,14 @@ describe.each(locations)('%s', location => {
     expectProblem(await put('ONE_MORE', { value: 'x' }), 409)
     expect((await put('A_TOKEN', { value: 'x'.repeat(8) })).status).toBe(200)
     await app.call('DELETE', `${at(location)}/N1`)
-    // All at once there is room for one.
+    // Of parallel requests one fits.
     const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put(`NEW_${n}`, { value: 'x' })))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
     await rows(app, `delete from secrets where name like 'N%'`)
   })
 })
 
-test('404: a repository of another organization has no secrets of ours, and ours none of its', async () => {
+test('404: a repository of another organization', async () => {
   const before = await contents(app)
   const theirs = at('/repos/{repo_id}/secrets', other.repo_id)
   expectProblem(await app.call('GET', theirs), 404)
@@ -97,7 +97,7 @@ test('404: a repository of another organization has no secrets of ours, and ours
   expect(await contents(app)).toEqual(before)
 })
 
-test('a value is nowhere in the database or the log, and decrypts with the key of the data folder, for its own name only', async () => {
+test('a value is not in the database or the log in plain text, and decrypts with the key of the data folder for its own name only', async () => {
   const value = `plain-${randomBytes(12).toString('hex')}`
   await app.call('PUT', `${at('/secrets')}/GREP`, { value })
   await app.call('PUT', `${at('/repos/{repo_id}/secrets')}/GREP`, { value })
@@ -135,7 +135,7 @@ test('what is set, read and deleted leaves audit entries without values', async 
   expect(JSON.stringify(found)).not.toContain('value')
 })
 
-test('the secrets of a repository go with it', async () => {
+test('the secrets of a repository are deleted with it', async () => {
   const { body } = await app.call('POST', `${ours()}/repos`, { url: 'https://git.example.org/acme/with-secrets.git' })
   await app.call('PUT', `${at('/repos/{repo_id}/secrets', body.id)}/A`, { value: 'x' })
   await app.call('DELETE', `${ours()}/repos/${body.id}`)

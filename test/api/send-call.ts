@@ -1,7 +1,7 @@
 import type { Answer, App } from '../start-app.ts'
 import type { Call } from './every-endpoint.ts'
 
-/** One request with this token, or with none. Of a stream the beginning is enough: it is left, and has no body here. */
+/** Sends one request with this token, or without one. A stream is closed after its head, and has no body here. */
 export async function sendCall(
   app: App,
   {

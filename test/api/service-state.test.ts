@@ -15,7 +15,7 @@ test('200: health and readiness are public, and give the reason when no run is s
   expect(state.sandbox === null).toBe(state.workers === 'blocked')
 })
 
-test('503: when it has ended its streams, a new request gets Retry-After, and one more connection does not delay it', async () => {
+test('503: after the streams have ended a new request gets Retry-After, and one more connection does not delay the shutdown', async () => {
   const app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const headers = { authorization: `Bearer ${app.token}` }
   const stream = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/events`, { headers })
@@ -23,7 +23,7 @@ test('503: when it has ended its streams, a new request gets Retry-After, and on
   const socket = connect({ host: hostname, port: Number(port) })
   await once(socket, 'connect')
   socket.write('GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n')
-  // The service has read the first half once it has answered a request that was sent later.
+  // The service has read the first half once it has answered a later request.
   await app.call('GET', '/healthz')
   const stopped = app[Symbol.asyncDispose]()
   await stream.text()

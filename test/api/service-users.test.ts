@@ -17,21 +17,21 @@ async function created(role = 'MEMBER', name = 'bot') {
 const remove = (caller: Caller, id: number) => caller.request('DELETE', `/service-users/${id}`)
 
 describe('POST …/service-users', () => {
-  test('200: a member of its role that has no address', async () => {
+  test('200: a member with its role and without an address', async () => {
     const user = await created('MANAGER', ' release bot ')
     expect(user).toMatchObject({ name: 'release bot', role: 'MANAGER', organization_id: app.org_id })
     const { body } = await admin.request('GET', `/users/${user.id}`)
     expect(body).toMatchObject({ id: user.id, email: null, full_name: 'release bot', role: 'MANAGER' })
   })
 
-  test('200: an administrator makes its tokens, and it works with them like anybody', async () => {
+  test('200: an administrator creates its tokens, and it uses them like any user', async () => {
     const user = await created()
     const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
     const run = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     expect(run.body).toMatchObject({ status: 'queued', user_id: user.id })
   })
 
-  test('400: a name or a role that is none', async () => {
+  test('400: an invalid name or role', async () => {
     for (const name of [undefined, ' ', 'x'.repeat(101)]) expectProblem(await make({ name, role: 'READER' }), 400, 'body.name')
     for (const role of [undefined, 'BOT']) expectProblem(await make({ name: 'x', role }), 400, 'body.role')
   })
@@ -63,7 +63,7 @@ describe('GET …/service-users', () => {
 })
 
 describe('DELETE …/service-users/{user_id}', () => {
-  test('200: it is gone, its tokens are revoked, its runs stay and name it', async () => {
+  test('200: it is deleted, its tokens are revoked, its runs remain and name it', async () => {
     const user = await created()
     const { body: token } = await admin.request('POST', '/tokens', { name: 'ci', user_id: user.id })
     const { body: run } = await requestWith(app, token.token, 'POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
@@ -83,11 +83,11 @@ describe('DELETE …/service-users/{user_id}', () => {
     expect(JSON.parse(act?.detail ?? '')).toEqual({ name: 'bot', tokens_revoked: [token.id] })
   })
 
-  test('200: the last that is ADMIN may go, because people are', async () => {
+  test('200: the last service user that is ADMIN, because a person is ADMIN', async () => {
     expect((await remove(admin, (await created('ADMIN')).id)).status).toBe(200)
   })
 
-  test('404: a person, a service user of another organization, and one that never was, in the same words', async () => {
+  test('404: a person, a service user of another organization, and a nonexistent one, with the same message', async () => {
     const theirs = await addCaller(app, other.user_id, {}, other.org_id)
     const { body } = await make({ name: 'theirs', role: 'READER' }, theirs)
     const before = await contents(app)

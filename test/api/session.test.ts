@@ -42,7 +42,7 @@ describe('POST /session', () => {
     expect([again.set_cookie, again.headers.get('www-authenticate')]).toEqual([[], 'Bearer'])
   })
 
-  test('200 for one of twenty who use a link at once', async () => {
+  test('200 for one of twenty parallel uses of a link', async () => {
     const code = await newCode()
     const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(code)))
     expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)])
@@ -52,7 +52,7 @@ describe('POST /session', () => {
     for (const code of [undefined, '', 7, 'x'.repeat(201)]) expectProblem(await signIn(code), 400, 'body.code')
   })
 
-  test('401 for a link that is too old or never was, in the same words', async () => {
+  test('401 for an expired or nonexistent link, with the same message', async () => {
     const code = await newCode()
     await rows(app, `update sign_in_links set expires_at = now() - interval '1 second' where digest = $1`, [digest(code)])
     const old = expectProblem(await signIn(code), 401)
@@ -60,7 +60,7 @@ describe('POST /session', () => {
     expect({ ...old, request_id: '' }).toEqual({ ...unknown, request_id: '' })
   })
 
-  test('a new link is good for 15 minutes', async () => {
+  test('a new link is valid for 15 minutes', async () => {
     await newCode()
     const [link] = await rows<{ seconds: number }>(
       app,
@@ -89,7 +89,7 @@ describe('POST /session', () => {
 describe('POST /session/token', () => {
   const token = (given: Given) => call('POST', '/session/token', given)
 
-  test('200: a bearer token for 15 minutes, shown once and kept as a digest', async () => {
+  test('200: a bearer token for 15 minutes, shown once and stored as a digest', async () => {
     const cookie = await newCookie()
     const { status, body } = await token({ cookie })
     expect(status).toBe(200)
@@ -128,7 +128,7 @@ describe('POST /session/token', () => {
 })
 
 describe('DELETE /session', () => {
-  test('200: the cookie is forgotten by both sides; twice is the same as once', async () => {
+  test('200: the cookie is void and deleted; a second request has no further effect', async () => {
     const cookie = await newCookie()
     for (let i = 0; i < 2; i++) {
       const { status, body, set_cookie } = await call('DELETE', '/session', { cookie })
@@ -159,7 +159,7 @@ test('F125 the cookie opens nothing under /v1', async () => {
   expectProblem(await call('POST', `/v1/organizations/${app.org_id}/agent/run`, { cookie, body: { prompt: 'x' } }), 401)
 })
 
-test('behind a proxy with https the cookie is for https alone, and our page is known by its own address', async () => {
+test('behind a proxy with https the cookie is limited to https, and the page is identified by its public address', async () => {
   const port = await freePort()
   await using secure = await startApp({
     AGENTRUN_WORKER_CONCURRENCY: '0',

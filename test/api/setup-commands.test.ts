@@ -69,7 +69,7 @@ test('400: an invalid command, variable or value, and nothing changes', async ()
   expect(await contents(app)).toEqual(before)
 })
 
-test('403 for who may not, 404 for a repository of others; the audit log has each change without its text', async () => {
+test('403 without permission, 404 for a repository of another organization; the audit log has each change without its text', async () => {
   const reader = await addPerson(app, 'READER')
   const path = `/repos/${app.repo_id}/setup-commands`
   expect((await reader.request('GET', path)).status).toBe(200)
@@ -90,7 +90,7 @@ test('403 for who may not, 404 for a repository of others; the audit log has eac
   })
 })
 
-test('they go with their repository', async () => {
+test('they are deleted with their repository', async () => {
   const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: 'https://git.example.com/goes.git' })
   await app.call('PUT', at(body.id), { commands: ['ls'] })
   expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/repos/${body.id}`)).status).toBe(200)

@@ -13,7 +13,7 @@ const { app, other, admin, added, invited, newEmail, newOrganization, unchanged 
 describe('POST …/members/{user_id}/sign-in-link', () => {
   const link = (caller: Caller, user_id: number) => caller.request('POST', `/members/${user_id}/sign-in-link`)
 
-  test('200: a fresh one, and the one before opens nothing any more; no table holds its code', async () => {
+  test('200: a new link, and the previous one is void; no table contains its code', async () => {
     const { user_id } = await added({ email: newEmail() })
     const { sign_in_link } = (await link(admin, user_id)).body
     const { status, body } = await link(admin, user_id)
@@ -44,7 +44,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     }
     expect(await reached(person)).toEqual([app.org_id])
     expect(await reached(later)).toEqual([app.org_id, org_id])
-    // A token that is bound to one of the organizations gives none, though it is of the same user.
+    // A token that is bound to one of the organizations creates none, though it belongs to the same user.
     const bound = await addCaller(app, person.user_id, { organization_id: app.org_id })
     await unchanged(async () => expectProblem(await link(bound, person.user_id), 409))
   })
@@ -59,7 +59,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     await unchanged(async () => expectProblem(await link(reading, app.user_id), 403))
   })
 
-  test('403: by a token that expires, which a sign-in would outlive; the page may', async () => {
+  test('403: by a token that expires before a session would; the page is permitted', async () => {
     const { user_id } = await addPerson(app, 'READER')
     const short = await addCaller(app, app.user_id, { expires_in_seconds: 3_600 })
     await unchanged(async () => expectProblem(await link(short, user_id), 403))
@@ -97,7 +97,7 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     await rows(app, 'delete from memberships where organization_id = $1 and user_id = $2', [other.org_id, app.user_id])
   })
 
-  test('409: of a link and an acceptance elsewhere at once, what the link opens never reaches both', async () => {
+  test('409: of a link and a parallel acceptance elsewhere, the session of the link never reaches both', async () => {
     const { caller, org_id } = await newOrganization()
     for (let i = 0; i < 10; i++) {
       const { user_id, cookie } = await added({ email: newEmail() })
@@ -115,14 +115,14 @@ describe('POST …/members/{user_id}/sign-in-link', () => {
     await unchanged(async () => expectProblem(await link(admin, body.id), 409))
   })
 
-  test('404: a user of another organization, in the words for one that never was', async () => {
+  test('404: a user of another organization, with the message for a nonexistent one', async () => {
     const foreign = expectProblem(await link(admin, other.user_id), 404)
     const never = expectProblem(await link(admin, 424_242), 404)
     expect({ ...foreign, request_id: '', instance: '' }).toEqual({ ...never, request_id: '', instance: '' })
   })
 })
 
-test('401: a sign-in that waits for the account holds none of its links, so a request that voids them does not wait for it', async () => {
+test('401: a sign-in that waits for the account locks none of its links, so a request that voids them does not wait for it', async () => {
   const { user_id } = await added({ email: newEmail() })
   const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`

@@ -8,7 +8,7 @@ import { Feed, type Frame } from '../../src/live/feed.ts'
 
 const BUFFER = 64 * 1024
 
-/** A stream over a real socket whose bounds are short, from a source that `grow` adds to. */
+/** A stream over a real socket with small limits, from a source that `grow` adds to. */
 async function startStream(stall_ms: number) {
   const frames: Frame[] = []
   const feed = new Feed(
@@ -48,7 +48,7 @@ async function startStream(stall_ms: number) {
   }
 }
 
-/** Reads on until the stream has sent that id. */
+/** Reads until the stream has sent that id. */
 function readTo(socket: Socket, id: number): Promise<number[]> {
   let text = ''
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ test('for a reader that does not read, at most the limit and one frame are buffe
   slow.destroy()
 })
 
-test('a reader that reads on, however late, is given everything', async () => {
+test('a reader that continues, however late, gets everything', async () => {
   await using stream = await startStream(30_000)
   const reader = await stream.connect()
   reader.pause()
@@ -101,7 +101,7 @@ test('a reader that reads on, however late, is given everything', async () => {
   expect(await read).toEqual(range(2_100))
 })
 
-test('a frame that is larger than the bound arrives', async () => {
+test('a frame that is larger than the limit arrives', async () => {
   await using stream = await startStream(5_000)
   const reader = await stream.connect()
   const read = readTo(reader, 3)

@@ -10,7 +10,7 @@ const { app, merge, get, edit, main, audits, own } = await startMerges()
 const call = (path: string) => app.call('GET', `/v1/organizations/${app.org_id}/prs${path}`)
 const listed = async (id: number) => (await call('')).body.items.find((item: { id: number }) => item.id === id)
 
-/** What a person does to `main` in the repository itself, by a commit with the files of another branch. */
+/** A change of `main` by a person in the repository itself, by a commit with the files of another branch. */
 function squashByHand(branch: string): string {
   const merged = app.git('merge-tree', '--write-tree', 'main', branch)
   const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
@@ -19,7 +19,7 @@ function squashByHand(branch: string): string {
   return sha
 }
 
-describe('what people do in the repository is shown by the next read', () => {
+describe('changes in the repository are shown by the next read', () => {
   test('a push: head, counts, diff and commits', async () => {
     const file = own()
     const pr = await app.propose({ [own()]: 'x\n' })
@@ -53,7 +53,7 @@ describe('what people do in the repository is shown by the next read', () => {
     expect(await listed(other.id)).toMatchObject({ state: 'merged', merge_sha: commit })
   })
 
-  test('a squash, also when others have pushed since and the branch is gone', async () => {
+  test('a squash, also after other pushes and when the branch is deleted', async () => {
     const pr = await app.propose({ 'a.txt': 'squashed\n', [own()]: 'x\n' })
     app.put(pr.branch, { [own()]: 'two\n' })
     await get(pr.id)
@@ -65,7 +65,7 @@ describe('what people do in the repository is shown by the next read', () => {
     expect(await get(pr.id)).toMatchObject({ state: 'merged' })
   })
 
-  test('a base that moves, and a part of the change on it, merge nothing', async () => {
+  test('a base that moves, or has a part of the change, does not count as a merge', async () => {
     const [one, two] = [own(), own()]
     const pr = await app.propose({ [one]: '1\n', [two]: '2\n' })
     app.put('main', { [one]: '1\n' })
@@ -74,14 +74,14 @@ describe('what people do in the repository is shown by the next read', () => {
     expect(await get(pr.id)).toMatchObject({ state: 'open', mergeable: 'conflict' })
   })
 
-  test('a branch that is set back to its base is empty and never merged', async () => {
+  test('a branch that is reset to its base is empty and never merged', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.put('main', { [own()]: 'x\n' })
     app.git('update-ref', `refs/heads/${pr.branch}`, 'main')
     for (const _ of [1, 2]) expect(await get(pr.id)).toMatchObject({ state: 'open', files_changed: 0, head_sha: main() })
   })
 
-  test('a deleted branch closes it, and it opens again after another push', async () => {
+  test('a deleted branch closes the pull request, and it can be reopened after another push', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     app.git('branch', '-D', pr.branch)
     expect(await get(pr.id)).toMatchObject({ state: 'closed', head_sha: pr.head_sha })
@@ -102,7 +102,7 @@ describe('what people do in the repository is shown by the next read', () => {
     expect(events.map(({ body }) => JSON.parse(body))).toEqual([{ pr_number: expect.any(Number), state: 'merged' }])
   })
 
-  test('over the network, and nothing while the remote is away', async () => {
+  test('over the network, and nothing while the remote is unavailable', async () => {
     const server = await startGitServer(dirname(app.remote))
     const repository_id = await putRepository(app, 'network', 'http', `${server.url}/remote.git`)
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
@@ -116,7 +116,7 @@ describe('what people do in the repository is shown by the next read', () => {
   })
 })
 
-describe('a merge takes what was shown and nothing else', () => {
+describe('a merge takes only the shown head', () => {
   test('without expected_head_sha: refused after a force-push until the new head has been read', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     await get(pr.id)

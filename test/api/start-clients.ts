@@ -4,7 +4,7 @@ import { type Answer, startApp } from '../start-app.ts'
 import { models } from './public-models.ts'
 import { type Caller, withProfile } from './with-profile.ts'
 
-/** The service, for all tests of a file, and the clients of either profile with the words that they receive. */
+/** The service, for all tests of a file, and the clients of either profile with the status names that they receive. */
 export async function startClients() {
   const app = await startApp()
   afterAll(() => app[Symbol.asyncDispose]())
@@ -17,13 +17,13 @@ export async function startClients() {
 }
 
 type Model = keyof typeof models
-/** A 200 that is JSON and what the public document calls it. */
+/** A 200 with JSON that matches a model of the public document. */
 export function expectModel<M extends Model>(model: M, { status, headers, body }: Answer): z.output<(typeof models)[M]> {
   expect({ status, body }).toMatchObject({ status: 200 })
   expect(headers.get('content-type')).toMatch(/^application\/json\s*(;|$)/)
   return models[model].parse(body) as z.output<(typeof models)[M]>
 }
-/** An error as every client can read it, and how generated ones recognise its type. */
+/** An error that every client can read, and whose type generated clients recognize. */
 export function expectError({ status, headers, body }: Answer, wanted: number, message: string | RegExp) {
   expect({ status, body }).toMatchObject({ status: wanted })
   expect(headers.get('content-type')).toMatch(/^application\/(json|[\w!#$&.+\-^_]+\+json)\s*(;|$)/i)

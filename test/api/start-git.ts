@@ -4,7 +4,7 @@ import { afterAll, beforeEach } from 'vitest'
 import { gitClient } from './git-client.ts'
 import { startForgeApp } from './proposals.ts'
 
-/** The service on a repository of ours and a person's git, for all tests of a file. */
+/** The service on a repository and the git of a person, for all tests of a file. */
 export async function startGit(env: Record<string, string> = {}) {
   const app = await startForgeApp(env)
   const client = gitClient(app)
@@ -15,15 +15,15 @@ export async function startGit(env: Record<string, string> = {}) {
   return { app, client, mirror: join(app.data_dir, 'mirrors', `${app.repo_id}.git`) }
 }
 
-/** The bytes that a push may have. */
+/** The limit of bytes of a push. */
 export const PUSH_MAX_BYTES = 4 * 1024 ** 2
 
-/** The same with a clone for each test, and what a person does in it. */
+/** The same with a clone for each test, and the commands of a person in it. */
 export async function startPushes() {
   const { app, client, mirror } = await startGit({ AGENTRUN_PUSH_MAX_BYTES: String(PUSH_MAX_BYTES) })
   let count = 0
   const clone = {
-    /** Its name below the client's folder; a test may turn to another one. */
+    /** Its name below the client's folder; a test may switch to another one. */
     name: '',
     git: (...args: string[]) => client.ok(clone.name, ...args),
     push: (...args: string[]) => client.at(clone.name, 'push', ...args),

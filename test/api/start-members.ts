@@ -6,7 +6,7 @@ import { addCaller, type Caller } from './people.ts'
 import { addOrganization, type Organization } from './second-organization.ts'
 import { startOrganizations } from './start-organizations.ts'
 
-/** The service with a second organization, for all tests of a file, and what they do with members. */
+/** The service with a second organization, for all tests of a file, and shared operations on members. */
 export async function startMembers() {
   const { app, other, admin } = await startOrganizations()
   let count = 0
@@ -28,7 +28,7 @@ export async function startMembers() {
       const { user_id } = (await sessionToken(app, cookie)).body
       return { user_id: user_id as number, cookie, invitation_link }
     },
-    /** An organization of its own, with the caller as its first ADMIN: for what changes who administers it. */
+    /** A separate organization with the caller as its first ADMIN, for tests that change its administrators. */
     async newOrganization(): Promise<Organization & { caller: Caller }> {
       const organization = await addOrganization(app, `org-${++count}`)
       return { ...organization, caller: await addCaller(app, organization.user_id, {}, organization.org_id) }
@@ -54,7 +54,7 @@ async function post(app: App, path: string, body: unknown, cookie: string | null
   return { ...read, cookie: set }
 }
 
-/** What an invitation link shows in a browser. */
+/** The content of an invitation link in a browser. */
 export const open = (app: App, link: string, cookie: string | null = null, headers: Record<string, string> = {}) =>
   post(app, '/session/invitation', { code: codeOf(link) }, cookie, headers)
 
@@ -62,7 +62,7 @@ export const open = (app: App, link: string, cookie: string | null = null, heade
 export const accept = (app: App, link: string, cookie: string | null = null, headers: Record<string, string> = {}) =>
   post(app, '/session/invitation/accept', { code: codeOf(link), account: cookie === null ? 'new' : 'signed_in' }, cookie, headers)
 
-/** The cookie of who follows a sign-in link; null when it opens nothing. */
+/** The cookie that a sign-in link sets; null when the link is void. */
 export async function follow(app: App, link: string | null): Promise<string | null> {
   const { status, cookie } = await post(app, '/session', { code: codeOf(link) }, null)
   return status === 200 ? cookie : null

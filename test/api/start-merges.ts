@@ -4,7 +4,7 @@ import { afterAll, beforeEach } from 'vitest'
 import { rows } from '../start-app.ts'
 import { startForgeApp } from './proposals.ts'
 
-/** The service on a repository of ours, for all tests of a file, and what they do to merge pull requests. */
+/** The service on a repository, for all tests of a file, and shared operations to merge pull requests. */
 export async function startMerges() {
   const app = await startForgeApp({
     AGENTRUN_COMMIT_AUTHOR_NAME: 'Robot',
@@ -29,7 +29,7 @@ export async function startMerges() {
       ]),
     /** A file that no other change touches. */
     own: () => `own-${++n}.txt`,
-    /** What the remote does before it takes a push, in the one test. */
+    /** What the remote does before it accepts a push, in one test. */
     addHook: (script: string) => writeFileSync(hook, `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
     removeHook: () => rmSync(hook),
   }

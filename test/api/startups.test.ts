@@ -53,7 +53,7 @@ test('200: a run reports the duration of its start, nothing before it has begun;
   expect(later.body).toMatchObject({ runs: 0, since: '2999-01-01T00:00:00.000Z' })
 })
 
-test('200: what an earlier owner took before it died is a part of the start, and of no queue', async () => {
+test('200: the time of an earlier owner that died counts as part of the start, not of the queue', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   const run = await getRun(app.db, app.org_id, id)
   if (run === undefined) throw new Error('no run')

@@ -48,7 +48,7 @@ describe('200', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('twice, and twenty times at once, is the same as once', async () => {
+  test('two requests, and twenty parallel ones, have the effect of one', async () => {
     const id = await newRun('queued')
     const answers = await Promise.all(Array.from({ length: 20 }, () => stop({ agent_run_id: id })))
     expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'cancelled']))
@@ -56,7 +56,7 @@ describe('200', () => {
     expect(events.map(event => JSON.parse(event.body).status)).toEqual(['cancelling', 'cancelled'])
   })
 
-  test('what existing clients send besides is ignored', async () => {
+  test('additional keys of existing clients are ignored', async () => {
     const id = await newRun('queued')
     const answer = await stop({ agent_run_id: id, before_card_order_id: null, after_card_order_id: 'x' })
     expect(answer).toMatchObject({ status: 200, body: { status: 'cancelled' } })

@@ -18,7 +18,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const ours = await addOurs(app)
 const { mine, other } = ours
 
-/** For every function that works for an organization: the other one (`org`) reaching for what is ours. */
+/** Every function with an organization, called by the other organization (`org`) for our objects. */
 const reaches: Reaches = {
   ...reachesOfOrganizations(ours),
   ...reachesOfRepositories(ours),
@@ -26,7 +26,7 @@ const reaches: Reaches = {
   ...reachesOfRuns(ours),
 }
 
-/** These read an organization's own things only: with another organization they return that one's. */
+/** These read only objects of the given organization: with another organization they return that one's. */
 const own_lists: Reaches = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
   sumUsage: async (db, org) => (await sumUsage(db, org, '2000-01-01', '2999-01-01', 'repo')).filter(row => row.repository_id === mine.repo),
@@ -60,7 +60,7 @@ test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothi
   expect(await contentsNow(app)).toEqual(before)
 })
 
-test('the same calls do reach what is ours: it is the organization that kept the others out', async () => {
+test('the same calls reach our objects: only the organization prevented the other calls', async () => {
   const readers = [
     ...['listChildRuns', 'lockRunsAndLiveBelow'],
     ...['getArtifact', 'getRecording'],

@@ -42,7 +42,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const send = ({ method, path, body }: Call, token = app.token) => app.call(method, path, body, { authorization: `Bearer ${token}` })
 const inOrganization = (call: Call) => call.path.includes('/organizations/')
 
-test("F96 an organization's path is closed to everyone else by every endpoint, in the words for one that never was, and nothing is written", async () => {
+test('F96 every endpoint closes the path of an organization to everyone else, with the message for a nonexistent one, and writes nothing', async () => {
   const words = new Set<string>()
   const strangers = [other.token, (await addOrganization(app, 'Third')).token]
   const before = await contents(app)
@@ -68,7 +68,7 @@ function callWith({ operation, location, keys, names }: IdField, id: number): Ca
   return { ...call, path: `${path}?${parameters}` }
 }
 
-test('F96 F97 F98 an id of another organization, in whatever field of ours, is like one that never was, and nothing is written', async () => {
+test('F96 F97 F98 an id of another organization, in any field of ours, is like a nonexistent one, and nothing is written', async () => {
   const before = await contents(app)
   for (const field of idFields()) {
     const theirs = await sendCall(app, callWith(field, other[field.names]), app.token)
@@ -80,7 +80,7 @@ test('F96 F97 F98 an id of another organization, in whatever field of ours, is l
   expect(await contents(app)).toEqual(before)
 })
 
-/** A list has nothing of it, or there is no such thing; of a batch, 400 names the one. */
+/** A list is empty, or the object is not found; of a batch, 400 names the object. */
 function isRefusal({ location, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
   // The edit of a pull request reports it in its response, as existing clients expect.
   if (status === 200 && body.success === false) return true
@@ -89,12 +89,12 @@ function isRefusal({ location, keys, names }: IdField, status: number, body: { t
   return names === 'org_id' ? status === 403 : status === 404
 }
 
-test('no answer to one organization holds a word of the other', async () => {
+test('no response to one organization contains text of the other', async () => {
   for (const call of tokenCalls(ours).filter(call => call.method === 'GET' && !call.name.startsWith('stream'))) {
     expect(JSON.stringify((await send(call)).body)).not.toContain('secret of Other')
     const theirs = tokenCalls(other).find(item => item.name === call.name) as Call
     const { status, body } = await send(theirs, other.token)
-    // The files of a repository, and theirs are not there any more.
+    // The files of a repository; those of the other organization no longer exist.
     const in_git = ['listPullRequestCommits', 'getPullRequestDiff'].includes(call.name)
     expect(in_git ? [409] : [200, 501]).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')
@@ -102,7 +102,7 @@ test('no answer to one organization holds a word of the other', async () => {
 })
 
 describe('someone without any organization', () => {
-  test('sees none, and enters none', async () => {
+  test('sees none, and has access to none', async () => {
     const nobody = await addOrganization(app, 'Left')
     await app.db.query({ text: 'delete from memberships where user_id = $1', values: [nobody.user_id] })
     const headers = { authorization: `Bearer ${nobody.token}` }

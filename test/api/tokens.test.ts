@@ -14,7 +14,7 @@ const reader = await addPerson(app, 'READER')
 const ids = (page: { items: { id: number }[] }) => page.items.map(item => item.id)
 
 describe('GET …/tokens', () => {
-  test('200: newest first, page by page; a member sees their own, the wide ones too', async () => {
+  test('200: newest first, page by page; a member sees their own, including unbound ones', async () => {
     const person = await addPerson(app, 'MEMBER')
     await addCaller(app, person.user_id, { kind: 'browser' })
     await addCaller(app, person.user_id, { organization_id: other.org_id })
@@ -38,7 +38,7 @@ describe('GET …/tokens', () => {
     expect(ids((await reading.request('GET', '/tokens')).body)).not.toContain(bound.id)
   })
 
-  test('200: what the operator chose shows its last four characters and nothing of its beginning', async () => {
+  test('200: a token that the operator chose shows its last four characters and nothing of its beginning', async () => {
     const { items } = (await admin.request('GET', '/tokens')).body
     const first = items.find((item: { name: string }) => item.name === 'first token')
     expect(first).toMatchObject({ prefix: '', hint: app.token.slice(-4), organization_id: null, created_by: null, kind: 'personal' })
@@ -54,7 +54,7 @@ describe('GET …/tokens', () => {
 describe('DELETE …/tokens/{token_id}', () => {
   const revoke = (caller: Caller, id: number) => caller.request('DELETE', `/tokens/${id}`)
 
-  test('200: its next request is refused; twice is the same as once', async () => {
+  test('200: its next request is refused; a second request has no further effect', async () => {
     const { id, token } = await made(member)
     const me = () => requestWith(app, token, 'GET', '/v1/users/me')
     expect((await me()).status).toBe(200)
@@ -78,7 +78,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     expectProblem(await requestWith(app, service.token, 'GET', '/v1/users/me'), 401)
   })
 
-  test('404: a token sees and revokes none that reaches further than itself, here or elsewhere', async () => {
+  test('404: a token sees and revokes none with more rights than itself, in this or other organizations', async () => {
     const person = await addPerson(app, 'MEMBER')
     const [wide, full] = [person, await made(person)]
     const narrow = await addCaller(app, person.user_id, { organization_id: app.org_id, scopes: ['org:read', 'runs:read', 'runs:write'] })
@@ -101,7 +101,7 @@ describe('DELETE …/tokens/{token_id}', () => {
     expect((await wide.request('GET', '/tokens')).status).toBe(200)
   })
 
-  test('403: by who only reads', async () => {
+  test('403: by a read-only caller', async () => {
     const { id } = await made(admin, { user_id: reader.user_id })
     expectProblem(await revoke(reader, id), 403)
   })

@@ -27,7 +27,7 @@ const listed = async (query = '') => {
 }
 
 describe('200', () => {
-  test('what is named is changed, the rest stays', async () => {
+  test('named fields are changed, others are unchanged', async () => {
     const before = (await app.call('GET', path(id))).body
     const titled = await change({ title: ' new ' })
     expect(titled.status).toBe(200)
@@ -39,7 +39,7 @@ describe('200', () => {
     expect((await change({})).body).toMatchObject({ archived: true, title: 'new', model: 'openai/gpt-5' })
   })
 
-  test('a limit of the budget that is named is set, null lifts it, the others stay', async () => {
+  test('a named limit of the budget is set, null removes it, the others are unchanged', async () => {
     expect((await change({ budget: { max_steps: 20 } })).body.budget).toMatchObject({ max_cost_usd: '5', max_steps: 20 })
     expect((await change({ budget: { max_cost_usd: null } })).body.budget).toMatchObject({ max_cost_usd: null, max_steps: 20 })
     expect((await change({ budget: { max_cost_usd: '0.000001', max_steps: null } })).body.budget).toEqual({
@@ -47,7 +47,7 @@ describe('200', () => {
     })
   })
 
-  test.each(statuses)('a run that is %s can be configured, and its status stays', async status => {
+  test.each(statuses)('a run that is %s can be configured, and its status is unchanged', async status => {
     await putRun(app, id, status)
     expect(await change({ title: 'other' })).toMatchObject({ status: 200, body: { title: 'other', status } })
   })
@@ -85,7 +85,7 @@ test('a run that is resumed is listed again', async () => {
 describe.each(['archive', 'unarchive'])('%s', verb => {
   const call = (body: unknown) => app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${verb}`, body)
 
-  test('200: the run leaves the list or comes back to it, and twice is the same as once', async () => {
+  test('200: the run leaves the list or returns to it, and a second request has no further effect', async () => {
     await change({ archived: verb !== 'archive' })
     for (let i = 0; i < 2; i++) {
       const answer = await call({ agent_run_id: id })
@@ -98,7 +98,7 @@ describe.each(['archive', 'unarchive'])('%s', verb => {
 
   test('400 names the field', async () => void expectProblem(await call({ agent_run_id: 'x' }), 400, 'body.agent_run_id'))
 
-  test("404: another organization's run in the body, and it is left as it is", async () => {
+  test("404: another organization's run in the body, and it is unchanged", async () => {
     const before = await contents(app)
     const foreign = expectProblem(await call({ agent_run_id: other.run_id }), 404)
     const unknown = expectProblem(await call({ agent_run_id: 424_242 }), 404)
@@ -108,7 +108,7 @@ describe.each(['archive', 'unarchive'])('%s', verb => {
 })
 
 describe('400', () => {
-  test('names every field that is wrong, and nothing is written', async () => {
+  test('names every invalid field, and nothing is written', async () => {
     const before = await contents(app)
     const wrong = { title: '', tags: [7], archived: 'yes', budget: { max_wall_seconds: 0 }, model: '' }
     const fields = ['title', 'tags.0', 'archived', 'budget.max_wall_seconds', 'model'].map(name => `body.${name}`)

@@ -26,7 +26,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const usage = (query: string, org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/usage?${query}`)
 
 describe('getUsage 200', () => {
-  test('by day, oldest first, both ends included, with exact sums and no price where one is not known', async () => {
+  test('by day, oldest first, both ends included, with exact sums and null for an unknown price', async () => {
     const { status, body } = await usage('from=2026-01-01&to=2026-01-02')
     expect(status).toBe(200)
     Usage.strict().parse(body)
@@ -63,7 +63,7 @@ describe('getUsage 200', () => {
     expect(after.from).toBe(after.month.first_day)
   })
 
-  test('days without anything are zero, and cost nothing', async () => {
+  test('days without usage are zero, and cost nothing', async () => {
     const { body } = await usage('from=2020-01-01&to=2020-01-31')
     expect(body).toMatchObject({ items: [], total: { runs: 0, cost_usd: '0', known_cost_usd: '0', active_seconds: 0 } })
   })

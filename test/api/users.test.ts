@@ -26,7 +26,7 @@ const users = (rest = '', org_id = app.org_id) => app.call('GET', `/v1/organizat
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe.each(['/v1/users/me', '/v1/user'])('GET %s', path => {
-  test('200: the caller, with the texts that generated clients want as texts', async () => {
+  test('200: the caller, with empty texts instead of null for generated clients', async () => {
     const { status, body } = await app.call('GET', path)
     expect(status).toBe(200)
     expect(Me.strict().parse(body)).toEqual({
@@ -53,12 +53,12 @@ describe('GET …/users', () => {
     expect((await users('?page=4&size=1')).body).toMatchObject({ items: [{ id: added[2] }], total: 4, page: 4, size: 1, pages: 4 })
   })
 
-  test('400: a page that is none', async () => void expectProblem(await users('?limit=101'), 400, 'query.limit'))
+  test('400: an invalid page', async () => void expectProblem(await users('?limit=101'), 400, 'query.limit'))
   test('403: another organization', async () => void expectProblem(await users('', other.org_id), 403))
 })
 
 describe('GET …/users/{user_id}', () => {
-  test('200: a user, with the role in this organization and not the one elsewhere', async () => {
+  test('200: a user, with the role in this organization and not in another one', async () => {
     const id = added[1] ?? 0
     await insertMembership(app.db, other.org_id, id, 'ADMIN')
     const here = await users(`/${id}`)
@@ -68,13 +68,13 @@ describe('GET …/users/{user_id}', () => {
     expect(there.body).toMatchObject({ id, role: 'ADMIN', is_admin: true })
   })
 
-  test('400: an id that is none', async () => {
+  test('400: an invalid id', async () => {
     for (const id of ['me', '01', '-1', '1.0']) expectProblem(await users(`/${id}`), 400, 'path.user_id')
   })
 
   test('403: another organization', async () => void expectProblem(await users(`/${other.user_id}`, other.org_id), 403))
 
-  test('404: a user of another organization, in the words of one that never was', async () => {
+  test('404: a user of another organization, with the message for a nonexistent one', async () => {
     const foreign = expectProblem(await users(`/${other.user_id}`), 404)
     expect(foreign.message).toBe('User not found.')
     const unknown = expectProblem(await users('/424242'), 404)
@@ -85,7 +85,7 @@ describe('GET …/users/{user_id}', () => {
 describe('PATCH /v1/users/me', () => {
   const patch = (body: unknown, token = other.token) => app.call('PATCH', '/v1/users/me', body, as(token))
 
-  test('200: what is set is what is read, a key that is absent stays, null empties', async () => {
+  test('200: set values are returned, absent keys are unchanged, null clears', async () => {
     const before = (await app.call('GET', '/v1/users/me', undefined, as(other.token))).body
     let wanted = before
     for (const change of [
@@ -118,7 +118,7 @@ describe('PATCH /v1/users/me', () => {
     expect(me.body).toMatchObject({ github_username: '', github_user_id: '' })
   })
 
-  test('400: what is wrong is named', async () => {
+  test('400: errors are named', async () => {
     const wrong: [object, string][] = [
       [{ full_name: '' }, 'body.full_name'],
       [{ full_name: 1 }, 'body.full_name'],
@@ -145,7 +145,7 @@ describe('PATCH /v1/users/me', () => {
 describe('GET …/cli/rules', () => {
   const rules = (token = app.token, org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/cli/rules`, undefined, as(token))
 
-  test("200: the organization's rules and the caller's own words, null while there are none", async () => {
+  test('200: the rules of the organization and the text of the caller, null if absent', async () => {
     const { status, body } = await rules()
     expect({ status, body: CliRules.strict().parse(body) }).toEqual({
       ...{ status: 200, body: { organization_rules: null, user_custom_prompt: null } },

@@ -47,7 +47,7 @@ describe('the page', () => {
       expect([path, (await get(path, { accept: 'text/html' })).status]).toEqual([path, 404])
   })
 
-  test('is at the address that a run names', async () => {
+  test('is at the web address of a run', async () => {
     const { body: run } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' })
     expect((await fetch(run.web_url)).status).toBe(200)
   })

@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 
 const path = (rest = '', org_id = app.org_id) => `/v1/organizations/${org_id}/webhooks/agent-run/deliveries${rest}`
-/** The delivery of a new run that was taken. */
+/** The accepted delivery of a new run. */
 async function delivered(): Promise<WebhookDelivery> {
   await setHook(app, receiver.url, { events: ['agent_run.created'] })
   const { id } = await createRun(app, { prompt: 'Look' })
@@ -77,12 +77,12 @@ describe('200', () => {
   })
 })
 
-describe('200, what has failed', () => {
+describe('200, failed deliveries', () => {
   const again = async (body: Record<string, unknown> = {}) => {
     const { status, body: counts } = await app.call('POST', path('/redeliver'), body)
     return { status, ...RedeliveredFailed.strict().parse(counts) }
   }
-  /** Runs of which everything failed, an hour after one another. */
+  /** Runs whose deliveries all failed, one hour apart. */
   async function failed(count: number): Promise<number[]> {
     await setHook(app, receiver.url)
     const ids: number[] = []
@@ -105,7 +105,7 @@ describe('200, what has failed', () => {
   const sent = () => receiver.received.map(({ message }) => `${message.data.agent_run_id} ${message.type}`)
   const everything = (id: number) => ['created', 'status', 'finished'].map(type => `${id} agent_run.${type}`)
 
-  test('redeliver failed ones: by time, event or run; each run in order, and the counts report what is left', async () => {
+  test('redeliver failed ones: by time, event or run; each run in order, and the counts report the rest', async () => {
     const [one = 0, two = 0, three = 0] = await failed(3)
     const window = { since: '2026-11-20T12:00:00+01:00', until: '2026-11-20T12:00:00Z' }
     expect(await again(window)).toEqual({ status: 200, queued: 3, remaining: 0, without_recipient: 0 })
@@ -173,7 +173,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('one that is not there, or another organization’s, and nothing is written', async () => {
+  test('a nonexistent one, or another organization’s, and nothing is written', async () => {
     const before = await contents(app)
     for (const id of [424_242, other.delivery_id]) {
       expectProblem(await app.call('GET', path(`/${id}`)), 404)
@@ -194,7 +194,7 @@ describe('409', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('the run does not name the address any more', async () => {
+  test('the run no longer names the address', async () => {
     const run = await createRun(app, { prompt: 'Look', webhooks: [{ url: receiver.url }] })
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'delivered')
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: run.id, prompt: 'x', webhooks: [] })

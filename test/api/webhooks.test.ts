@@ -32,7 +32,7 @@ const wrong = [
 ]
 
 describe('200', () => {
-  test('before anything is set there is none; what is set is what is read, and the secret is in no answer', async () => {
+  test('none at first; set values are returned, and the secret is in no response', async () => {
     const { status, body } = await call('GET')
     expect({ status, body: WebhookConfig.strict().parse(body) }).toEqual({ status: 200, body: none })
     const set = await call('POST', { url, secret: 'a-signing-secret' })
@@ -75,7 +75,7 @@ describe('200', () => {
 })
 
 describe('400', () => {
-  test.each(['', '/test'])('F120 an address that is none, or private, nothing is kept of it (%s)', async rest => {
+  test.each(['', '/test'])('F120 an invalid or private address is not stored (%s)', async rest => {
     const before = await contents(app)
     for (const given of [...wrong, ...privates]) {
       const problem = expectProblem(await call('POST', { url: given }, rest), 400, 'body.url')
@@ -84,7 +84,7 @@ describe('400', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('a secret or a switch that is none', async () => {
+  test('an invalid secret or switch', async () => {
     for (const secret of ['', 1, 'x'.repeat(501), 'a\0b']) expectProblem(await call('POST', { url, secret }), 400, 'body.secret')
     for (const events of [[], ['no_such'], 'agent_run.finished', 1]) expectProblem(await call('POST', { url, events }), 400)
     for (const enabled of [null, 'yes', 1]) expectProblem(await call('POST', { url, enabled }), 400, 'body.enabled')

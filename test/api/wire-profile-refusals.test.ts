@@ -19,7 +19,7 @@ function expectPlain(answer: Answer, status: number, ...fields: string[]) {
   return expectProblem({ ...answer, headers }, status, ...fields)
 }
 
-test('a request that is refused before its token is checked is worded for that token', async () => {
+test('a request that is refused before its token is checked has the wire profile of that token', async () => {
   const refused: [status: number, method: string, path: string, headers?: Record<string, string>][] = [
     [404, 'GET', '/v1/nothing'],
     [405, 'PUT', `${org}/agent/run`],
@@ -54,7 +54,7 @@ describe('400', () => {
     }
   })
 
-  test('a standard token is refused an agent that is not installed, with the list, and the words of the public API', async () => {
+  test('a standard token is refused an agent that is not installed, with the list, and status names of the public API', async () => {
     const problem = expectProblem(
       await app.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: 'claude_code' }),
       400,
@@ -66,7 +66,7 @@ describe('400', () => {
 })
 
 describe('401', () => {
-  test('a token that is none has no profile', async () => {
+  test('an invalid token has no profile', async () => {
     expectProblem(
       await codegen.call('POST', `${org}/agent/run`, { prompt: 7 }, { authorization: 'Bearer nobody-ever-made-this-token' }),
       401,
@@ -113,7 +113,7 @@ describe('422', () => {
     expect(await contents(app)).toEqual(before)
   })
 
-  test('an organization that cannot be one', async () => {
+  test('an invalid organization', async () => {
     expectList(await codegen.call('GET', '/v1/organizations/one/repos'), 'path.org_id')
     const { body } = await codegen.call('GET', '/v1/organizations/one/agent/runs?status=COMPLETE')
     expect(body.detail.map((item: { loc: string[] }) => item.loc.join('.'))).toEqual(['path.org_id'])
@@ -142,7 +142,7 @@ describe('422', () => {
 })
 
 describe('other refusals', () => {
-  test('are the same for both, their detail a text', async () => {
+  test('are the same for both, with a text as detail', async () => {
     const agent_run_id = await runIn('completed')
     await rows(app, 'update runs set banned = true where id = $1', [agent_run_id])
     for (const [method, path, body, status] of [

@@ -11,7 +11,7 @@ import { codegenStatusOf, startProfiles } from './start-profiles.ts'
 const { app, codegen, org, runIn } = await startProfiles()
 
 describe('200, the status of a run', () => {
-  test.each(statuses)('%s is reported in the vocabulary of the token, and everything else is the same', async state => {
+  test.each(statuses)('%s is reported with the status name of the profile, and everything else is the same', async state => {
     const id = await runIn(state)
     for (const path of [
       `${org}/agent/run/${id}`,
@@ -42,7 +42,7 @@ describe('200, the status of a run', () => {
     }
   })
 
-  test('in the answers to what changes a run', async () => {
+  test('in the responses to changes of a run', async () => {
     const created = (await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' })).body
     expect(created.status).toBe('ACTIVE')
     const agent_run_id = created.id
@@ -64,7 +64,7 @@ describe('200, the status of a run', () => {
     expect(first.body).toMatchObject({ status: 'ACTIVE', metadata: body.metadata })
   })
 
-  test('in streams, though readers of both profiles follow the same run', async () => {
+  test('in streams, also when readers of both profiles follow the same run', async () => {
     const { id } = await createRun(app, { prompt: 'x' })
     const path = `${org}/agent/run/${id}/events`
     await using theirs = await openFrames(codegen, path)
@@ -101,7 +101,7 @@ describe('200, source_type and result', () => {
     },
   )
 
-  test('every answer that makes or changes a run, every stream and every message of a trace has values of the public API', async () => {
+  test('every response that creates or changes a run, every stream and every message of a trace has values of the public API', async () => {
     const made = (await codegen.call('POST', `${org}/agent/run`, { prompt: 'x' })).body
     await rows(app, `update runs set started_at = now() where id = $1`, [made.id])
     const forked = await codegen.call('POST', `${org}/agent/run/fork`, { agent_run_id: made.id, from_seq: 1, prompt: 'y' })
@@ -126,7 +126,7 @@ describe('200, source_type and result', () => {
 })
 
 describe('200, ?status=', () => {
-  test('finds the runs that have that word; our own names are accepted too, and a word that no run has finds none', async () => {
+  test('finds the runs with that name; standard names are accepted too, and an unused name finds none', async () => {
     for (const state of statuses) await runIn(state)
     const all = (await codegen.call('GET', `${org}/agent/runs`)).body.items as { id: number; status: string }[]
     const found = async (status: string) => {
@@ -185,7 +185,7 @@ describe('200, model', () => {
   const lastMessage = async (id: number) =>
     (await codegen.call('GET', `${org}/agent/run/${id}/logs?message_type=USER_MESSAGE&reverse=true&limit=1`)).body.logs[0].observation
 
-  test('a public name that no provider here has falls back: to the default at create, to the model of the run at resume', async () => {
+  test('a public name without a configured provider falls back: to the default at create, to the model of the run at resume', async () => {
     const made = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'claude-4-5-sonnet', agent_type: 'codex' })
     expect(made).toMatchObject({ status: 200, body: { model: 'scripted/playbook' } })
     const { id } = made.body
@@ -210,7 +210,7 @@ describe('200, model', () => {
     expect(Object.keys(await lastMessage(body.id))).toEqual(['text', 'user_id', 'source_type', 'mode'])
   })
 
-  test('the value of a secret that is given as a name is in no entry', async () => {
+  test('the value of a secret that is sent as a model name is in no entry', async () => {
     await app.call('PUT', `${org}/secrets/MODEL_SECRET`, { value: 'tiger-lily-12345' })
     const { body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', model: 'tiger-lily-12345' })
     expect((await lastMessage(body.id)).requested_model).toBe('[redacted:MODEL_SECRET]')

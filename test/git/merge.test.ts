@@ -70,7 +70,7 @@ describe('createMerge', () => {
     expect(await runText(mirror, 'git', ['show', `${sha}:b.txt`])).toBe('B')
   })
 
-  test('where a fast-forward would do there is a commit of the merge all the same', async () => {
+  test('a merge commit is created even if a fast-forward is possible', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha, head_sha } = await set.fetch()

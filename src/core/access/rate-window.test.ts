@@ -46,7 +46,7 @@ describe('what a request is charged to', () => {
     expect(names(rates, 'recording', token, false)).toEqual(['recording of token 7'])
   })
 
-  test("a page's token has a window of its own and no total; what is switched off is not charged", () => {
+  test('a token of the page has a separate window and no total; what is switched off is not charged', () => {
     expect(names(rates, 'logs', { ...token, browser: true }, false)).toEqual(['session of token 7'])
     expect(names({ ...rates, standard: null, token_total: null }, 'standard', token, false)).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** No organization is named by these: what they are for instead. */
+/** Functions without an organization, with their purpose. */
 export const without: Record<string, string> = {
   toolList: 'builds SQL text from constants',
   ...{
@@ -105,7 +105,7 @@ export const without: Record<string, string> = {
   },
 }
 
-/** The organization is the whole key here, or what is written is new: there is nothing of another one to reach. */
+/** The organization is the whole key, or the row is new: no object of another organization is reachable. */
 export const whole_key: Record<string, string> = {
   ...{
     getOrganization: 'by its id',

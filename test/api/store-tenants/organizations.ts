@@ -21,7 +21,7 @@ import { scheduleNext, settleDelivery } from '../../../src/store/webhooks/webhoo
 import type { Ours, Reaches } from './ours.ts'
 import { settlement } from './samples.ts'
 
-/** Members, tokens, webhooks and keys of an organization: the other organization (`org`) reaching for what is ours. */
+/** Members, tokens, webhooks and keys of an organization: the other organization (`org`) accessing ours. */
 export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches => ({
   insertDeliveries: (db, org) => insertDeliveries(db, org, mine.notified_run, { seq: 1, type: 'agent_run.created', change: '{}' }),
   settleDelivery: (db, org) => settleDelivery(db, { organization_id: org, id: mine.claimed, epoch: 1, n: 1 }, settlement),

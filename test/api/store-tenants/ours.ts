@@ -31,7 +31,7 @@ import * as sample from './samples.ts'
 export type Reaches = Record<string, (db: Db, org: number) => Promise<unknown>>
 export type Ours = Awaited<ReturnType<typeof addOurs>>
 
-/** Another organization, and something of each kind that it must not reach in ours. */
+/** Another organization, and an object of each kind of ours that it must not reach. */
 export async function addOurs(app: App) {
   const other = await addTenant(app)
   const runs = await addRuns(app)
@@ -48,14 +48,14 @@ export async function addOurs(app: App) {
     app,
     other,
     mine,
-    /** More changes than there will ever be, so that nothing is to be posted. */
+    /** More changes than there will ever be, so that nothing is posted. */
     claimed: (organization_id: number, id: number) => ({ organization_id, id, change: 1_000_000_000, epoch: 1 }),
-    /** Sees whatever it may: no bound but the organization. */
+    /** Limited only by the organization. */
     stranger: { user_id: other.user_id, token_id: 0, all: true, anywhere: true, scopes: null, repository_ids: null },
   }
 }
 
-/** `epoch` is that of `run`, as if a worker's secret had leaked. */
+/** `epoch` is that of `run`, as if the epoch of a worker had leaked. */
 async function addRuns(app: App) {
   const { id: run } = await createRun(app, { prompt: 'x' })
   await append(app.db, app.org_id, run, null, {

@@ -23,7 +23,7 @@ import { addEnvironment } from '../second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'
 
-/** What a repository is set to, and what is known of its commits: the other organization (`org`) reaching for what is ours. */
+/** Settings of a repository and its known commits: the other organization (`org`) accessing ours. */
 export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   ownRepositoryIds: (db, org) => ownRepositoryIds(db, org, [mine.repo]),
   getCheckSuiteSettings: (db, org) => getCheckSuiteSettings(db, org, mine.repo),

@@ -68,7 +68,7 @@ import { entry } from '../../../src/trace/entry.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'
 
-/** Runs, their traces, checkpoints and sandboxes: the other organization (`org`) reaching for what is ours. */
+/** Runs, their traces, checkpoints and sandboxes: the other organization (`org`) accessing ours. */
 export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
