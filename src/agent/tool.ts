@@ -45,7 +45,8 @@ export type Tool<N extends ToolName> = {
   name: N
   run(context: ToolContext, input: ToolInput<N>): Promise<ToolOutcome>
 }
-export type ToolTable = { [N in ToolName]: Tool<N> }
+/** The tools of a run: all, without those that are off for it. */
+export type ToolTable = { [N in ToolName]?: Tool<N> }
 
 export type ToolResult = Omit<ToolOutcome, 'whole'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
 

@@ -618,6 +618,7 @@ create table runs (
   agent_type text not null,
   model text not null,
   reasoning_effort text,
+  tools_off text[] not null default '{}'::text[],
   prompt text not null,
   title text not null,
   tags text[] not null default '{}'::text[],

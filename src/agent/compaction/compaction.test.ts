@@ -95,9 +95,18 @@ test('the summary of the service names changed files, commands, failures and an 
     ...step('b', 10),
     call('c', 'edit', { path: 'gone.ts' }),
     toolMessage({ id: 'c', name: 'edit' }, { status: 'error', error: 'gone.ts does not exist' }),
+    call('d', 'apply_patch', { patch: '*** Begin Patch\n*** Update File: patched.ts\n*** End Patch' }),
+    toolMessage({ id: 'd', name: 'apply_patch' }, { status: 'ok' }),
     { role: 'assistant', content: 'I think it is the lexer.' },
   ])
-  for (const part of ['- a.ts', '`run b`: exit code 0', 'edit: gone.ts does not exist', 'I think it is the lexer', 'the parser is done'])
+  for (const part of [
+    '- a.ts',
+    '- patched.ts',
+    '`run b`: exit code 0',
+    'edit: gone.ts does not exist',
+    'I think it is the lexer',
+    'the parser is done',
+  ])
     expect(text).toContain(part)
   expect(text).not.toContain('- gone.ts\n')
 })

@@ -30,9 +30,7 @@ const READERS: readonly string[] = [actionTool.read, actionTool.search]
 export function serviceSummary(messages: ModelMessage[]): string {
   const seen = callsIn(messages)
   const plan = seen.findLast(({ name }) => name === actionTool.plan)
-  const changed = seen.flatMap(({ name, input, ok }) =>
-    ok && !READERS.includes(name) && typeof input.path === 'string' ? [`- ${input.path}`] : [],
-  )
+  const changed = seen.flatMap(({ name, input, ok }) => (ok && !READERS.includes(name) ? pathsIn(input).map(path => `- ${path}`) : []))
   const commands = seen.flatMap(({ input, outcome }) =>
     typeof input.command === 'string' ? [`- \`${truncateText(input.command, 200).text}\`: ${outcome}`] : [],
   )
@@ -47,6 +45,14 @@ export function serviceSummary(messages: ModelMessage[]): string {
   ]
   const listed = sections.flatMap(([title, lines]) => (lines.length === 0 ? [] : [`## ${title}\n${lines.join('\n')}`]))
   return ['The service wrote this summary, because the model could not.', ...listed].join('\n\n')
+}
+
+/** The files that a call names: as its path, or in its patch. */
+function pathsIn({ path, patch }: Record<string, unknown>): string[] {
+  if (typeof path === 'string') return [path]
+  return typeof patch === 'string'
+    ? [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].flatMap(([, name]) => name ?? [])
+    : []
 }
 
 function callsIn(messages: ModelMessage[]): Seen[] {

@@ -4,6 +4,9 @@ export const agentTools = [
   ...(['plan', 'ask', 'start_run', 'get_run', 'finish'] as const),
 ] as const
 
+/** Tools that a run can be created without: a turn needs `finish` to end. */
+export const optionalTools = agentTools.filter(name => name !== 'finish')
+
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [
   ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked'],

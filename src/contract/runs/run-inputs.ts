@@ -7,6 +7,7 @@ import { reasoningEffortInput } from '../reasoning-effort.ts'
 import { several } from '../several.ts'
 import { isSoundJson, text, unsound } from '../text.ts'
 import { WebhookTargets } from '../webhooks/webhooks.ts'
+import { optionalTools } from './action-tools.ts'
 import { exampleRun } from './example-run.ts'
 import { RunStatus, SourceType } from './runs.ts'
 
@@ -28,6 +29,10 @@ const tags = z
   .max(limits.tags)
   .transform(list => [...new Set(list)])
 const model = text(1, 200)
+const toolsOff = z
+  .array(z.enum(optionalTools))
+  .max(100)
+  .transform(names => [...new Set(names)])
 const json_bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
 // Accepted unchanged, key for key, because it is echoed: a schema of records would create a new object.
 const metadata = z
@@ -61,6 +66,9 @@ export const CreateRunInput = z
     reasoning_effort: reasoningEffortInput.describe(
       "How much the model thinks; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others",
     ),
+    tools_off: toolsOff
+      .nullish()
+      .describe('Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none'),
     agent_type: text(1, 50).nullish().describe('The agent that is to work on it; default `built_in`'),
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
     title: title.nullish().describe('Name to show; default: made from the prompt'),

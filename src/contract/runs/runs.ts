@@ -166,6 +166,7 @@ export const AgentRun = z
     reasoning_effort: ReasoningEffort.nullable().describe(
       'How much its model thinks; null: the default of the model, `high` for Claude and `medium` for others',
     ),
+    tools_off: z.array(z.string()).describe('Tools that its agent may not use'),
     prompt: z.string().describe('Its first prompt'),
     title: z.string().describe('Name to show'),
     tags: z.array(z.string()).describe('Words to find it by'),

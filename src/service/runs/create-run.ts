@@ -145,6 +145,7 @@ function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTe
     agent_type: plan.agent.agent_type,
     model: plan.model.id,
     reasoning_effort: plan.reasoning_effort,
+    tools_off: input.tools_off ?? [],
     prompt: texts.prompt,
     title: texts.title ?? titleOf(texts.prompt),
     tags: texts.tags,

@@ -44,6 +44,7 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     agent_type: row.agent_type,
     model: row.model,
     reasoning_effort: row.reasoning_effort,
+    tools_off: row.tools_off,
     prompt: row.prompt,
     title: row.title,
     tags: row.tags,

@@ -397,6 +397,8 @@ create table runs (
   model text not null,
   -- Null: the default of the model.
   reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  -- Names of tools that the agent does not get.
+  tools_off text[] not null default '{}',
   prompt text not null,
   title text not null,
   tags text[] not null default '{}',

@@ -5,7 +5,7 @@ import { planAgentInstructions } from '../../agent/phases/plan-agent.ts'
 import { retryPolicy } from '../../agent/retry-policy.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import { toolSpecs } from '../../agent/tool.ts'
-import { tools } from '../../agent/tools/table.ts'
+import { toolsOf } from '../../agent/tools/table.ts'
 import { contextLimit } from '../../core/runs/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { liveOutput } from '../claim/live-output.ts'
@@ -23,7 +23,7 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   const { writer, model, secrets } = turn
   const { conversation } = begun
   const instructions = await secrets.redactor.text(await instructionsOf(turn, begun))
-  const estimate = createTokenEstimate(instructions, toolSpecs(tools, model.tool_family))
+  const estimate = createTokenEstimate(instructions, toolSpecs(toolsOf(turn.run), model.tool_family))
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(await costOfChildren(writer))
   const { open_reservation } = conversation
@@ -59,7 +59,7 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
   const onToolEnd = (name: string) => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)
   return {
     model: observed.model(model),
-    tools,
+    tools: toolsOf(run),
     journal: observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd })),
     meter,
     retry: { ...retryPolicy, left_ms: meter.left_ms },

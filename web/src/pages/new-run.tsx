@@ -8,6 +8,7 @@ import { isScripted } from '../components/runs/model-badge.tsx'
 import { ModelField } from '../components/runs/model-field.tsx'
 import { ScriptedNote } from '../components/runs/scripted-note.tsx'
 import { TagField } from '../components/runs/tag-field.tsx'
+import { ToolsField } from '../components/runs/tools-field.tsx'
 import { type NewRun, useNewRun } from '../components/runs/use-new-run.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
@@ -34,6 +35,7 @@ export function NewRunPage() {
         {isScripted(draft.model || form.default_model || '') && <ScriptedNote is_default={draft.model === ''} />}
         <TargetFields form={form} />
         <TagField tags={draft.tags} on_change={tags => set({ tags })} problem={problems.tags} />
+        <ToolsField tools_off={draft.tools_off} on_change={tools_off => set({ tools_off })} problem={problems.tools_off} />
         <BudgetFields draft={draft.budget} on_change={budget => set({ budget })} problems={problems} />
         <Switch
           label="Open a pull request with the change"

@@ -100,6 +100,7 @@ function RunDetails({ run }: { run: AgentRun }) {
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
       <Row name="Run">{run.id}</Row>
       <Row name="Agent">{visible(run.agent_type)}</Row>
+      {run.tools_off.length > 0 && <Row name="Tools off">{visible(run.tools_off.join(', '))}</Row>}
       <Row name="Source">{run.source_type}</Row>
       <Row name="Created">{moment(run.created_at)}</Row>
       <Row name="Turn">{run.turn}</Row>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
+import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -12,6 +13,7 @@ import { budgetOf, no_budget } from './budget-fields.tsx'
 
 const empty = {
   ...{ base_ref: '', model: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
+  tools_off: [] as string[],
   ...{ budget: no_budget, open_pr: null as boolean | null },
 }
 
@@ -19,7 +21,7 @@ export type NewRunDraft = typeof empty & { prompt: string; repo_id: number | nul
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'title', 'tags'],
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'title', 'tags', 'tools_off'],
   ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
 ])
 
@@ -31,6 +33,7 @@ const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => (
   reasoning_effort: draft.reasoning_effort,
   title: draft.title.trim() || null,
   tags: draft.tags,
+  tools_off: draft.tools_off as typeof optionalTools,
   budget: budgetOf(draft.budget),
   auto_create_pr: draft.open_pr,
 })

@@ -1,4 +1,5 @@
 import { type ReasoningEffort, reasoning_efforts } from '../../../../contract/reasoning-efforts.ts'
+import { optionalTools } from '../../../../contract/runs/action-tools.ts'
 import type { DryRun } from '../../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
 import { command } from '../../command.ts'
@@ -19,6 +20,13 @@ export const run = command({
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
     effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks' },
+    'tool-off': {
+      type: 'string',
+      multiple: true,
+      value: 'TOOL',
+      choices: optionalTools,
+      about: 'tool that the agent may not use; may be given several times',
+    },
     base: { type: 'string', value: 'REF', about: 'branch, tag or commit to start from' },
     title: { type: 'string', value: 'TEXT', about: 'title, by default derived from the prompt' },
     tag: { type: 'string', multiple: true, value: 'TAG', about: 'tag; may be given several times' },
@@ -41,6 +49,7 @@ export const run = command({
       repo_id: values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal),
       model: values.model,
       reasoning_effort: values.effort as ReasoningEffort | undefined,
+      tools_off: values['tool-off'] as typeof optionalTools | undefined,
       base_ref: values.base,
       title: values.title,
       tags: values.tag,
