@@ -8,7 +8,7 @@ import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
 import { sdkTools, textFields, withFreeformCalls } from './freeform-tools.ts'
-import { type LearnedModels, lessonOf, nothing_learned } from './learned-limits.ts'
+import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
 import type { Model, ModelAnswer, ModelError, ModelRequest, ModelUsage } from './port.ts'
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
@@ -66,18 +66,24 @@ export function createAiSdkModel(model: AiSdkModel): Model {
     price: tokens => mostUsd(described.pricing, tokens, Date.now()),
     async call(request) {
       const effort = request.reasoning_effort ?? described.reasoning_effort
-      const kinds = new Set<string>()
+      const kinds = new Set<Lesson['kind']>()
+      let refused: ReasoningEffort | null = null
       let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
       for (;;) {
         connected ??= model.connect(watchedFetch)
         const called = await callOnce(model, connected, sent)
-        if ('answer' in called) return called.answer
+        if ('answer' in called) {
+          if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
+          return called.answer
+        }
         const lesson = lessonOf(called.error, { ...sent, input_estimate: () => estimate(inputOf(request), 3) }, learned())
         if (lesson === null) throw called.error
-        model.learned.set(id, lesson.learned)
+        if (lesson.kind === 'limit') model.learned.set(id, lesson.learned)
         // What is refused again in spite of its lesson is not sent a third time.
         if (lesson.retry === null || kinds.has(lesson.kind)) throw called.error
         kinds.add(lesson.kind)
+        // An answer proves that the refusal was about the effort.
+        if (lesson.kind === 'effort') refused = sent.effort
         sent = { ...sent, ...lesson.retry }
       }
     },

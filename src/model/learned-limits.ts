@@ -16,11 +16,11 @@ export const nothing_learned: Learned = { context_tokens: null, max_output_token
 type Sent = Pick<ModelRequest, 'max_output_tokens'> & { effort: ReasoningEffort | null; input_estimate: () => number }
 
 /** `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again. */
-export type Lesson = {
-  kind: 'limit' | 'effort'
-  learned: Learned
-  retry: { max_output_tokens: number; effort: ReasoningEffort | null } | null
-}
+export type Lesson =
+  | { kind: 'limit'; learned: Learned; retry: Retry | null }
+  /** The refusal was about the effort if the retry is answered. */
+  | { kind: 'effort'; retry: Retry }
+type Retry = { max_output_tokens: number; effort: ReasoningEffort | null }
 
 /** Returns what the refusal of a request teaches; null: nothing. */
 export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson | null {
@@ -38,8 +38,11 @@ export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson
     return { kind: 'limit', learned, retry }
   }
   if (effort === null || !refusesEffort(error.message)) return null
-  const learned = { ...before, refused_efforts: new Set([...before.refused_efforts, effort]) }
-  return { kind: 'effort', learned, retry: { max_output_tokens, effort: null } }
+  return { kind: 'effort', retry: { max_output_tokens, effort: null } }
+}
+
+export function withRefused(learned: Learned, effort: ReasoningEffort): Learned {
+  return { ...learned, refused_efforts: new Set([...learned.refused_efforts, effort]) }
 }
 
 /** Some servers need one token more than the sum; where a server has not counted the input, the estimate may be too large. */

@@ -128,10 +128,14 @@ describe('a provider that does not take the effort', () => {
     expect(fake.server.requests).toHaveLength(3)
   })
 
-  test('that refuses it again without it is not asked a third time', async () => {
-    await using fake = await COMPATIBLE.connect(() => refusal(COMPATIBLE, 'reasoning_effort is not supported'))
+  test('that refuses the request again without it gets no third one, and nothing is learned', async () => {
+    await using fake = await COMPATIBLE.connect((_seen, n) =>
+      n < 2 ? refusal(COMPATIBLE, 'reasoning_effort is not supported') : { text: 'ok' },
+    )
     expect(await failureOf(fake.model.call(request()))).toMatchObject({ code: 'rejected', http_status: 400 })
     expect(fake.server.requests).toHaveLength(2)
+    await fake.model.call(request())
+    expect(fake.server.requests[2]?.body.reasoning_effort).toBe('medium')
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../model/fake-server.ts'
-import { awaitEnd, awaitRun, createRun } from './await-run.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { answers, type CodingApp, calls, PRICED, shell, startCodingApp } from './coding-app.ts'
 
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
@@ -37,6 +37,19 @@ test('a limit that a server names ends no run, and later runs keep to it', async
   for (let run = 0; run < 2; run++)
     expect(await awaitEnd(app, (await createRun(app, { prompt: 'x' })).id)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(app.model.requests.map(({ body }) => body.max_tokens)).toEqual([48_000, 8_192, 8_192])
+})
+
+test('no trace has the key of a model of AGENTRUN_MODELS', async () => {
+  const AZURE_KEY = 'key-of-the-deployment-0123456789'
+  const AGENTRUN_MODELS = JSON.stringify({
+    'azure/x': { api: 'openai-responses', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'AZURE_KEY' },
+  })
+  await using app = await startCodingApp(answers(calls(shell(`echo ${AZURE_KEY}`)), { text: 'Done.' }), { AGENTRUN_MODELS, AZURE_KEY })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await awaitEnd(app, id)
+  const trace = JSON.stringify(await allLogs(app, id))
+  expect(trace).toContain('[redacted:AZURE_KEY]')
+  expect(trace).not.toContain(AZURE_KEY)
 })
 
 test('a model of AGENTRUN_MODELS is listed, has its price and keeps to its limits', async () => {
