@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 /**
  * The project uses the terms of docs/glossary.md. These words belong to an earlier private dialect: reports and requests were "told" and
- * "asked", locations were "places". `allowed`: identifiers that are part of the wire format or of stored data.
+ * "asked", locations were "places". `allowed`: identifiers of stored data, which tests do not use.
  */
 const retired = ['said', 'told', 'asked', 'whoever', 'anew', 'farewell', 'mended', 'onlooker', 'onlookers', 'stood', 'heard', 'unheard']
 const allowed = new Set(['asked'])
@@ -13,6 +13,8 @@ const phrases = ['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'at work'
 const clone = new URL('../', import.meta.url)
 const list = (...paths: string[]) => execFileSync('git', ['ls-files', ...paths], { cwd: clone, encoding: 'utf8' }).split('\n')
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
+
+const isTest = (path: string) => path.startsWith('test/') || /\.test\.tsx?$/.test(path)
 
 /** Code without comments, strings and regular expressions: only identifiers and operators are left. */
 const withoutText = (source: string) =>
@@ -28,12 +30,13 @@ const wordsOf = (identifier: string) =>
     .toLowerCase()
     .split(/[_$]+/)
 
-test('no identifier of the service or the page uses a retired word', () => {
-  const found = list('src', 'web/src', 'bench', 'scripts')
-    .filter(path => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
+test('no identifier of the service, the page or the tests uses a retired word', () => {
+  const found = list('src', 'web/src', 'bench', 'scripts', 'test')
+    .filter(path => /\.tsx?$/.test(path))
     .flatMap(path =>
       [...new Set(withoutText(read(path)).match(/[A-Za-z_$][\w$]*/g))]
-        .filter(identifier => !allowed.has(identifier) && wordsOf(identifier).some(word => retired.includes(word)))
+        .filter(identifier => isTest(path) || !allowed.has(identifier))
+        .filter(identifier => wordsOf(identifier).some(word => retired.includes(word)))
         .map(identifier => `${path}: ${identifier}`),
     )
   expect(found).toEqual([])

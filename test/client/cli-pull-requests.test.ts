@@ -40,8 +40,10 @@ test('one is edited, drafted, opened, closed, reopened and merged', async () => 
   const { id } = await app.propose({ 'd.txt': 'd\n' })
   using folder = temporaryFolder()
   const file = join(folder.path, 'body.md')
-  writeFileSync(file, 'Told better.\n')
-  expect((await cli(['edit', String(id), '--title', 'Another', '--body-file', file])).out).toMatch(/\) Another\n[\s\S]*\n\nTold better\.\n/)
+  writeFileSync(file, 'Described better.\n')
+  expect((await cli(['edit', String(id), '--title', 'Another', '--body-file', file])).out).toMatch(
+    /\) Another\n[\s\S]*\n\nDescribed better\.\n/,
+  )
   for (const [act, state] of [
     ['draft', 'draft'],
     ['ready', 'open'],
@@ -54,7 +56,7 @@ test('one is edited, drafted, opened, closed, reopened and merged', async () => 
   expect(await cli(['draft', String(id)])).toMatchObject({ code: 1, err: expect.stringContaining('merged') })
 })
 
-test('merges what was shown, and the head that is named', async () => {
+test('merges the shown head, or the named one', async () => {
   const { id, branch, head_sha } = await app.propose({ 'e.txt': 'e\n' })
   expect((await cli(['show', String(id)])).out).toContain(head_sha)
   const pushed = app.put(branch, { 'e.txt': 'unseen\n' })

@@ -17,7 +17,7 @@ function errorOf(protocol: Protocol, message: string, status = 400) {
   return { status, body: { error: { message, type: 'invalid_request_error', param: null, code: null } } }
 }
 
-const asked = (more: Parameters<typeof request>[0] = {}) => request({ max_output_tokens: 48_000, ...more })
+const requestWith = (more: Parameters<typeof request>[0] = {}) => request({ max_output_tokens: 48_000, ...more })
 
 type Wording = { name: string; protocol: Protocol; limit: number; message(requested: number): string }
 /** Each refuses a response longer than `limit`, in its own words. */
@@ -99,7 +99,7 @@ const WINDOWS: Omit<Wording, 'limit'>[] = [
 describe('a refusal that names the limit of the response', () => {
   test.each(OUTPUT_LIMITS)('$name: learned, and the request is repeated once within it', async ({ protocol, limit, message }) => {
     await using fake = await protocol.connect(seen => (limitOf(seen) > limit ? errorOf(protocol, message(limitOf(seen))) : { text: 'ok' }))
-    expect((await fake.model.call(asked())).text).toBe('ok')
+    expect((await fake.model.call(requestWith())).text).toBe('ok')
     expect(fake.server.requests.map(limitOf)).toEqual([48_000, limit])
     const { max_output_tokens } = fake.modelOf(fake.model.id)
     expect(max_output_tokens).toBe(limit)
@@ -111,7 +111,7 @@ describe('a refusal that names the window', () => {
     await using fake = await protocol.connect(seen =>
       limitOf(seen) + INPUT >= WINDOW ? errorOf(protocol, message(limitOf(seen))) : { text: 'ok' },
     )
-    expect((await fake.model.call(asked())).text).toBe('ok')
+    expect((await fake.model.call(requestWith())).text).toBe('ok')
     expect(fake.server.requests.map(limitOf)).toEqual([48_000, WINDOW - INPUT - 1])
     expect(fake.modelOf(fake.model.id).context_tokens).toBe(WINDOW)
   })
@@ -123,7 +123,7 @@ describe('a refusal that names the window', () => {
     await using fake = await COMPATIBLE.connect(seen =>
       limitOf(seen) + INPUT > WINDOW ? errorOf(COMPATIBLE, message(limitOf(seen))) : { text: 'ok' },
     )
-    expect((await fake.model.call(asked({ messages, max_output_tokens: 32_000 }))).text).toBe('ok')
+    expect((await fake.model.call(requestWith({ messages, max_output_tokens: 32_000 }))).text).toBe('ok')
     const [, second] = fake.server.requests.map(limitOf)
     expect(second).toBeGreaterThan(15_000)
     expect(second).toBeLessThanOrEqual(WINDOW - INPUT)
@@ -135,7 +135,7 @@ describe('a refusal that names the window', () => {
     `The input (61709 tokens) is longer than the model's context length (${WINDOW} tokens).`,
   ])('%s: the window is learned, and the conversation must become shorter', async message => {
     await using fake = await COMPATIBLE.connect(() => errorOf(COMPATIBLE, message))
-    expect(await failureOf(fake.model.call(asked()))).toMatchObject({ code: 'context_exceeded', retryable: false })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
     expect(fake.server.requests).toHaveLength(1)
     expect(fake.model.context_tokens).toBe(WINDOW)
   })
@@ -146,7 +146,7 @@ describe.each(PROTOCOLS)('$name, hostile', protocol => {
     await using fake = await protocol.connect((_seen, n) =>
       errorOf(protocol, `Invalid max_tokens value, the valid range of max_tokens is [1, ${8_192 >> n}]`),
     )
-    expect(await failureOf(fake.model.call(asked()))).toMatchObject({ code: 'rejected', http_status: 400 })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected', http_status: 400 })
     expect(fake.server.requests.map(limitOf)).toEqual([48_000, 8_192])
   })
 
@@ -168,19 +168,19 @@ describe.each(PROTOCOLS)('$name, hostile', protocol => {
 
   test('a limit in an error of the server is an error of the server', async () => {
     await using fake = await protocol.connect(() => errorOf(protocol, 'the valid range of max_tokens is [1, 8192]', 500))
-    expect(await failureOf(fake.model.call(asked()))).toMatchObject({ code: 'unavailable' })
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'unavailable' })
     expect(fake.server.requests).toHaveLength(1)
   })
 })
 
-test('a server that takes no effort and has a small window is asked three times, and then once', async () => {
+test('a server that takes no effort and has a small window gets three requests, and then one', async () => {
   await using fake = await COMPATIBLE.connect(seen => {
     if (seen.body.reasoning_effort !== undefined) return errorOf(COMPATIBLE, 'Unknown parameter: reasoning_effort', 422)
     return limitOf(seen) > 8_192 ? errorOf(COMPATIBLE, 'the valid range of max_tokens is [1, 8192]') : { text: 'ok' }
   })
-  expect((await fake.model.call(asked())).text).toBe('ok')
+  expect((await fake.model.call(requestWith())).text).toBe('ok')
   expect(fake.server.requests).toHaveLength(3)
   const again = fake.modelOf(fake.model.id)
-  await again.call(asked({ max_output_tokens: again.max_output_tokens ?? 0 }))
+  await again.call(requestWith({ max_output_tokens: again.max_output_tokens ?? 0 }))
   expect(fake.server.requests).toHaveLength(4)
 })

@@ -17,15 +17,15 @@ test('a call that the output limit cut off is reported as cut off, with what to 
   await using app = await startCodingApp(answers({ ...cut, usage: { input: 100, output: 32_000 } }, { text: 'I see.' }))
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
-  const told = JSON.stringify(app.model.requests[1]?.body)
-  expect(told).toContain('cut off at 32000 tokens')
-  expect(told).toContain('Write the file in parts')
-  expect(told).not.toContain('not valid JSON')
+  const next_request = JSON.stringify(app.model.requests[1]?.body)
+  expect(next_request).toContain('cut off at 32000 tokens')
+  expect(next_request).toContain('Write the file in parts')
+  expect(next_request).not.toContain('not valid JSON')
   const errors = (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR')
   expect(errors).toMatchObject([{ tool_name: 'write', observation: { code: 'cut_off' } }])
 })
 
-test('text that the output limit cut off is continued, and the agent is told how long it was', async () => {
+test('text that the output limit cut off is continued, and the agent gets its length', async () => {
   await using app = await startCodingApp(
     answers(calls(shell('ls')), { text: 'First I', finish: 'length', usage: { input: 100, output: 777 } }, { text: 'Done.' }),
   )
@@ -39,9 +39,9 @@ test('arguments of 2 MB are refused with a clear error, and are neither sent bac
   await using app = await startCodingApp(answers({ ...huge, split: 100_000 }, { text: 'I see.' }))
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
-  const told = JSON.stringify(app.model.requests[1]?.body)
-  expect(told).toContain('Write a large file in parts')
-  expect(told.length).toBeLessThan(100_000)
+  const next_request = JSON.stringify(app.model.requests[1]?.body)
+  expect(next_request).toContain('Write a large file in parts')
+  expect(next_request.length).toBeLessThan(100_000)
 })
 
 test('two calls in turn with the same results are a cycle, which is warned of and ends the run', async () => {

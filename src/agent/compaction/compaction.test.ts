@@ -123,9 +123,9 @@ test('a rebuilt conversation has the compaction, its refusal and its tokens, wha
   const records = (notice: boolean): JournalRecord[] => [
     { kind: 'message', turn: 1, messages: [person('go')] },
     ...['a', 'b'].flatMap((id): JournalRecord[] => {
-      const [asked, result] = step(id, 1_000) as [ModelMessage, ModelMessage]
+      const [call, result] = step(id, 1_000) as [ModelMessage, ModelMessage]
       return [
-        { kind: 'model_answered', turn: 1, messages: [asked], tool_calls: [{ id, name: 'shell', input: {} }], tokens: 5 },
+        { kind: 'model_answered', turn: 1, messages: [call], tool_calls: [{ id, name: 'shell', input: {} }], tokens: 5 },
         { kind: 'tool_finished', turn: 1, call_id: id, message: result },
         ...(notice ? [{ kind: 'message' as const, turn: 1, messages: [{ role: 'user' as const, content: 'near' }] }] : []),
       ]
