@@ -16,7 +16,7 @@ test('an empty environment is a working configuration', () => {
   expect(config.AGENTRUN_LIMIT_STANDARD).toEqual({ requests: 60, seconds: 30 })
 })
 
-test('every mistake is listed at once, and no value is repeated', () => {
+test('all mistakes are listed together, and no value is repeated', () => {
   const read = () =>
     readConfig({
       AGENTRUN_PORT: '70000',
@@ -62,7 +62,7 @@ test('a sandbox is made by one of those that are known, whose engine is a socket
   expect(() => readConfig({ AGENTRUN_SANDBOX_IMAGE: 'mine:1' })).toThrow('AGENTRUN_SANDBOX_IMAGE: is for containers, and AGENTRUN_SANDBOX')
 })
 
-test('a sandbox in a pod needs to know its image by digest, node, claim, profile of system calls and cluster, and says which of them is missing', () => {
+test('a sandbox in a pod needs to know its image by digest, node, claim, profile of system calls and cluster, and the error names the missing ones', () => {
   const given = {
     ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_SANDBOX_IMAGE: `x:1@sha256:${'0'.repeat(64)}`, KUBERNETES_SERVICE_HOST: '10.0.0.1' },
     ...{ AGENTRUN_KUBERNETES_NODE: 'node-1.example', AGENTRUN_KUBERNETES_CLAIM: 'data' },
@@ -112,7 +112,7 @@ test('the variables of a client in the same shell do not keep the service from s
   expect(() => readConfig({ AGENTRUN_TOKEN: 'arun_p_whatever', AGENTRUN_URL: 'http://elsewhere', AGENTRUN_ORG: '1' })).not.toThrow()
 })
 
-test('the key for secrets is 32 bytes, as hexadecimal digits or base64, and what is none is not repeated', () => {
+test('the key for secrets is 32 bytes, as hexadecimal digits or base64, and an invalid one is not repeated', () => {
   const key = Buffer.alloc(32, 7)
   for (const text of [key.toString('hex'), key.toString('base64')])
     expect(readConfig({ AGENTRUN_SECRET_KEY: text }).AGENTRUN_SECRET_KEY?.equals(key)).toBe(true)
@@ -121,7 +121,7 @@ test('the key for secrets is 32 bytes, as hexadecimal digits or base64, and what
   expect(read).not.toThrow(/passphrase/)
 })
 
-test('mirrors are registries that a sandbox can be told of, and the proxy is an http address', () => {
+test('mirrors are registries that a sandbox can be configured with, and the proxy is an http address', () => {
   const read = (value: string) => readConfig({ AGENTRUN_EGRESS_MIRRORS: value }).AGENTRUN_EGRESS_MIRRORS
   const found = read('npm=https://npm.corp.example/, pypi=http://10.0.0.5:8080/simple').map(({ kind, url }) => `${kind} ${url.href}`)
   expect(found).toEqual(['npm https://npm.corp.example/', 'pypi http://10.0.0.5:8080/simple'])

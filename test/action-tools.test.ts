@@ -15,7 +15,7 @@ test('every tool of the model has an input in the contract, and no name stands f
 test('names of ACTION tools are written in the contract only', () => {
   const names = Object.keys(actionTool).join('|')
   const uses = new RegExp(`(?:tool_name\\b[^\\n]{0,40}|serviceAction\\(\\s*)['"](?:${names})['"]`, 'g')
-  // Words that mean something else as well (`check`, `log_analysis`) are found by where they are used.
+  // Ambiguous words (`check`, `log_analysis`) are matched by their context.
   const unmistakable = Object.keys(actionTool).filter(
     name => name.includes('_') && !['log_analysis', 'get_run', 'start_run', 'apply_patch'].includes(name),
   )

@@ -6,7 +6,7 @@ import type { Database } from '../src/store/database.ts'
 import { unusedServices } from './no-service.ts'
 import { noTelemetry } from './no-telemetry.ts'
 
-/** The HTTP app as it is built, with only a database behind it, for tests of the app itself. */
+/** The HTTP app with only a database behind it, for tests of the app itself. */
 export function createBareApp(db: Database, timeouts = request_timeouts) {
   const ignored = () => {}
   return createApp(

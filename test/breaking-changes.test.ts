@@ -6,7 +6,7 @@ import { documentText, RELEASED_FILE } from '../scripts/write-openapi.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each case reaches into the document where it wants to
 type Loose = any
 
-/** A small document with one of each kind of thing. */
+/** A small document with one element of each kind. */
 const small = () => ({
   paths: {
     '/v1/things': {
@@ -250,7 +250,7 @@ test('a value that responses no longer have breaks no client, one that requests 
   expect(answered).toEqual([`${name}: query parameter kind is gone`])
 })
 
-test('no client that was right at the last release is broken: announce it in CHANGELOG.md, and let it land with a release', () => {
+test('no valid client of the last release is broken: announce it in CHANGELOG.md, and let it land with a release', () => {
   const released = JSON.parse(readFileSync(RELEASED_FILE, 'utf8')) as Document
   expect(Object.keys(released.paths).length).toBeGreaterThan(20)
   expect(breakingChanges(released, JSON.parse(documentText()))).toEqual([])

@@ -10,7 +10,7 @@ export const ran = (command: string, exit_code: number, output: string, more: Pa
   ...more,
 })
 
-/** What is found in an entry alone. */
+/** The findings of one entry. */
 export function found(entry: Entry): Finding[] {
   const command = commandOf(entry)
   return command === null ? [] : findingsOf(command)

@@ -16,7 +16,7 @@ const folder_order: Record<string, string[]> = {
   'src/store': ['access', 'queue', 'webhooks', 'leases', 'workspaces', 'runs', 'forges', 'pull-requests'],
   'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'publish', 'checks', 'turns', 'sweep'],
 }
-/** Upward imports that are still to be removed. */
+/** Upward imports that must still be removed. */
 const exceptions = [
   'src/contract/runs/run-inputs.ts imports src/contract/webhooks/webhooks.ts',
   'src/service/pull-requests/remote-pull-request.ts imports src/service/forges/forges.ts',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { clone, type Import, sourceFiles } from './source-tree.ts'
 
 /**
- * Who may import whom. A room is a top folder or file of src. Everybody may read the pure centre: contract and core.
+ * The permitted imports. A room is a top folder or file of src. Every room may import contract and core, which are pure.
  * `code`: other rooms, or single files of them. `types`: seen by the compiler only, nothing of it is loaded.
  * `packages`: from npm. `node`: Node's own modules, true for all.
  */
@@ -15,16 +15,16 @@ const rooms: Record<string, Room> = {
   'src/contract': { packages: ['zod'] },
   // `node:net` for what an address is, not for a connection.
   'src/core': { code: ['src/contract'], packages: ['yaml'], node: ['node:crypto', 'node:net'] },
-  // What is found out without a model: pure, like the centre, and read by who needs it.
+  // Detection without a model: pure, like contract and core.
   'src/log-analysis': {},
   'src/setup-detection': { packages: ['smol-toml', 'yaml'] },
-  // The same on threads of its own, for texts that would hold everybody up.
+  // The same on separate threads, for texts that would block the event loop.
   'src/redaction': { node: ['node:worker_threads'] },
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
   'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/runs/append.ts'] },
   'src/live': { code: ['src/store/notify.ts', 'src/store/leases/worker-sessions.ts'], packages: ['pg'] },
-  // The way in: no SQL beyond service, no Fastify beyond http, and no worker in either.
+  // The API: SQL only through service and store, Fastify only in http, and no worker in either.
   'src/service': {
     code: [
       'src/forge/port.ts',
@@ -73,7 +73,7 @@ const rooms: Record<string, Room> = {
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],
     node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:timers/promises'],
   },
-  // What is reported to others: out by the same checks as what runs in sandboxes.
+  // Outgoing reports: they pass the same address checks as the traffic of sandboxes.
   'src/webhooks': {
     code: ['src/egress/post.ts', 'src/redaction', 'src/store'],
     types: ['src/egress/connect-checked.ts', 'src/queue/consumer.ts', 'src/telemetry/port.ts'],
@@ -99,7 +99,7 @@ const rooms: Record<string, Room> = {
     packages: ['pg', 'pg-copy-streams'],
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
-  // Putting it together.
+  // Composition.
   'src/config-fields.ts': { packages: ['zod'] },
   'src/config.ts': { code: ['src/config-fields.ts'], packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
@@ -234,12 +234,12 @@ test('the web page sees the contract and the sample of the server, its lower roo
   expect(importers.map(file => file.path)).toEqual([])
 })
 
-test('only what is started from outside reads the environment', () => {
+test('only entry points read the environment', () => {
   const readers = [...server, ...page].filter(file => /\bprocess\.env\b/.test(file.text)).map(file => file.path)
   expect(readers.filter(path => !['src/config.ts', ...entries].includes(path))).toEqual([])
 })
 
-test('nothing in src prints but what is started from outside', () => {
+test('only entry points in src print', () => {
   const printers = server
     .filter(file => /\bconsole\.|process\.(stdout|stderr)\.write|\} = process$/m.test(file.text))
     .map(file => file.path)

@@ -55,7 +55,7 @@ export type Answer = { status: number; headers: Headers; body: any }
  * another app's DATABASE_URL it is a second process beside that one.
  */
 export async function startApp(env: Record<string, string> = {}): Promise<App> {
-  // What was begun ends with a start that fails.
+  // A failed start closes all parts that were started.
   await using stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-')))

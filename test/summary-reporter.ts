@@ -5,7 +5,7 @@ type Outcome = { passed: number; skipped: number; failed: string[] }
 
 /**
  * Prints `N passed, N failed` (and `, N skipped` when there are any) as the very last line, after teardown too.
- * A file that did not load and an error outside of tests count as one failure each: a red run never says `0 failed`.
+ * A file that did not load and an error outside of tests count as one failure each: a red run never prints `0 failed`.
  * Of a file that ran twice the second run counts, and what had failed before is named.
  */
 export class SummaryReporter implements Reporter {

@@ -17,7 +17,7 @@ test('an uncounted text is a third of its bytes, so that the estimate is rather 
   expect(createTokenEstimate('', []).of([user('語'.repeat(30))])).toBe(31)
 })
 
-test('what a provider has counted is not measured again, and only what came since is added', () => {
+test('tokens that a provider counted are not estimated again, and only later messages are added', () => {
   const estimate = createTokenEstimate('x'.repeat(300), [])
   const sent = [user('y'.repeat(3_000))]
   expect(estimate.of(sent)).toBeGreaterThan(1_000)

@@ -11,19 +11,19 @@ test('characters are counted as people count them, not as UTF-16 does', () => {
   expect(messages(schema, null)).toEqual(['must be a string'])
 })
 
-test('what cannot be kept as it was sent is refused', () => {
+test('text that cannot be stored unchanged is refused', () => {
   const schema = text(1, 100)
   for (const value of ['a\0b', 'a\ud800b', '\udc00'])
     expect(messages(schema, value)).toEqual(['must not hold NUL or half a surrogate pair'])
   for (const value of ['\u0001\u001b', '\ufeffa', 'a\u2028b\u202e', '\uffff', '👩‍👩‍👧']) expect(schema.parse(value)).toBe(value)
 })
 
-test('with trim, white space alone is nothing', () => {
+test('with trim, white space alone counts as empty', () => {
   expect(text(1, 3, { trim: true }).parse(' \n abc\t')).toBe('abc')
   expect(messages(text(1, 3, { trim: true }), ' \n ')).toEqual(['must not be empty'])
 })
 
-test('JSON that is kept as it was sent is held to the same, in keys and values', () => {
+test('the same holds for keys and values of JSON that is stored unchanged', () => {
   for (const value of [{ 'a\0': 1 }, { a: ['\0'] }, { '\ud800': 1 }, { a: { b: 'x\\\udfff' } }, { a: '😀\ude00' }, { a: '\udbff\udbff' }])
     expect([value, isSoundJson(JSON.stringify(value))]).toEqual([value, false])
   for (const value of [{ a: '\\u0000' }, { '\\ud800': 1 }, { a: '\\\\ud800' }, { a: '😀\ud7ff\ue000\u0001' }, { a: '\\' }])

@@ -17,7 +17,7 @@ test('an abort rejects with its reason, also one from before', async () => {
   await expect(orAborted(new Promise(() => {}), controller.signal)).rejects.toThrow('stopped')
 })
 
-test('a listener is called once, at once after an abort, and never after it was disposed of', () => {
+test('a listener is called once, immediately after an abort, and never after it was disposed of', () => {
   const controller = new AbortController()
   const [called, disposed, late] = [vi.fn(), vi.fn(), vi.fn()]
   onAbort(controller.signal, called)

@@ -25,7 +25,7 @@ test('a deadline is kept although garbage is collected between waits for it', as
   expect([limit.signal.reason.name, limit.passed]).toEqual(['TimeoutError', true])
 })
 
-test('it aborts with what it was given, and has not passed then', () => {
+test('it aborts with the reason of the given signal, and does not count as passed', () => {
   const stop = new AbortController()
   using limit = deadline(60_000, stop.signal)
   stop.abort('stopped')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { exponential, exponentialDelays, retryDelay } from './retry-policy.ts'
 
-test('delays double up to the longest one, which holds for every later attempt', () => {
+test('delays double up to the maximum, which holds for every later attempt', () => {
   expect(exponentialDelays(2, 10)).toEqual([2, 4, 8, 10])
   expect(exponentialDelays(0, 10)).toEqual([0])
   expect(exponentialDelays(200, 3_200)).toEqual([200, 400, 800, 1_600, 3_200])

@@ -14,7 +14,7 @@ test('package managers get proxy and mirrors by the variables that each of them 
   expect(pypi).toMatchObject({ PIP_INDEX_URL: 'http://pypi.corp.example/simple', PIP_TRUSTED_HOST: 'pypi.corp.example' })
 })
 
-test('where nothing may be reached the proxy is set too, so that attempts are reported', () => {
+test('without network access the proxy is set too, so that attempts are reported', () => {
   const closed = proxyEnvironment([], false)
   expect(closed).toMatchObject({ http_proxy: 'http://127.0.0.1:3128', NODE_OPTIONS: '--require=/run/init/fetch.cjs' })
   expect(Object.keys(closed)).not.toContain('NODE_USE_ENV_PROXY')

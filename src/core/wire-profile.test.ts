@@ -61,7 +61,7 @@ test('a filter by a word finds exactly the runs with that word, in any case', ()
     }
 })
 
-test('a word of the public API that none of our runs has finds none, and any other is none', () => {
+test('a status of the public API that no run has finds no runs, and any other is invalid', () => {
   for (const name of ['FAILED', 'EVALUATION', 'PENDING']) expect(codegenFilter(name)).toEqual({ statuses: [], except: [] })
   for (const name of ['', 'DONE', 'RUNNING ', 'COMPLETE,ACTIVE', '__proto__']) expect(codegenFilter(name)).toBeNull()
 })
@@ -93,7 +93,7 @@ const problem: Problem = {
   errors: [{ loc: ['body', 'prompt'], msg: 'is required', type: 'custom' }],
 }
 
-test('what is wrong with a request is 422 with the list as detail, and the words beside it', () => {
+test('an invalid request is 422 with the list as detail, and the message next to it', () => {
   expect(codegenProblem(problem)).toEqual({ ...problem, status: 422, status_code: 422, detail: problem.errors })
   expect(codegenProblem({ ...problem, errors: [] })).toMatchObject({
     status: 422,

@@ -43,7 +43,7 @@ test.each([
   expect(parseAuthority(text, null)).toBeNull()
 })
 
-test('what was read is written as it would be read again, and names nothing but one host', () => {
+test('a parsed authority is written so that it parses the same, and names exactly one host', () => {
   const characters = fc.string({ unit: fc.constantFrom(...'abcX.0123456789:[]@%/\\\0 -_'.split('')), maxLength: 20 })
   fc.assert(
     fc.property(characters, text => {

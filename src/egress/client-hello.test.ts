@@ -57,7 +57,7 @@ test('the name in the greeting of a real client is read, of TLS 1.2 and 1.3', as
   expect(readHello(await greeting({}))).toEqual({ ...found, server_name: null })
 })
 
-test('it is read whatever records it comes in, and not before it is whole', () => {
+test('it is read from any sequence of records, and not before it is complete', () => {
   for (const size of [300, 700, 10_000])
     expect(readHello(inRecords(named, size))).toMatchObject({ kind: 'hello', server_name: 'a.example' })
   for (let length = 0; length < named.length; length++)

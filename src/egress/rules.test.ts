@@ -42,7 +42,7 @@ test.each([
   expect(EgressRule.safeParse({ host }).success).toBe(false)
 })
 
-test('every preset is a list of rules that anybody might write, for hosts and not for all below one', () => {
+test('every preset is a list of valid rules, for hosts and not for all subdomains of one', () => {
   for (const name of egress_presets)
     for (const rule of presets[name]) {
       expect(EgressRule.safeParse(rule).success, rule.host).toBe(true)

@@ -157,7 +157,7 @@ test('row 39: nothing is read for a reader that is full', async () => {
   expect(read_after.filter(seq => seq < 1000)).toEqual([])
 })
 
-test('a reader that is sent a state has been sent all that had happened by then', async () => {
+test('a reader that gets a state has got all earlier entries', async () => {
   const source = growing()
   const feed = new Feed(
     {
@@ -187,7 +187,7 @@ test('the current state is sent to each reader once, when it has caught up', asy
   expect(watcher.seen).toEqual(['f1', 'f2', 'now', 's1'])
 })
 
-test('when there is nothing left to follow, the end is sent to readers and they are released, later ones too', async () => {
+test('when there is nothing left to follow, readers get the end and are released, also later ones', async () => {
   const source = growing()
   source.grow(2)
   source.setState('s1')

@@ -50,7 +50,7 @@ test('the root cause precedes its consequences', async () => {
   })
 })
 
-test('what passed later is over, and a refusal that harmed nothing is only to be known', async () => {
+test('a failure that later passed is resolved, and a harmless refusal is only informational', async () => {
   const { findings } = await run(
     1,
     blocked('telemetry.example.com', 'npm run build'),
@@ -70,7 +70,7 @@ test('what passed later is over, and a refusal that harmed nothing is only to be
   expect(findings[2]?.message).toContain('#5')
 })
 
-test('other work with the same program has fixed nothing', async () => {
+test('other use of the same program does not resolve a failure', async () => {
   const failed = shell('( npm test ) || false', 1, "Error: Cannot find module 'x'")
   const codes = async (later: string) => (await run(1, failed, shell(later, 0))).findings[0]?.severity
   expect(await codes('npm --version')).toBe('error')
@@ -102,7 +102,7 @@ test('a run that ended for a reason outside of its commands', async () => {
   expect(findings[0]).toMatchObject({ code: 'run_model_auth', severity: 'error', cause: 'The key was refused.', seq: 2 })
 })
 
-test('what fails and passes on the same files is flaky; after a change it is not', async () => {
+test('a command that fails and passes on the same files is flaky; after a change it is not', async () => {
   const again = (await run(1, shell('npm test', 1, 'x'), shell('npm test', 0))).findings
   expect(again.find(({ code }) => code === 'flaky')).toMatchObject({ seq: 1, entries: [2] })
   expect((await run(1, shell('npm test', 1, 'x'), edit, shell('npm test', 0))).findings.some(({ code }) => code === 'flaky')).toBe(false)

@@ -71,7 +71,7 @@ describe('a command that failed', () => {
     expect(first('uv sync', 1, '  × No solution found when resolving dependencies:')?.code).toBe('python_resolution')
   })
 
-  test('what the sandbox ended it for', () => {
+  test('a reason of the sandbox', () => {
     const output = (more: Record<string, unknown>) => ({ tool_output: { status: 'error', exit_code: null, output: '', ...more } })
     expect(found(ran('make -j64', 1, '', output({ exit_code: 137, memory_kills: 2 })))[0]?.code).toBe('out_of_memory')
     const result = output({ exit_code: 2, memory_kills: 1, output: 'cc1plus: fatal error: Killed signal terminated program' })
@@ -91,7 +91,7 @@ describe('a command that failed', () => {
     ).toBe('command_timeout')
   })
 
-  test('hostile text is text: bounded, well formed, and no words of ours', () => {
+  test('hostile text stays text: bounded, well formed, and no message of the service', () => {
     const hostile = [
       `${'a'.repeat(200_000)}`,
       `error: ${'('.repeat(50_000)}`,

@@ -37,7 +37,7 @@ test('the text of a log is shown literally, and creates no Markdown of its own',
   expect(text).toContain('````text\n```\nevil\n```\n````')
 })
 
-test('as many findings as an entry holds', () => {
+test('as many findings as fit into an entry', () => {
   const many = Array.from({ length: 300 }, (_, i) => shown(`${i} ${'x'.repeat(1_000)}`))
   const { findings, left_out } = fitting(many)
   expect(findings.length + left_out).toBe(300)

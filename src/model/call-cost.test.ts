@@ -31,7 +31,7 @@ test('a long prompt changes the price of the whole call, from the first token ov
   expect(costUsd('openai/gpt-6.1-sol', tokens(272_001, 1_000_000), now)).toBe('16.088004')
 })
 
-test('an announced price holds from its day on', () => {
+test('an announced price applies from its date', () => {
   const costAt = (at: string) => costUsd('google/gemini-4-argon', tokens(1_000_000, 0), Date.parse(at))
   expect([costAt('2026-11-30T23:59:59Z'), costAt('2026-12-01T00:00:00Z')]).toEqual(['2', '4'])
 })

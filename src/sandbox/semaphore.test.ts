@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createSemaphore } from './semaphore.ts'
 
-it('lets as many in as it is wide, then one for each that leaves, in order', async () => {
+it('admits as many callers as it has slots, then one for each release, in order', async () => {
   const gate = createSemaphore(2)
   const order: number[] = []
   const leave = [await gate.enter(), await gate.enter()]

@@ -62,7 +62,7 @@ test('the best proof that passes is sufficient, and a test that fails by itself 
   ])
 })
 
-test('a test that ran no tests proves nothing; one of which most pass does where nothing passes as a whole', async () => {
+test('a run without tests proves nothing; one where most tests pass does if no proof passes completely', async () => {
   const none = { 'python3 -m unittest': 'Ran 0 tests in 0.000s\n\nOK\n' }
   const passing = (wanted: Proposal, outputs: Record<string, string>) =>
     findSetup(wanted, [], {
@@ -102,7 +102,7 @@ test('a successful import is no proof where the tests lack what the setup left o
   ).toBe(true)
 })
 
-test('what was left out is for a person to judge where nothing but loading proves what is left', async () => {
+test('a person decides about omitted dependencies if only an import proves the rest', async () => {
   const scripts = { 'npm ci': 'npm error command failed', 'npm test': 'Error: No test files found: "test"' }
   const proofs = [proof('test', 'npm test'), proof('smoke', 'node -e 1')]
   const found = await findSetup(node([step('npm ci')], ...proofs), [], lab(scripts))
@@ -111,7 +111,7 @@ test('what was left out is for a person to judge where nothing but loading prove
   expect(await findSetup(node([step('npm ci')], ...proofs), [], lab({ 'npm ci': scripts['npm ci'] }))).toMatchObject({ partial: false })
 })
 
-test('what fails is changed by one rule after the other; a change that did not help is taken back', async () => {
+test('failing commands are changed by one rule after another; a change that did not help is reverted', async () => {
   const peers = lab({ 'npm ci': 'ERESOLVE', 'npm ci --legacy-peer-deps': 'npm error command failed' })
   const { verified, plan, detail } = await findSetup(node([step('npm ci')], proof('test', 'npm test')), [], peers)
   expect(detail).toBe('Proved by `npm test`. Changed on the way: peer dependencies contradict each other; a script of a package failed.')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Database } from './database.ts'
 
-test('a connection that breaks is reported, and one that breaks while everything closes is not', async () => {
+test('a broken connection is reported, except during a shutdown', async () => {
   const reported: string[] = []
   const db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: error => reported.push(error.message) })
   db.pool.emit('error', new Error('while open'), undefined)

@@ -21,7 +21,7 @@ test.each([
   })
 })
 
-test('and well-formed text is not changed: NUL, pairs, and words that only resemble an escape', () => {
+test('and well-formed text is not changed: NUL, pairs, and text that only resembles an escape', () => {
   for (const text of ['a\0b', '😀', '\\ud800', '\\\\udfff', '\ud7ff\ue000\uffff', 'C:\\users\\udd00'])
     expect(written(text)).toMatchObject({ thought: text, tool_input: { [text]: 1 }, observation: text })
 })

@@ -29,7 +29,7 @@ export function carefulAgent(random: Random, trouble: number): { script: FakeScr
 /** The tokens that the provider reports for each of its responses. */
 export const ANSWER = { input: 100, output: 20 }
 
-/** What the provider did for a run: requests it was sent, and answers that it gave, and wants to be paid for. */
+/** The requests and billed responses of the provider for a run. */
 export type Served = { calls: number; answers: number }
 
 /** A conversation in either of the provider's formats, as chat messages. */
@@ -67,7 +67,7 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
   for (const what of seen) {
     if (what === 'recreated') certain = false
     else if (what.command.startsWith('grep')) {
-      // A check that was interrupted itself reports nothing.
+      // An interrupted check reports nothing.
       if (what.result?.status !== 'ok' && what.result?.status !== 'error') continue
       done = Number((what.result.output ?? '').trim()) || 0
       certain = true

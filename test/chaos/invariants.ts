@@ -9,7 +9,7 @@ import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 export type Observed = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
 
 /**
- * Every way in which the world is not as it must be at any moment, as lines for a person; none is right. I1: an acknowledged create is exactly
+ * Returns every violated invariant as a line for a person; empty when all hold. I1: an acknowledged create is exactly
  * one run. I2: a status follows another only along the table, and nothing follows the end of a turn. I3: traces are dense, and a page once
  * read never changes. I4: owners follow each other. I5: at most one pull request of a run. I10: no budget is reserved for a run that no worker
  * has, and the daily usage is the sum of the runs.
@@ -118,7 +118,7 @@ function unpaid(run: Ended, { calls, answers }: Served): string[] {
 }
 
 /**
- * What must hold of runs that were to be completed, once all have ended. I5: the remote has one branch of each, at the bundle that
+ * Invariants of runs that should be completed, after all have ended. I5: the remote has one branch of each, at the bundle that
  * was taken last and that the pull request is of. I6: each has ended. I8: no process of theirs is left. I10: no call of the provider is unknown,
  * and no token or cent of its answers is missing. And every step left exactly one line.
  */

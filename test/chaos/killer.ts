@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, ClusterNode } from '../runs/cluster.ts'
 import type { Random } from './random.ts'
 
-/** What was done to which process, for who reads a failure. */
+/** The faults of each process, for the analysis of a failure. */
 export type Fault = { at_ms: number; role: string; fault: 'kill' | 'freeze' | 'terminate' | 'lose the machine' }
 
 /** A PostgreSQL that starts again by itself when it is killed. */

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 
 export type Answer = { status: number; headers: Record<string, string>; body: string }
 
-/** A service as a proxy in between might change it: every answer goes through `alter`, which may give it back as it is. Streams are held back. */
+/** A service behind a proxy that changes responses: each goes through `alter`, which may return it unchanged. Streams are held back. */
 export async function startAltered(
   base_url: string,
   alter: (path: string, answer: Answer) => Answer,

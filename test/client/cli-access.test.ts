@@ -35,7 +35,7 @@ describe('login', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('of several services keeps each, and the last one is the usual one', async () => {
+  test('of several services keeps each, and the last one is the default', async () => {
     using home = temporaryFolder()
     const env = { HOME: home.path }
     await using other = await startAnswering({ body: { id: 1, full_name: 'Somebody', email: null } })

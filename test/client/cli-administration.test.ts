@@ -181,7 +181,7 @@ describe('checks', () => {
 })
 
 describe('environments', () => {
-  test('lists what was prepared, and drops one or all of it', async () => {
+  test('lists the environments, and drops one or all of them', async () => {
     const { id: run_id } = await createRun(app, { prompt: 'x' })
     const owners = { organization_id: app.org_id, repository_id: app.repo_id, run_id }
     const [one] = [await addEnvironment(app.db, owners, 'one'), await addEnvironment(app.db, owners, 'two')]
@@ -207,7 +207,7 @@ describe('setup', () => {
     expect(JSON.parse((await cli(['setup', 'clear', String(app.repo_id), '--json'])).out)).toMatchObject({ commands: [], variables: {} })
   })
 
-  test('has it found out, and accepts what was found', async () => {
+  test('has it detected, and accepts the result', async () => {
     const started = JSON.parse((await cli(['setup', 'generate', 'sample/invoice', '--json'])).out)
     expect(started).toMatchObject({ source_type: 'SETUP_COMMANDS', repo_id: app.repo_id, metadata: { trigger_source: 'cli' } })
     const accept = (id: number) => cli(['setup', 'accept', String(id)])

@@ -62,7 +62,7 @@ test('Gitea is connected by token, listed with its repositories, and disconnecte
   expect(gitea.mistakes).toEqual([])
 })
 
-test('reports what is missing', async () => {
+test('reports missing options', async () => {
   for (const args of [
     ['connect'],
     ['connect', github.url, '--app', '1'],

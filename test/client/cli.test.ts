@@ -84,7 +84,7 @@ describe('run', () => {
     expect((await cli(['fork', String(id), 'x'])).code).toBe(2)
   })
 
-  test('of a repository or model that is not there is refused with what there is', async () => {
+  test('with an unknown repository or model is refused with the available ones', async () => {
     expect(await cli(['run', 'x', '--repo', 'nobody/nothing'])).toMatchObject({
       code: 1,
       out: '',
@@ -104,7 +104,7 @@ describe('run', () => {
   })
 })
 
-describe('what there is', () => {
+describe('resources', () => {
   test('pause pauses a run and confirms it; a run that has ended is refused', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?') })
     await awaitRun(app, id, run => run.status === 'waiting')

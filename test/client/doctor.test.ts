@@ -9,7 +9,7 @@ type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: stri
 let app: App
 beforeAll(async () => {
   app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
-  // Nothing shall start here, and yet a worker shall be there that could.
+  // No run may start here, but a worker that could start one must be registered.
   await rows(app, 'update workers set concurrency = 4')
 })
 afterAll(() => app[Symbol.asyncDispose]())
@@ -70,7 +70,7 @@ describe('problems with their fix:', () => {
     else expect(last).toMatchObject({ check: 'connection', state: 'broken' })
   })
 
-  test('a token that is wrong, missing or none', async () => {
+  test('a wrong, missing or malformed token', async () => {
     expect((await doctor({ AGENTRUN_TOKEN: 'wrong' })).at(-1)).toMatchObject({
       check: 'token',
       state: 'broken',
@@ -107,7 +107,7 @@ describe('problems with their fix:', () => {
     expect(found(database, 'ok')).not.toContain('token')
   })
 
-  test('a clock that is wrong', async () => {
+  test('a wrong clock', async () => {
     for (const hours of [-1, 1]) {
       await using skewed = await altered((_path, answer) => ({
         ...answer,

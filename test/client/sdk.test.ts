@@ -60,7 +60,7 @@ describe('calls', () => {
     await app.db.query({ text: 'delete from memberships where organization_id = $1 and user_id = $2', values: [other.org_id, app.user_id] })
   })
 
-  test('an address that is none is refused before anything is sent', async () => {
+  test('an invalid address is refused before any request', async () => {
     expect(() => clientOf({ base_url: 'localhost:4600' })).toThrow(TypeError)
     await expect(clientOf().call('getAgentRun', { params: {} as { agent_run_id: number } })).rejects.toThrow('agent_run_id is missing')
   })
@@ -106,7 +106,7 @@ describe('pages', () => {
 })
 
 describe('runs', () => {
-  test('each has what it answers: change, archive, pause, stop, difference', async () => {
+  test('each operation returns its result: change, archive, pause, stop, diff', async () => {
     const { runs } = clientOf()
     const id = await newRun(1)
     expect(await runs.update(id, { title: 'Named', tags: ['a'] })).toMatchObject({ title: 'Named', tags: ['a'] })
@@ -176,7 +176,7 @@ describe('runs', () => {
     expect(await runs.wait(id)).toMatchObject({ status: 'completed', result: 'done' })
   })
 
-  test('a token of the profile codegen gets other words, and its runs can be waited for nevertheless', async () => {
+  test('a token of the profile codegen gets other status names, and waiting for its runs works', async () => {
     const body = { name: 'another profile', wire_profile: 'codegen' as const }
     const { token } = await clientOf().call('createToken', { body })
     const { runs } = createClient({ base_url: app.base_url, token })

@@ -34,7 +34,7 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
   expect(ends[200]).toBeGreaterThan(32)
   expect(most).toBeLessThanOrEqual(64)
   expect(egress.refusals.some(({ reason }) => reason === 'cap')).toBe(true)
-  // And when they have gone there is room again.
+  // After they are closed new connections are accepted.
   await using plain = await servePlain((_, answer) => answer.end('ok'))
   egress.rules.push({ host: 'b.example', port: plain.port })
   expect(await egress.run(`for i in 1 2 3 4 5 6 7 8 9; do curl -sS http://b.example:${plain.port}/ && break; sleep 0.2; done`)).toContain(

@@ -16,7 +16,7 @@ for (let i = 0; i < ${count}; i++) {
     .on("close", () => { const line = got.split("\\r\\n")[0] || "closed"; ends[line] = (ends[line] ?? 0) + 1; if (--left === 0) console.log(JSON.stringify(ends)) })
 }'`
 
-/** Asks again and again until `until`; answers what did not come as it should. */
+/** Sends requests until `until` resolves; returns the unexpected outputs. */
 async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise<unknown>): Promise<string[]> {
   const odd: string[] = []
   let requested = 0
@@ -40,7 +40,7 @@ it('E132: ten thousand connections of one run are closed or answered, and anothe
     .split('\n')
     .map(line => JSON.parse(line))
   expect(ends.map(counts => Object.values<number>(counts).reduce((sum, n) => sum + n, 0))).toEqual(Array(4).fill(2_500))
-  // And when they have gone there is room again.
+  // After they are closed new connections are accepted.
   expect(await bomb.run(`curl -sS ${url}`)).toBe('fine')
 })
 
@@ -56,7 +56,7 @@ it.each([
   expect(Object.keys(ends).filter(line => !/^(closed|HTTP\/1\.1 4\d\d .*)$/.test(line))).toEqual([])
 })
 
-it('E132: a byte a second holds its own connection and no other', async () => {
+it('E132: a client that sends one byte a second delays only its own connection', async () => {
   await using server = await servePlain((_, answer) => answer.end('fine'))
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], ...open, caps: { wait_ms: 1_500 } })
   const drip = `node -e 'for (let i = 0; i < 60; i++) { const s = require("net").connect(3128, "127.0.0.1"); s.on("error", () => {}); let n = 0; const t = setInterval(() => s.write("GET http://a.example/"[n++] ?? "x"), 100); s.on("close", () => clearInterval(t)) }'`

@@ -8,7 +8,7 @@ import { servePlain } from './servers.ts'
 /** `npmrc`: the settings by which npm uses it from inside a sandbox, whose proxy is the only way there. */
 export type NpmRegistry = AsyncDisposable & { npmrc: string; lockfile(name: string, dependencies: string[]): string }
 
-/** What is local by its usual name goes by no proxy. */
+/** Local names bypass the proxy. */
 const ADDRESS = '127.0.0.2'
 
 /** Version 1.0.0 of packages, by their files; nothing of them is known besides. */

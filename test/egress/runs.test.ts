@@ -72,7 +72,7 @@ describe('what is allowed', () => {
     expect(blocked).toEqual([])
   })
 
-  test('a host is allowed for a run that began while nothing was, and holds for it within moments', async () => {
+  test('a host that is allowed later applies to a running run within moments', async () => {
     const again = `for i in $(seq 200); do ${direct()} >got; grep -a hello got && break; sleep 0.1; done`
     const { id } = await createRun(app, { prompt: playbook(again), model: 'scripted/playbook' })
     for (let reported = false; !reported; ) reported = (await allLogs(app, id)).some(log => log.tool_output?.reason === 'off')
@@ -84,7 +84,7 @@ describe('what is allowed', () => {
     await set('repository', {})
   })
 
-  test('is what the organization and the repository have together, while neither is off', async () => {
+  test('is the union of the rules of organization and repository, unless one of them is off', async () => {
     await set('organization', { mode: 'allowlist', allow: [{ host: 'localhost', port: server.port }] })
     expect((await play(direct())).outputs).toEqual(['hello /x 200'])
     await set('repository', { mode: 'off' })

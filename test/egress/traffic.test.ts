@@ -209,7 +209,7 @@ it('rules that change hold for the next request', async () => {
   expect(await status()).toBe('403')
 })
 
-it('everything goes by the proxy of the operator where there is one, with its password, and private names stay closed', async () => {
+it('with a proxy of the operator all traffic uses it, with its password, and private names stay closed', async () => {
   const requested: string[] = []
   await using secure = await serveSecure((_, answer) => answer.end('far'))
   const upstream = createHttpServer((request, answer) => {

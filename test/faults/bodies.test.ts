@@ -125,7 +125,7 @@ test.each(routes)(
   '$name: no body of any kind ends the service or is an error of its own',
   async route => {
     const cases = [TOKEN, 'no-such-token-0123456789'].flatMap(token => bodies.map(body => ({ token, body })))
-    // At once, because a connection that the service has to end takes it a second.
+    // In parallel, because the service ends a connection after a second.
     await Promise.all(
       cases.map(async ({ token, body }) => {
         const status = await send(route, body, token)

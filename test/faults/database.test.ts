@@ -29,7 +29,7 @@ function expectAway(answer: Answer) {
   expect(answer.headers.get('retry-after')).toBe('2')
 }
 
-/** Asks until the database has been found again; rejects when that takes longer than it may. */
+/** Polls until the service uses the database again; rejects at the timeout. */
 async function untilFound(within_ms: number) {
   const signal = AbortSignal.timeout(within_ms)
   while ((await runs()).status !== 200) signal.throwIfAborted()
@@ -129,7 +129,7 @@ describe('row 10: the database is away', () => {
     proxy.silence()
     const signal = AbortSignal.timeout(4_000)
     for (const answer of await Promise.all([runs(), runs(), app.call('GET', '/readyz')])) expectAway(answer)
-    // Nobody waits for a server that is known to be silent.
+    // Requests do not wait for a server that is known to be unresponsive.
     for (const answer of await Promise.all(Array.from({ length: 100 }, runs))) expectAway(answer)
     signal.throwIfAborted()
     proxy.speak()

@@ -34,7 +34,7 @@ export type FakeRemark = {
 export type FakeLabeling = { id: number; number: number; user: string; label: string; given: boolean; at: string }
 /** Of the title of an issue. */
 export type FakeRenaming = { id: number; number: number; user: string; at: string }
-/** A repository's, on an issue that is invented where there is none of that number. */
+/** A label event; an issue is invented if none has that number. */
 export type FakeComment = { id: number; number: number; user: string; body: string; created_at?: string; updated_at?: string }
 export type FakeCheck = {
   sha: string

@@ -97,7 +97,7 @@ test.each([
   expect((await set.made.bash(all)).output).toBe((await set.plain.bash(all)).output)
 })
 
-test('whether a commit is large goes by its files and by their bytes; a commit that is not there is not', async () => {
+test('a commit is large by the number or size of its files; a missing commit is not large', async () => {
   await using set = await ready()
   const large = (least: { files: number; bytes: number }, sha = set.sha) => isLargeTree(set.fixture.host, set.repo.id, sha, least)
   expect(await large({ files: 13, bytes: 1e6 })).toBe(false)

@@ -8,7 +8,7 @@ const suites = ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limit
 export async function everyGuarantee(name: EngineName, title: string): Promise<void> {
   const reason = withoutEngine(name)
   if (reason !== null) {
-    // Who is not root cannot have one; who tests what is merged has it installed.
+    // Only root can start an engine; CI has one installed.
     test.runIf(process.env.CI === 'true' && reason.includes('installed'))(`${title}: there is an engine`, () => expect(reason).toBeNull())
     return
   }

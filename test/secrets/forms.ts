@@ -1,4 +1,4 @@
-/** What a reader must not find of a value: itself, and every form from which anybody gets it back at once. */
+/** The forbidden forms of a value: itself, and every form that is trivial to decode. */
 export function formsToFind(value: string): Record<string, string> {
   const bytes = Buffer.from(value)
   const base64 = (before: number) => {

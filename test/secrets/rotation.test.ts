@@ -94,7 +94,7 @@ test('interrupted in the middle it continues where it was, and values set meanwh
   const both = createSealer(third, [second])
   expect(await opened(both)).toEqual(all())
 
-  // Somebody sets a value between the moment in which it is read and the one in which it is written.
+  // A user sets a value between its read and its write.
   const location = secretContext(app.org_id, app.repo_id, 'OWN_59')
   const meanwhile: Db = {
     query: async (...parameters: Parameters<Db['query']>) => {

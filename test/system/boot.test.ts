@@ -123,7 +123,7 @@ test('a command waits for one that sets up the same clone, and continues immedia
   expect(err).toContain('getting packages')
 })
 
-test('no other user of the machine can hold up a set-up', async () => {
+test('no other user of the machine can block an installation', async () => {
   using clone = smallClone('')
   // Any user may bind any abstract name, such as the one that the lock was before.
   const name = createHash('sha256').update(`${clone.path.length}:${clone.path}`).digest('hex')

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-test('a run is counted in all that it did: claim, model, tokens, retry, tools, sandbox, end; and requests by operation', async () => {
+test('all activity of a run is counted: claim, model, tokens, retry, tools, sandbox, end; and requests by operation', async () => {
   const { id } = await createRun(app, { prompt: 'count this', title: 'a title nobody should count' })
   await awaitRun(app, id, run => run.status === 'waiting')
   const waiting = await readMetrics(url)
@@ -86,7 +86,7 @@ test('a run is counted in all that it did: claim, model, tokens, retry, tools, s
     expect({ name, there: sampleOf(samples, name) !== undefined }).toEqual({ name, there: true })
 })
 
-test('labels hold words of ours alone, whatever people and models call things', async () => {
+test('labels have only values of the service, regardless of names that people and models use', async () => {
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { name: 'Acme Rockets' })
   await app.call('GET', `/v1/organizations/${app.org_id}/users/my-own-word?tag=my-own-word`)
   const samples = (await readMetrics(url)).filter(sample => sample.name.startsWith('agentrun_'))
@@ -118,7 +118,7 @@ test('what waits in the queue is counted, with its age', async () => {
   expect(sampleOf(samples, 'agentrun_queue_oldest_seconds')).toBeGreaterThanOrEqual(3_600)
 })
 
-test('the port has the probes besides, and nothing else', async () => {
+test('the port also has the probes, and nothing else', async () => {
   const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status
   expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(path => statusOf(path)))).toEqual([200, 200, 200])
   expect(await Promise.all(['/', '/v1/users/me', '/openapi.json'].map(path => statusOf(path)))).toEqual([404, 404, 404])

@@ -92,7 +92,7 @@ test('a follow-up belongs to the trace that requested it', async () => {
   expect(turn?.attributes).toMatchObject({ 'agentrun.turn': 2 })
 })
 
-test('what its caller did not sample is not sent, and a header that is none begins a trace of its own', async () => {
+test('an unsampled trace is not sent, and an invalid header starts a new trace', async () => {
   const before = collector.spans.length
   await app.call('GET', '/v1/users/me', undefined, { traceparent: `00-2af7651916cd43dd8448eb211c80319c-${span_id}-00` })
   await app.call('GET', '/v1/users/me', undefined, { traceparent: '00-nonsense' })
@@ -124,7 +124,7 @@ test('a collector that is unavailable, or refuses, costs spans and no run, and t
   expect(deaf.received.length).toBeGreaterThan(1)
 })
 
-test('without an endpoint the SDK of OpenTelemetry is not loaded, and the trace of the caller is kept all the same', async () => {
+test('without an endpoint the SDK of OpenTelemetry is not loaded, and the trace of the caller is still propagated', async () => {
   const loaders = sourceFiles('src', ['.ts']).filter(file => /from '(@opentelemetry\/|\.\/otel\.ts|.*telemetry\/otel\.ts)/.test(file.text))
   expect(loaders.map(file => file.path)).toEqual(['src/telemetry/otel.ts'])
   await using quiet = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })

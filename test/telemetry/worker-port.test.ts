@@ -5,7 +5,7 @@ import { readMetrics, sampleOf } from './read-metrics.ts'
 
 const patience = { timeout: 30_000 }
 
-test('a process that only works has figures and probes of its own, and is not ready while it goes', async () => {
+test('a worker-only process has its own metrics and probes, and is not ready while it drains', async () => {
   await using cluster = await startCluster(answers(calls(shell('sleep 4')), { text: 'Done.' }), {
     AGENTRUN_METRICS_PORT: '0',
     AGENTRUN_LOG_LEVEL: 'debug',

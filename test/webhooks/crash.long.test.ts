@@ -100,7 +100,7 @@ test('killed after the claim and before the request: the next one delivers it on
   expect(receiver.received).toHaveLength(1)
 })
 
-test('killed while the receiver has it and has not answered: it comes again with the same id and the same words', async () => {
+test('killed before the receiver responds: it is sent again with the same id and body', async () => {
   const dying = Promise.withResolvers<void>()
   const die = (_request: unknown, _response: ServerResponse) => void kill(cluster.api).then(dying.resolve)
   receiver.answers = [die, 204]
@@ -114,7 +114,7 @@ test('killed while the receiver has it and has not answered: it comes again with
   await settled()
 })
 
-test('killed after the answer and before it is written down: it comes again with the same id, and then it is over', async () => {
+test('killed between the response and its record: it is sent again with the same id, once', async () => {
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })
   await receiver.until(1, of(id))
   await settled()
@@ -135,7 +135,7 @@ test('killed after the answer and before it is written down: it comes again with
   expect(ids(received).size).toBe(1)
 })
 
-test('killed between two of a run: the order holds', async () => {
+test('killed between two events of a run: the order is kept', async () => {
   const [accepted, dying] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   // The first message may be on its way before the run is accepted in an answer.
   receiver.answers = [() => void accepted.promise.then(() => kill(cluster.api)).then(dying.resolve), 204]

@@ -51,7 +51,7 @@ test('the events of a run are sent as they happen, in order, and the ledger reco
   expect(detail.message_id).toBe(received[2]?.headers['webhook-id'])
 })
 
-test('a message that is not taken comes again with the same id and the same body, and what comes after it waits', async () => {
+test('a message that is not accepted is sent again with the same id and body, and later ones wait', async () => {
   receiver.answers = [503, 500, 204]
   await setHook(app, receiver.url)
   const run = await createRun(app, { prompt: 'Look' })
@@ -77,7 +77,7 @@ test('a message that is not taken comes again with the same id and the same body
   ])
 })
 
-test('what did not commit is not sent', async () => {
+test('events of an aborted transaction are not sent', async () => {
   await setHook(app, receiver.url)
   const { status } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run?dry_run=true`, { prompt: 'Look' })
   expect(status).toBe(200)

@@ -49,7 +49,7 @@ const taken: Settlement = { to: 'delivered', seconds: 0, url: 'u', status: 204, 
 const states = () =>
   rows<{ state: string; due: boolean }>(app, 'select state, next_attempt_at is not null as due from webhook_deliveries order by id')
 
-test('events that come as fast as they are taken, sent by two processes: each comes once, in its order, and none stays behind', async () => {
+test('events that arrive as fast as they are delivered by two processes: each is sent once, in order, and none is left', async () => {
   await setHook(app, receiver.url)
   const seqs: number[] = []
   for (let n = 0; n < 150; n++) seqs.push(await event())
@@ -93,7 +93,7 @@ test('what comes behind one that waits has no time, and is not claimed, by whate
   expect((await states()).map(({ due }) => due)).toEqual([true, false, false])
 })
 
-test('a process that was frozen until another had its delivery writes nothing of it any more', async () => {
+test('a process that was frozen until another one took its delivery records nothing of it', async () => {
   await hookThatRests()
   await event()
   const [frozen] = await claim()

@@ -3,16 +3,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { WebhookMessage } from '../../src/contract/webhooks/webhook-messages.ts'
 
 export type Received = { headers: Record<string, string>; body: string; message: WebhookMessage; path: string }
-/** What it answers: a status, or whatever it does itself. */
+/** The response: a status, or a function that writes it. */
 export type Answer = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
 
 export type Receiver = AsyncDisposable & {
   url: string
-  /** Everything that came, in its order. */
+  /** Everything that was received, in order. */
   received: Received[]
-  /** Of what comes from now on; the first that is left, the last for ever. */
+  /** The responses from now on, in order; the last one is repeated. */
   answers: Answer[]
-  /** Waits until that many came that fit. */
+  /** Waits until that many fitting messages were received. */
   until(count: number, fits?: (received: Received) => boolean, timeout_ms?: number): Promise<Received[]>
 }
 

@@ -37,7 +37,7 @@ export async function deliveriesOf(app: App, query = ''): Promise<WebhookDeliver
   return (await app.call('GET', `${hook(app)}/deliveries${query}`)).body.items
 }
 
-/** Asks until the ledger is as expected: what happens is in the background, so there is nothing else to wait for. */
+/** Polls until the ledger is as expected: deliveries run in the background, so there is nothing else to wait for. */
 export async function untilDeliveries(app: App, fits: (deliveries: WebhookDelivery[]) => boolean, query = ''): Promise<WebhookDelivery[]> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
     const found = await deliveriesOf(app, query)

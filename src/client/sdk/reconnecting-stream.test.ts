@@ -18,7 +18,7 @@ function response(pieces: string[], after: 'end' | 'silence' | 'break' = 'end'):
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** Reads until `last` is seen, from connections that are answered in their order. */
+/** Reads until `last` is seen, from connections that get the responses in order. */
 async function read(answers: (Response | AgentRunError)[], last: number, options: Partial<StreamOptions> = {}) {
   const opened_after: (number | null)[] = []
   const seen: (number | null)[] = []
@@ -38,13 +38,13 @@ async function read(answers: (Response | AgentRunError)[], last: number, options
 
 const refused = (status: number) => new AgentRunError({ status, code: 'x', detail: 'no' })
 
-test('what comes twice is given once, and what passes without a number is given as it comes', async () => {
+test('a repeated event is returned once, and an ephemeral event without a number immediately', async () => {
   const passing = 'event: output\ndata: {"text":"x"}\n\n'
   const { opened_after, seen } = await read([response([entry(1), entry(2), entry(1)]), response([entry(2), passing, entry(3)])], 3)
   expect({ opened_after, seen }).toEqual({ opened_after: [0, 2], seen: [1, 2, null, 3] })
 })
 
-test('a missing number is requested before the later ones are given', async () => {
+test('a missing number is requested before the later ones are returned', async () => {
   expect(await read([response([entry(1), entry(3)], 'silence'), response([entry(2), entry(3)])], 3)).toEqual({
     opened_after: [0, 1],
     seen: [1, 2, 3],
@@ -66,7 +66,7 @@ test('a stream that falls silent is resumed; one that sends nothing from its sta
   await expect(read([response([], 'silence')], 1, { silence_ms: 20 })).rejects.toMatchObject({ code: 'stream_blocked', status: 0 })
 })
 
-test('a refusal that passes is outlasted, another one ends it, and so does the first connection', async () => {
+test('a temporary refusal is retried, a final one ends the stream, and so does a failed first connection', async () => {
   expect(await read([response([entry(1)]), refused(503), refused(0), response([entry(2)])], 2)).toEqual({
     opened_after: [0, 1, 1, 1],
     seen: [1, 2],

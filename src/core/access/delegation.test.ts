@@ -10,7 +10,7 @@ const giver = (role: Role, granted: Scope[] | null, repository_ids: number[] | n
 })
 const list = fc.subarray([...scopes])
 
-test('whatever is wanted, a new token may do nothing that its giver or the role of its user may not', () => {
+test('a new token never has rights that its creator or the role of its user lacks', () => {
   fc.assert(
     fc.property(fc.constantFrom(...roles), fc.option(list), fc.constantFrom(...roles), fc.option(list), (own, granted, role, wanted) => {
       // Only an ADMIN grants an unlimited token to another user.
@@ -27,7 +27,7 @@ test('whatever is wanted, a new token may do nothing that its giver or the role 
   )
 })
 
-test('a refusal names the missing scope and who lacks it', () => {
+test('a refusal names the missing scope and whether the token or the role lacks it', () => {
   expect(delegatedScopes(giver('MEMBER', null), 'MEMBER', ['org:admin'])).toEqual({ lacking: 'org:admin', whose: 'token' })
   expect(delegatedScopes(giver('ADMIN', ['runs:read']), 'ADMIN', ['runs:read', 'runs:write'])).toEqual({
     ...{ lacking: 'runs:write', whose: 'token' },
@@ -35,12 +35,12 @@ test('a refusal names the missing scope and who lacks it', () => {
   expect(delegatedScopes(giver('ADMIN', null), 'READER', ['runs:write'])).toEqual({ lacking: 'runs:write', whose: 'role' })
 })
 
-test('with nothing wanted it is the role for who has no bounds, and one list for who has', () => {
+test('without requested scopes it has the role of an unlimited creator, and the list of a limited one', () => {
   expect(delegatedScopes(giver('MEMBER', null), 'MEMBER', null)).toEqual({ given: null })
   expect(delegatedScopes(giver('ADMIN', ['runs:read', 'org:admin']), 'READER', null)).toEqual({ given: ['runs:read'] })
 })
 
-test('a role is given only by a token that has all of it and every repository', () => {
+test('a role is granted only by a token with all of its scopes and every repository', () => {
   for (const role of roles) expect(refusalToGiveRole(giver('ADMIN', null), role)).toBeNull()
   expect(refusalToGiveRole(giver('ADMIN', ['org:admin']), 'READER')).toContain('runs:read')
   expect(refusalToGiveRole(giver('ADMIN', [...roleScopes.MEMBER, 'org:admin']), 'MEMBER')).toBeNull()

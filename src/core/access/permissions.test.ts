@@ -19,7 +19,7 @@ test('a reader writes nothing, and only an administrator administers the organiz
   expect(roles.filter(role => roleScopes[role].includes('org:admin'))).toEqual(['ADMIN'])
 })
 
-test('a token never allows what its role does not, nor what it was not given', () => {
+test('a token never exceeds its role or its scopes', () => {
   expect(effectiveScopes('MEMBER', ['runs:read', 'org:admin', 'unknown'])).toEqual(['runs:read'])
   expect(effectiveScopes('ADMIN', [])).toEqual([])
   expect(effectiveScopes('READER', null)).toEqual([...roleScopes.READER])

@@ -17,7 +17,7 @@ const token = { token_id: 7, user_id: 4, browser: false, organization_id: 3 }
 const names = (...given: Parameters<typeof chargesOf>) =>
   chargesOf(...given).map(({ name, subject, refuses }) => `${name} of ${subject}${refuses ? '' : ', counted only'}`)
 
-describe('what a request is charged to', () => {
+describe('windows of a request', () => {
   test('its own window and the total, which refuses logs alone', () => {
     expect(names(rates, 'standard', token, false)).toEqual(['standard of token 7', 'token_total of token 7, counted only'])
     expect(names(rates, 'logs', token, false)).toEqual(['standard of token 7', 'token_total of token 7'])
@@ -42,7 +42,7 @@ describe('what a request is charged to', () => {
     expect(names(rates, 'log_analysis', { ...token, organization_id: null }, false)).toEqual(['token_total of token 7, counted only'])
   })
 
-  test('reports of a recorded session leave the total to what reads', () => {
+  test('reports of a recorded session are not charged to the total', () => {
     expect(names(rates, 'recording', token, false)).toEqual(['recording of token 7'])
   })
 

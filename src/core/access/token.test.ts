@@ -11,6 +11,6 @@ test('a token carries a checksum: any altered character is detected before the d
   }
 })
 
-test('tokens of other makers are left to the digest', () => {
+test('tokens of other formats are checked by their digest only', () => {
   expect(isWellFormed('a-token-of-the-operator-0123456789')).toBe(true)
 })

@@ -34,7 +34,7 @@ test.each([
   expect(repositoryOn(forge, { url, kind })).toBeNull()
 })
 
-test('a forge is an origin, or a path below one: no password, nothing private unless the operator allows it', () => {
+test('a forge is an origin, or a path below one: no password, and no private address unless the operator allows it', () => {
   const read = (text: string, allow_private = false, path = false) => forgeUrl(text, { allow_private, path })
   expect(read('https://GitHub.com')).toEqual({ ok: true, url: 'https://github.com' })
   expect(read('http://127.0.0.1:81/', true)).toEqual({ ok: true, url: 'http://127.0.0.1:81' })

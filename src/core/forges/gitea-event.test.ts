@@ -7,7 +7,7 @@ const sha = 'a'.repeat(40)
 const repository = { owner: 'acme', name: 'app' }
 const read = (event: string, payload: unknown) => readGiteaEvent(event, payload, 'agent')
 
-test('a comment, a review, an issue and a label that are addressed to us are requests', () => {
+test('a comment, a review, an issue and a label that mention the service are requests', () => {
   const by = { kind: 'request', author: 'ada', number: 7, repository, title: 'It is broken', url: expect.stringMatching(/^https:/) }
   const issue = { ...by, is_pull_request: false }
   const pull = { ...by, is_pull_request: true }
@@ -71,7 +71,7 @@ test('an event of a pull request, a commit or a branch names what to poll', () =
   for (const other of [named('agentrun', 'eve'), named('ci', 'agent')]) expect(read('status', other)).toEqual(checks)
 })
 
-test('whatever is sent is read without an error', () => {
+test('any payload is read without an error', () => {
   const events = ['issue_comment', 'pull_request_approved', 'issues', 'pull_request', 'push', 'status', 'workflow_run']
   fc.assert(fc.property(fc.constantFrom(...events), fc.jsonValue(), (event, payload) => void read(event, payload)))
 })

@@ -7,7 +7,7 @@ const found = (tree: string, names: string[], more: Partial<Found> & { attempt?:
   failing: names.map(name => ({ name, attempt: more.attempt ?? 1, fixable: true })),
   ...more,
 })
-/** Plays what was found, one after the other, until it stops; answers the reasons and what was worked on. */
+/** Plays the findings in order until it stops; returns the reasons and the checks that were worked on. */
 function play(all: Found[], allowed: (name: string) => number) {
   const rounds: CheckRound[] = []
   for (const now of all) {
@@ -42,7 +42,7 @@ describe('it stops', () => {
     expect(play(again, () => 0)).toMatchObject({ rounds: [], stopped: { because: 'attempts_used', attempt: 0, max_attempts: 0 } })
   })
 
-  test('when the same files come back, by another commit or by the same one with nothing run again', () => {
+  test('when the same files recur, in another commit or in the same one without a new check run', () => {
     const back = [found('1', ['a', 'b']), found('2', ['a']), { ...found('1', ['a']), head_sha: 'another' }]
     expect(play(back, thrice)).toMatchObject({ rounds: [{}, {}], stopped: { because: 'same_diff' } })
     expect(play([found('1', ['a']), found('1', ['a'])], thrice)).toMatchObject({ rounds: [{}], stopped: { because: 'same_diff' } })
@@ -55,7 +55,7 @@ describe('it stops', () => {
     expect(play([found('1', ['a', 'b']), found('2', ['a'], { findings: 9 })], thrice).stopped).toBe(null)
   })
 
-  test('where nothing can be fixed', () => {
+  test('when nothing can be fixed', () => {
     const cancelled = found('1', [], { failing: [{ name: 'a', attempt: 1, fixable: false }] })
     expect(play([cancelled], thrice).stopped).toMatchObject({ because: 'needs_person' })
   })
@@ -67,7 +67,7 @@ describe('it continues', () => {
     expect([rounds.map(round => round.attempt), stopped]).toEqual([[1, 1, 1], null])
   })
 
-  test('with the checks that may still be worked on', () => {
+  test('with the checks that have attempts left', () => {
     const allowed = (name: string) => (name === 'lint' ? 1 : 3)
     const { rounds } = play(
       ['1', '2', '3'].map(tree => found(tree, ['lint', 'test'])),
@@ -113,7 +113,7 @@ describe('whatever is found', () => {
     )
   })
 
-  test('no commit is worked on more often than a check of it may be, and no files come back', () => {
+  test('no commit has more attempts than a check of it may have, and no files recur', () => {
     fc.assert(
       fc.property(anything, counts, (all, count) => {
         const { rounds } = play(all.map(asFound), name => count[name as keyof typeof count])

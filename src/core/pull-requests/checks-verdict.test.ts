@@ -9,13 +9,13 @@ const check = (name: string, conclusion: CheckConclusion | null, app: string | n
   ignored: false,
 })
 
-test('no checks, or none that count, come to nothing', () => {
+test('without checks, or without counting ones, there is no verdict', () => {
   const nothing = { state: 'none', passed: 0, failed: 0, pending: 0, failing: [], settled: true }
   expect(checksVerdict([])).toEqual(nothing)
   expect(checksVerdict([check('a', 'failure'), check('b', null)].map(one => ({ ...one, ignored: true })))).toEqual(nothing)
 })
 
-test('one that failed is a failure, one that has not ended is waited for, all that passed are a success', () => {
+test('a failed check is a failure, an unfinished one is awaited, only passed ones are a success', () => {
   expect(checksVerdict([check('a', 'success'), check('b', 'skipped')])).toMatchObject({ state: 'success', passed: 2, settled: true })
   expect(checksVerdict([check('a', 'success'), check('b', null)])).toMatchObject({ state: 'pending', pending: 1, settled: false })
   const failed = checksVerdict([check('a', 'failure'), check('b', null)])

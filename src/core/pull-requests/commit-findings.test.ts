@@ -17,7 +17,7 @@ test('a commit without findings passes', () => {
   expect(codes({ commits: [{ sha: 'a', message: 'invoice: count from one\n\nBecause.', files: [] }] })).toEqual(['pass'])
 })
 
-test('the value of a secret fails, in a file or in the words of a commit', () => {
+test('the value of a secret fails, in a file or in the message of a commit', () => {
   expect(
     codes({
       secrets: [
@@ -68,7 +68,7 @@ test.each([
   expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])
 })
 
-test('what was renamed is gone from where it was', () => {
+test('a renamed file no longer has its old path', () => {
   const renamed = (old_path: string, path: string, status = 'renamed') => codes({ files: [{ path, old_path, status }] })
   expect(renamed('.github/workflows/audit.yml', 'docs/audit.yml')).toEqual([
     'pass',

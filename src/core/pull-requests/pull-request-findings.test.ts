@@ -17,7 +17,7 @@ const found = (change: Partial<Proposed>) => {
   return { verdict, codes: findings.map(({ severity, code }) => `${severity} ${code}`) }
 }
 
-test('a good one has no findings, and unknown values are none', () => {
+test('a valid pull request has no findings, and unknown values are not findings', () => {
   expect(found({})).toEqual({ verdict: 'pass', codes: [] })
   expect(found({ commits: null, mergeable: 'unknown' })).toEqual({ verdict: 'pass', codes: [] })
 })
@@ -27,7 +27,7 @@ test('commits that should not have been pushed, and a conflict, fail it', () => 
   expect(found({ mergeable: 'conflict' })).toEqual({ verdict: 'fail', codes: ['error conflict_with_base'] })
 })
 
-test('wording and size are reported and fail nothing', () => {
+test('wording and size are reported and do not fail the evaluation', () => {
   expect(found({ title: 'WIP', description: 'x', unanswered: ['Testing', 'Risk'] })).toEqual({
     verdict: 'pass',
     codes: ['warning title_unclear', 'info description_missing', 'warning template_unanswered', 'warning template_unanswered'],

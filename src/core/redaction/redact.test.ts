@@ -227,7 +227,7 @@ test('a long value of one letter takes linear time, and is redacted completely',
   expect(shown + stream.end()).not.toContain('aaaaaaaa')
 })
 
-test('of a command to a terminal nothing is held back, though a value begins as it ends', () => {
+test('output for a terminal is not held back, even if its end is a possible beginning of a value', () => {
   const mine = createRedactor([{ name: 'M', value: 'mQ7wXz2N9pLr4Ts0' }])
   const stream = mine.stream()
   expect(stream.push('\x1b[31mred\x1b[0m\n')).toContain('\x1b[31mred\x1b[0m')

@@ -3,14 +3,14 @@ import { afterLoss } from './after-lost-worker.ts'
 
 const run = { status: 'running', pausing: false, overdue: false, losses: 0 } as const
 
-test('another worker continues a run that lost its own, up to the allowed number of times', () => {
+test('another worker continues a run that lost its worker, up to the allowed number of times', () => {
   expect(afterLoss(run, 10)).toBe('queued')
   expect(afterLoss({ ...run, losses: 9 }, 10)).toBe('queued')
   expect(afterLoss({ ...run, losses: 10 }, 10)).toBe('lost')
   expect(afterLoss(run, 0)).toBe('lost')
 })
 
-test('a stop is cancelled whatever else is true, then comes a pause, then the deadline', () => {
+test('a stop has precedence, then a pause, then the deadline', () => {
   const all = { pausing: true, overdue: true, losses: 99 }
   expect(afterLoss({ status: 'cancelling', ...all }, 10)).toBe('cancelled')
   expect(afterLoss({ status: 'running', ...all }, 10)).toBe('paused')

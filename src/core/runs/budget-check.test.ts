@@ -40,12 +40,12 @@ const price: Price = ({ input_tokens, output_tokens }) => ((3 * input_tokens + 1
 const unknown: Price = () => null
 const call = { model: 'm', input_tokens: 10_000, max_output_tokens: 32_000 }
 
-test('a call takes all that it may while that fits', () => {
+test('a call uses its full limit while that fits', () => {
   expect(reserve(call, price, null)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000 } })
   expect(reserve(call, price, 0.51)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000, cost_usd: '0.510000000000' } })
 })
 
-test('its answer is shortened to what fits, down to what makes sense', () => {
+test('its answer is limited to what fits, down to a useful minimum', () => {
   expect(reserve(call, price, 0.18)).toMatchObject({ fits: true, reservation: { output_tokens: 10_000 } })
   expect(reserve(call, price, 0.045)).toMatchObject({ fits: true, reservation: { output_tokens: 1_000 } })
   expect(reserve(call, price, 0.0449)).toMatchObject({ fits: false, reservation: { output_tokens: 1_000 } })
@@ -58,7 +58,7 @@ test('an unknown price fits into every budget, and stays unknown', () => {
   })
 })
 
-test('what is set aside never passes what is left, and what a broken call is counted with never passes what was set aside', () => {
+test('a reservation never exceeds the rest of the budget, and the charge of a broken call never exceeds its reservation', () => {
   fc.assert(
     fc.property(
       ...[fc.nat(500_000), fc.integer({ min: 1, max: 64_000 }), fc.double({ min: 0, max: 3, noNaN: true }), fc.nat(200_000)],

@@ -26,7 +26,7 @@ test('a step with an outcome of the owner that began it is committed', () => {
   })
 })
 
-test('a model call that another owner makes again was lost, one that the same owner makes again had failed', () => {
+test('a model call that another owner repeats was lost, one that the same owner repeats had failed', () => {
   expect(states(true, [1, 'model_started'], [1, 'model_started'], [3, 'other'], [3, 'model_started'])).toEqual([
     'model failed',
     'model reissued',
@@ -80,7 +80,7 @@ test('nothing is open in a run without a worker', () => {
   expect(states(false, ...begun)).toEqual(['model committed', 'a interrupted'])
 })
 
-test('ids of calls that come again in a later answer are other steps', () => {
+test('call ids that recur in a later answer are other steps', () => {
   const round: Given[] = [
     [1, 'model_started'],
     [1, 'model_answered', answered('x')],

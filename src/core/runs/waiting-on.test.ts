@@ -20,7 +20,7 @@ test.each([
   ['model_started', 'model'],
   ['model_failed', 'model_retry'],
   ['tool_started', 'tool'],
-  // The intent of a tool is written when its files are there.
+  // The intent of a tool is recorded when its files exist.
   ['model_answered', 'clone'],
   ['tool_finished', 'worker'],
   ['message', 'worker'],

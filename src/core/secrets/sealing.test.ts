@@ -5,7 +5,7 @@ import { createSealer, readKey } from './sealing.ts'
 const sealer = createSealer(randomBytes(32))
 const context = { organization_id: 1, scope: 'organization', name: 'TOKEN' }
 
-test('what was sealed opens to the same text, whatever it holds', () => {
+test('an encrypted text decrypts to the same text, regardless of its content', () => {
   for (const value of ['', 'x', 'a\nb\0c', '😀'.repeat(10_000)]) expect(sealer.open(context, sealer.seal(context, value))).toBe(value)
 })
 
@@ -15,7 +15,7 @@ test('the same value is never sealed to the same bytes, and none of it can be se
   expect(one.sealed.includes('hunter2')).toBe(false)
 })
 
-test('a value that is taken to another organization, scope or name does not open', () => {
+test('a value that is copied to another organization, scope or name does not decrypt', () => {
   const sealed = sealer.seal(context, 'x')
   const elsewhere = [{ organization_id: 2 }, { scope: 'repository:1' }, { name: 'TOKEN2' }]
   for (const change of elsewhere) expect(() => sealer.open({ ...context, ...change }, sealed)).toThrow()

@@ -10,9 +10,9 @@ test('depth is counted outside strings, and the bound itself is allowed', () => 
   expect(jsonMistake(`{"a":"\\"${'['.repeat(100)}"}`, 64)).toBeNull()
 })
 
-test('depth 200,000 is refused at once', () => expect(jsonMistake(nested(200_000), 64)).toBe('is nested deeper than 64'))
+test('depth 200,000 is refused immediately', () => expect(jsonMistake(nested(200_000), 64)).toBe('is nested deeper than 64'))
 
-test('a key twice in one object is a mistake, in whatever spelling; in two objects it is none', () => {
+test('a repeated key in one object is an error in any spelling; in two objects it is valid', () => {
   expect(jsonMistake('{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}', 64)).toBeNull()
   expect(jsonMistake('{"a":1,"a":2}', 64)).toBe('contains the key "a" twice')
   expect(jsonMistake('{"x":[1,{"a":1,"b":[],"\\u0061":2}]}', 64)).toBe('contains the key "\\u0061" twice')

@@ -12,7 +12,7 @@ test('each event is sent under one name, the end of a run under its own, and int
   for (const type of ['agent_run.updated', 'agent_run.limits_near', 'agent_run.deleted']) expect(webhookEventOf(type, {})).toBeNull()
 })
 
-test('a message is what was kept, exactly, with its name, its time and its link', () => {
+test('a message is exactly the stored one, with its name, its time and its link', () => {
   const { web_url, ...data } = exampleMessage.data
   const text = messageText(exampleMessage.type, new Date(exampleMessage.timestamp), JSON.stringify(data), web_url)
   expect(JSON.parse(text)).toEqual(exampleMessage)

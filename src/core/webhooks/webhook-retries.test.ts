@@ -9,7 +9,7 @@ test('2xx alone is delivered: a redirect is not followed and not believed', () =
   expect(verdictOf({ status: null, refused: true })).toBe('refused')
 })
 
-test('attempts get rarer, never by more than a fifth off the table, and a wish of the receiver makes them no more frequent', () => {
+test('attempts get rarer, within a fifth of the table, and a Retry-After never makes them more frequent', () => {
   for (const [i, seconds] of RETRY_SECONDS.entries()) {
     expect(retrySeconds(i + 1, null, 0)).toBeCloseTo(seconds * 0.8)
     expect(retrySeconds(i + 1, null, 1)).toBeCloseTo(seconds * 1.2)

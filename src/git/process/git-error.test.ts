@@ -44,7 +44,7 @@ test('a message is bounded and on one line', () => {
   expect(gitErrorFrom('a\nb\r\nc', 'w').message).toBe('w: a; b; c')
 })
 
-test('passwords, given secrets and folders of the machine do not reach a message', () => {
+test('passwords, given secrets and folders of the machine are not in a message', () => {
   const text = publicText(
     "'https://bob:hunter2@git.example.org/x' token-123456 /data/mirrors/7.git/objects",
     ['token-123456'],

@@ -26,7 +26,7 @@ test('a long answer goes over the side band in lines that git takes', () => {
   expect(Math.max(...contents.map(content => content.length))).toBeLessThanOrEqual(65_516)
 })
 
-test('whatever comes, it is packets, no packets, or not all of them yet', () => {
+test('every input is a list of packets, invalid or incomplete', () => {
   const mixed = fc.array(
     fc.oneof(
       fc.uint8Array({ maxLength: 40 }),

@@ -15,7 +15,7 @@ test.each([
   ['exactly-forty-characters-are-here-in-this and more', 'agent/run-7-exactly-forty-characters-are-here-in'],
 ])('%j → %s', (text, branch) => expect(branchName(7, text)).toBe(branch))
 
-test('a run that let branches go gets a name that none of them had', () => {
+test('a run with abandoned branches gets a name that none of them had', () => {
   expect(branchName(7, 'Fix the login', 1)).toBe('agent/run-7-fix-the-login-2')
   expect(branchName(7, '', 2)).toBe('agent/run-7-task-3')
 })

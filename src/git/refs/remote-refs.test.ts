@@ -21,7 +21,7 @@ describe('the default branch', () => {
     expect(defaultBranch(refs({ main: a, x: b }, { sha: b }))).toBe('x')
     expect(defaultBranch(refs({ zeta: b, main: b }, { sha: b }))).toBe('main')
   })
-  test('of nothing is nothing', () => expect(defaultBranch(refs({}))).toBeNull())
+  test('of no refs is null', () => expect(defaultBranch(refs({}))).toBeNull())
 })
 
 test('ls-remote is read, other refs and peeled tags left out', () => {

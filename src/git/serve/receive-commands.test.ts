@@ -6,7 +6,7 @@ import { NO_COMMIT, readCommands, refusedRef } from '../publish/receive-commands
 const [a, b] = ['a'.repeat(40), 'b'.repeat(40)]
 const request = (...lines: string[]) => Buffer.concat([...lines.map(line => pktLine(line)), FLUSH])
 
-test('refs, what the client wants, and where the pack begins', () => {
+test('parses refs, capabilities and the position of the pack', () => {
   const bytes = request(`shallow ${a}`, `${a} ${b} refs/heads/main\0 report-status side-band-64k`, `${NO_COMMIT} ${a} refs/tags/v1\n`)
   expect(readCommands(Buffer.concat([bytes, Buffer.from('PACK')]))).toEqual({
     commands: [
@@ -54,7 +54,7 @@ test('a ref that is named twice is refused both times', () => {
   expect(twice.map(command => refusedRef(command, twice))).toEqual(['named twice', 'named twice'])
 })
 
-test('whatever comes is read the same, in one piece or byte by byte', () => {
+test('any input is read the same, in one piece or byte by byte', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 120 }),
     fc.constantFrom(`${a} ${b} refs/heads/x`, `${NO_COMMIT} ${a} refs/tags/v\0 report-status`, `shallow ${a}`),

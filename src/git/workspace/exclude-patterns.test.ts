@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/temporary-folder.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 
-test('git leaves out exactly what is named, whatever its name means to git', () => {
+test('git excludes exactly the named file, regardless of special characters in its name', () => {
   using folder = temporaryFolder()
   const odd = ['a*b', 'q?', '[x]', '!not', '#note', 'end ', 'back\\slash', '-dash', 'ü']
   const others = ['axb', 'qq', 'x', 'not', 'note', 'end', 'backslash', 'sub/a*b']

@@ -16,7 +16,7 @@ it('keeps everything up to the limit, and beyond it the first half and the last 
   )
 })
 
-it('shows live only what comes before the limit', () => {
+it('shows only the output before the limit live', () => {
   const shown: Uint8Array[] = []
   const kept = keepHeadAndTail(5, chunk => shown.push(chunk))
   for (const text of ['abc', 'def', 'ghi']) kept.add(Buffer.from(text))
@@ -32,7 +32,7 @@ it('keeps the last bytes of a flood of small and large pieces', () => {
   expect([output.length, truncated]).toEqual([1000, true])
 })
 
-it('copies what it keeps and shows: the same buffer may be filled again', () => {
+it('copies the output that it keeps and shows: the same buffer may be reused', () => {
   const shown: Uint8Array[] = []
   const kept = keepHeadAndTail(8, chunk => shown.push(chunk))
   const buffer = Buffer.alloc(4)

@@ -34,7 +34,7 @@ test('in a container the mount begins at the own group, whose path is the one ou
   expect(Object.fromEntries(found.v1)).toEqual({ memory: '/sys/fs/cgroup/memory' })
 })
 
-test('what is not mounted, or no group at all, is not there; blanks in a path are read', () => {
+test('an unmounted controller, or a missing group, is absent; blanks in a path are read', () => {
   expect(ownGroups('0::/x\n4:memory:/y\n', '')).toEqual({ v2: null, v1: new Map() })
   expect(ownGroups('', '')).toEqual({ v2: null, v1: new Map() })
   expect(ownGroups('0::/a b\n', mount('/', '/my\\040groups', 'cgroup2', '')).v2).toBe('/my groups/a b')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { manifest, proposed, tested } from '../../../test/proposed-setup.ts'
 
-test('npm: what only development needs may be left out where the registry does not have it', () => {
+test('npm: development dependencies may be omitted if the registry does not have them', () => {
   const needing = manifest({ ...tested, dependencies: { '@acme/core': '^3.0.0' } })
   expect(proposed({ 'package.json': needing }).commands).toMatchObject([{ needs: ['@acme/core'] }])
 })
 
-test('npm: a lockfile is kept to, without one there is nothing to keep to, and without dependencies nothing to install', () => {
+test('npm: a lockfile is respected, without one versions are resolved, and without dependencies nothing is installed', () => {
   expect(proposed({ 'package.json': manifest(tested), 'package-lock.json': '{}' })).toMatchObject({
     shown: ['npm ci'],
     proofs: [['test: npm test', 'smoke: npm ls --depth=0']],
@@ -96,7 +96,7 @@ test('Python: beside the packages of the system, with what its tests need; the l
   )
 })
 
-test('Go, Rust, Java, Ruby, PHP and C by their manifests; what is in vendor is not fetched', () => {
+test('Go, Rust, Java, Ruby, PHP and C by their manifests; vendored packages are not fetched', () => {
   expect(proposed({ 'go.mod': 'module a\n\ngo 1.22\n\nrequire b v1.0.0\n', 'go.sum': '', 'a_test.go': '' })).toMatchObject({
     shown: ['go mod download'],
     proofs: [['test: go test ./...', 'build: go build ./...', 'build: go vet ./...']],

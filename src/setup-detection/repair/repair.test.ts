@@ -77,7 +77,7 @@ test('the same rule is applied to the same command once, and a step that is only
   })
 })
 
-test('what a proof misses is built or installed, but nothing only because an output names it', () => {
+test('dependencies that a proof misses are built or installed, but not merely because an output names them', () => {
   const node: ToProve = {
     ecosystem: 'node',
     folder: '',
@@ -109,7 +109,7 @@ test('what a proof misses is built or installed, but nothing only because an out
   expect(locked('~/.venvs/uv/bin/uv sync --locked')).toBe('~/.venvs/uv/bin/uv pip install pytest')
 })
 
-test('what lies outside of the repository is named', () => {
+test('dependencies outside of the repository are named', () => {
   const of = (output: string, exit_code = 1) => explain(failed(output, exit_code))
   expect(of('npm error network request to https://r/ failed, reason: connect ECONNREFUSED 127.0.0.1:3128')).toMatchObject({
     reason: 'registry_unreachable',

@@ -24,7 +24,7 @@ test('the result has output, errors and exit code; the environment is the given 
   expect((await sh('cat', { stdin: bytes }).done).stdout).toEqual(bytes)
 })
 
-test('many at once get their own answers', async () => {
+test('parallel commands get their own results', async () => {
   const ends = await Promise.all(Array.from({ length: 40 }, (_, n) => sh(`echo ${n}`).done))
   expect(ends.map(end => Number(end.stdout))).toEqual(Array.from({ length: 40 }, (_, n) => n))
 })

@@ -5,7 +5,7 @@ import type { KubernetesObject } from './schemas.ts'
 
 const folder = join(import.meta.dirname, '../../../deploy/kubernetes')
 
-/** All that we ship for a cluster, as `kubectl apply -f deploy/kubernetes` reads it. */
+/** All manifests for a cluster, as `kubectl apply -f deploy/kubernetes` reads them. */
 export function readManifests(): (KubernetesObject & { file: string })[] {
   const files = readdirSync(folder).filter(name => name.endsWith('.yaml'))
   return files.flatMap(file =>

@@ -17,7 +17,7 @@ test('a line of a hunk that resembles a header does not split it', () => {
   expect(filePatches({ files: [file('a.txt')], patch })[0]?.patch).toBe(patch)
 })
 
-test('a file whose part was cut off has none', () => {
+test('a file whose part was cut off has no part', () => {
   expect(filePatches({ files: [file('a.txt'), file('b.txt')], patch: part('a.txt') })[1]?.patch).toBeNull()
 })
 
