@@ -13,15 +13,6 @@ export class SandboxFileError extends Error {
   }
 }
 
-export type FileStatus = {
-  type: 'file' | 'directory' | 'other'
-  size: number
-  /** Permission bits. */
-  mode: number
-  /** Seconds since 1970, as the agent set them: untrusted. */
-  modified_at: number
-}
-
 type Options = { signal?: AbortSignal; timeout_ms?: number }
 
 const default_timeout_ms = 30_000
@@ -91,23 +82,6 @@ exec rm -f -- ${words}`
 export async function copyMode(sandbox: Sandbox, from: string, to: string, options: Options = {}): Promise<void> {
   const script = `exec chmod "$(stat -L -c %a -- ${shellQuote(from)})" -- ${shellQuote(to)}`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate' }), to)
-}
-
-/** Returns the file at `path`, following links; null when there is none. Throws SandboxFileError when that is unknown. */
-export async function statFile(sandbox: Sandbox, path: string, options: Options = {}): Promise<FileStatus | null> {
-  const script = `f=${shellQuote(path)}; [[ -e $f ]] || exit 240; exec stat -L --printf '%f %s %Y' -- "$f"`
-  const result = await sandbox.exec({ ...request(script, options), shell: 'separate' })
-  if (result.exit_code === 240) return null
-  check(result, path)
-  const [raw_mode = '', size, modified_at] = Buffer.from(result.output).toString().split(' ')
-  const mode = Number.parseInt(raw_mode, 16)
-  const kind = mode & 0o170000
-  return {
-    type: kind === 0o100000 ? 'file' : kind === 0o040000 ? 'directory' : 'other',
-    size: Number(size),
-    mode: mode & 0o7777,
-    modified_at: Number(modified_at),
-  }
 }
 
 function request(command: string, { signal, timeout_ms }: Options) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readFile, SandboxFileError, statFile, writeFile } from '../../src/sandbox/files.ts'
+import { readFile, SandboxFileError, writeFile } from '../../src/sandbox/files.ts'
 import { makeDriver, startSandbox, type TestSandbox } from './start-sandbox.ts'
 
 const created = makeDriver()
@@ -48,8 +48,7 @@ it.each([
 ])('takes %j for a name and nothing else', async path => {
   await writeFile(box.sandbox, path, Buffer.from(path))
   expect(await readFile(box.sandbox, path, { max_bytes: 100 })).toEqual(Buffer.from(path))
-  expect(await statFile(box.sandbox, path)).toMatchObject({ type: 'file', size: Buffer.byteLength(path) })
-  expect(await statFile(box.sandbox, 'pwned')).toBeNull()
+  expect(await codeOf(read('pwned'))).toBe('not_found')
 })
 
 it('reports clearly what cannot be read', async () => {
@@ -75,7 +74,6 @@ it('C53: refuses pipes and devices without waiting for them', async () => {
   for (const path of ['pipe', '/dev/zero']) {
     expect(await codeOf(read(path))).toBe('not_a_file')
     expect(await codeOf(writeFile(box.sandbox, path, Buffer.from('x')))).toBe('not_a_file')
-    expect(await statFile(box.sandbox, path)).toMatchObject({ type: 'other' })
   }
 })
 
@@ -91,15 +89,12 @@ it('C49–C52: follows links inside the sandbox only, so no link and no race sho
 it('C54: reads nothing of a file that is too large, however large it claims to be', async () => {
   await box.shell('truncate -s 1000M sparse; touch -d 2099-01-01 sparse')
   expect(await codeOf(read('sparse'))).toBe('too_large')
-  expect(await statFile(box.sandbox, 'sparse')).toMatchObject({ type: 'file', size: 1_048_576_000 })
 })
 
-it('keeps the mode of a file that it overwrites and reports type, size and mode', async () => {
+it('keeps the mode of a file that it overwrites', async () => {
   await box.shell('echo old >script; chmod 750 script')
   await writeFile(box.sandbox, 'script', Buffer.from('new'))
-  expect(await statFile(box.sandbox, 'script')).toMatchObject({ type: 'file', size: 3, mode: 0o750 })
-  expect(await statFile(box.sandbox, '.')).toMatchObject({ type: 'directory' })
-  expect(await statFile(box.sandbox, 'missing')).toBeNull()
+  expect((await box.shell("stat -c '%F %s %a' script")).text).toBe('regular file 3 750\n')
 })
 
 it('is not misled by what the agent did to its shell', async () => {
