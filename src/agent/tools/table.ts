@@ -11,7 +11,7 @@ import { shell } from './shell.ts'
 import { start_run } from './start-run.ts'
 import { write } from './write.ts'
 
-/** The tools of the plan agent. To add one: its input in contract/tools.ts, a file here, a line in this table. */
+/** The tools of the plan agent. To add one: its input in contract/runs/tools.ts, a file here, a line in this table. */
 export const tools: Required<ToolTable> = { shell, read, write, edit, apply_patch, search, plan, ask, start_run, get_run, finish }
 
 /** The tools of a run that was created without some of them. */

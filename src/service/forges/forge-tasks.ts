@@ -14,7 +14,7 @@ import { handleRequest, maySucceedLater } from './run-from-mention.ts'
 import { syncFromForge } from './sync-from-forge.ts'
 
 const CONCURRENCY = 20
-const LEASE_SECONDS = 120
+const TASK_LEASE_SECONDS = 120
 /** What a delivery reports is visible at the forge after so long. */
 const VISIBLE_SECONDS = 60
 const VISIBLE_POLL_SECONDS = 5
@@ -23,7 +23,7 @@ const VISIBLE_POLL_SECONDS = 5
 export const forgeTaskQueue = (services: Services): Queue<ClaimedTask> => ({
   name: 'forge_tasks',
   concurrency: CONCURRENCY,
-  claim: limit => claimForgeTasks(services.db, limit, LEASE_SECONDS),
+  claim: limit => claimForgeTasks(services.db, limit, TASK_LEASE_SECONDS),
   handle: task => handleTask(services, task),
 })
 

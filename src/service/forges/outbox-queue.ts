@@ -18,7 +18,7 @@ import { nextForgeAttempt } from './forge-retries.ts'
 
 const CONCURRENCY = 20
 /** Longer than all requests to a forge for one item may take. */
-const LEASE_SECONDS = 180
+const OUTBOX_LEASE_SECONDS = 180
 /** A commit that was pushed a moment ago may not be known to all of a forge yet. */
 const MAX_REFUSED_ATTEMPTS = 5
 
@@ -35,7 +35,7 @@ type Outbox<Item extends OutboxItem> = {
 export const outboxQueue = <Item extends OutboxItem>(services: Services, outbox: Outbox<Item>, log: Log): Queue<Item> => ({
   name: outbox.table,
   concurrency: CONCURRENCY,
-  claim: limit => outbox.claim(services.db, limit, LEASE_SECONDS),
+  claim: limit => outbox.claim(services.db, limit, OUTBOX_LEASE_SECONDS),
   handle: item => postItem(services, outbox, item, log),
 })
 
