@@ -25,7 +25,7 @@ export const template_name = 'agentrun_template'
 const prefix = 'agentrun-test-'
 
 /**
- * One real PostgreSQL for the whole run, in a temporary folder that goes with it; in memory where there is room: each test file has a
+ * One real PostgreSQL for the whole run, in a temporary folder that goes with it; in memory if there is space: each test file has a
  * database made, which is hundreds of files, and some file systems take a third of a second for those.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

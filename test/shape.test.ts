@@ -270,7 +270,7 @@ test('no combined signal holds a timeout: the garbage collector may take it away
   expect(files.map(file => file.path)).toEqual([])
 })
 
-test('ARCHITECTURE.md names every folder of src and web/src, and nothing that is not there', () => {
+test('ARCHITECTURE.md names every folder of src and web/src, and only existing paths', () => {
   const text = readFileSync(join(clone, 'ARCHITECTURE.md'), 'utf8')
   const named = [...text.matchAll(/`((?:src|web|test|bench|docs|scripts|runtime)\/[\w./-]*)`/g)].map(match => match[1] ?? '')
   expect(named.filter(path => !existsSync(join(clone, path)))).toEqual([])
@@ -282,7 +282,7 @@ test('ARCHITECTURE.md names every folder of src and web/src, and nothing that is
   expect(folders.filter(folder => !named.includes(folder))).toEqual([])
 })
 
-/** An empty folder is none: git does not keep it. */
+/** Empty folders do not count: git does not track them. */
 function sourceFilesBelow(folder: string): boolean {
   return readdirSync(join(clone, folder), { recursive: true, withFileTypes: true }).some(entry => entry.isFile())
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { importsOf } from './source-tree.ts'
 
-test('imports are read as they are: types apart from code, comments and quoted sources not at all', () => {
+test('imports are read correctly: types apart from code, and none from comments and quoted sources', () => {
   const text = [
     "import type { A } from '../store/a.ts'",
     "import { type B, type C } from './b.ts'",

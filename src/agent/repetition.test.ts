@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRepetitionGuard } from './repetition.ts'
 
-/** What the guard says of each call of a sequence; the result is the same for the same letter. */
+/** The verdicts of the guard for a sequence of calls; the same letter has the same result. */
 function judged(sequence: string): string[] {
   const guard = createRepetitionGuard()
   return [...sequence].map(letter => guard({ id: 'x', name: 'shell', input: { command: letter } }, { output: { letter } }).kind)

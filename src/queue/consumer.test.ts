@@ -3,7 +3,7 @@ import { type Queue, QueueConsumer } from './consumer.ts'
 
 type Attempt = { item: number; signal: AbortSignal; end: PromiseWithResolvers<void> }
 
-/** A queue of these items whose attempts end when the test says so. */
+/** A queue of these items whose attempts end when the test releases them. */
 function testQueue(items: number[], concurrency: number) {
   const attempts: Attempt[] = []
   const queue: Queue<number> = {

@@ -75,7 +75,7 @@ test('for a repository without hints nothing is proposed', () => {
   expect(proposed({ 'notes.txt': 'hello' })).toMatchObject({ shown: [], to_prove: [], ecosystems: [] })
 })
 
-test('whatever the files hold, there is a proposal and no exception', () => {
+test('any files lead to a proposal, and never to an exception', () => {
   const names = [
     'package.json',
     'pyproject.toml',

@@ -106,7 +106,7 @@ test('an added file replaces one that exists, and a move its destination', async
   expect(await tree()).toEqual({ a: 'new\n', c: 'B\n' })
 })
 
-describe('a patch that does not apply changes nothing, and its message says where and why', () => {
+describe('a patch that does not apply changes nothing, and its message names the location and the reason', () => {
   const FIRST = ['*** Add File: new', '+x', '*** Delete File: gone', '*** Update File: ok', '-ok', '+OK']
   test.each([
     [

@@ -65,7 +65,7 @@ test('the end of a file of 40 MB can be read', async () => {
   expect(output).toMatchObject({ content: '4999999\n5000000\n', last_line: 5_000_000, total_lines: 5_000_000, truncated: false })
 })
 
-test('invalid UTF-8 is shown escaped and counted; a binary file is an error that says what to do', async () => {
+test('invalid UTF-8 is shown escaped and counted; a binary file is an error that names the fix', async () => {
   await box.write('latin1.txt', Buffer.from('gr\xfcn\nok\n', 'latin1'))
   expect((await box.call('read', { path: 'latin1.txt' })).text).toBe('gr\\xfcn\nok\n[1 bytes are not UTF-8 text and are shown as \\xNN.]')
   await box.sh('head -c 5000 /usr/bin/env > binary')

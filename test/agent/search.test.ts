@@ -113,7 +113,7 @@ describe('what is found', () => {
   })
 })
 
-describe('an error says what is wrong', () => {
+describe('an error names the mistake', () => {
   test.each([
     ['an open group', { pattern: 'foo(bar' }, 'Error: Invalid pattern: missing closing parenthesis at position 8, after "foo(bar".'],
     ['an open class', { pattern: 'a[z' }, /^Error: Invalid pattern: .* at position 4, after "a\[z"\.$/],
@@ -139,7 +139,7 @@ test('catastrophic backtracking ends: at once without lookaround, at a limit wit
   expect({ status, text }).toEqual({ status: 'error', text: expect.stringContaining('match limit exceeded') })
 })
 
-test('many matches are cut at the stated limit, and the result says how many there are', async () => {
+test('many matches are cut at the stated limit, and the result has their number', async () => {
   await box.sh('mkdir many && seq 1 3000 | sed s/^/match/ > many/list')
   const { output, text, result } = await box.call('search', { pattern: 'match', path: 'many' })
   expect(output).toMatchObject({ count: 400, total: 3_000, truncated: true })

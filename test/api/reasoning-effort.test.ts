@@ -48,7 +48,7 @@ test('a run keeps its effort when settings change, until a resume or an update c
   await setOrganization(null)
 })
 
-test('400: an effort that is none is named, with those that are, and nothing of the request is kept', async () => {
+test('400: an invalid effort is named, with the valid ones, and nothing is stored', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   const before = await contents(app)
   for (const reasoning_effort of ['hgih', 'HIGH', '', 3, true, ['high'], {}]) {

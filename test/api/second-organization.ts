@@ -51,7 +51,7 @@ export async function addOrganization({ db }: { db: Database }, name: string): P
   return { org_id, user_id, token }
 }
 
-/** The same with a repository that is not there any more and a queued run whose trace has one entry and which has a pull request, another token and a service user. */
+/** The same with a missing repository and a queued run whose trace has one entry and which has a pull request, another token and a service user. */
 export async function addTenant(app: { db: Database }, name = 'Other'): Promise<Tenant> {
   const { db } = app
   const { org_id, user_id, token } = await addOrganization(app, name)

@@ -87,7 +87,7 @@ describe('422', () => {
     ['a number given twice', 'GET', '/agent/runs?limit=1&limit=2', undefined, 'query.limit'],
     ['an id that is none', 'GET', '/agent/run/one', undefined, 'path.agent_run_id'],
   ]
-  test.each(cases)('%s, reported as a list of locations besides the message', async (_what, method, path, body, location) => {
+  test.each(cases)('%s, reported as a list of locations in addition to the message', async (_what, method, path, body, location) => {
     const before = await contents(app)
     const answer = await codegen.call(method, org + path, body)
     expectList(answer, location)

@@ -91,7 +91,7 @@ describe('exit codes', () => {
     expect(err).toContain('See "agentrun help')
   })
 
-  test('1 for what is refused, 3 for a service that is not there, 4 for a token that is missing or wrong', async () => {
+  test('1 for a refusal, 3 for an unreachable service, 4 for a missing or wrong token', async () => {
     expect(await runCli(['show', '424242'], { env: env() })).toEqual({ code: 1, out: '', err: 'agentrun: Agent run not found.\n' })
     expect(await runCli(['show', '1', '--org', '424242'], { env: env() })).toMatchObject({ code: 1 })
     const gone = await startAnswering({})

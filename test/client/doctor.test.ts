@@ -53,7 +53,7 @@ describe('problems with their fix:', () => {
     expect((await doctor({ AGENTRUN_URL: 'http://no-such-name.invalid' })).at(-1)).toMatchObject({ check: 'name', state: 'broken' })
   })
 
-  test('something else that listens there, and https where there is none', async () => {
+  test('another server at the address, and https without a TLS server', async () => {
     await using other = await startAnswering({ body: { hello: 'there' } }, response => response.writeHead(404).end('<html>'))
     for (let i = 0; i < 2; i++)
       expect((await doctor({ AGENTRUN_URL: other.base_url })).at(-1)).toMatchObject({

@@ -11,7 +11,7 @@ export type NpmRegistry = AsyncDisposable & { npmrc: string; lockfile(name: stri
 /** Local names bypass the proxy. */
 const ADDRESS = '127.0.0.2'
 
-/** Version 1.0.0 of packages, by their files; nothing of them is known besides. */
+/** Version 1.0.0 of packages, by their files; the registry has no other metadata. */
 export async function startNpmRegistry(packages: Record<string, Record<string, string>>): Promise<NpmRegistry> {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-npm-'))
   const tarballs = new Map(

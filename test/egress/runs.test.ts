@@ -146,7 +146,7 @@ describe('what is refused', () => {
     expect(logs.at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER' })
   })
 
-  test('does not flood the trace, whatever is tried', async () => {
+  test('does not flood the trace, regardless of the number of attempts', async () => {
     await set('organization', { mode: 'allowlist' })
     const end = ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'
     const define_send =

@@ -7,7 +7,7 @@ import { startEgress } from './start-egress.ts'
 /** Names of the test are on this machine: the operator's choice makes them reachable. */
 const names = { 'a.example': ['127.0.0.1'], 'b.example': ['127.0.0.1'] }
 
-it('what is allowed comes through whole, in plain and by a tunnel, with bodies both ways', async () => {
+it('allowed traffic passes unchanged, in plain and through a tunnel, with bodies in both directions', async () => {
   const listener = (request: IncomingMessage, answer: ServerResponse) => {
     let size = 0
     request.on('data', chunk => (size += chunk.length))
@@ -79,7 +79,7 @@ it('E88: of a name with a forbidden address none is connected to, whichever come
   expect(requested).toHaveLength(lists.length)
 })
 
-it('E141: addresses where clouds keep the keys of machines stay closed, whatever the operator allows and however they are written', async () => {
+it('E141: addresses where clouds keep the keys of machines stay closed, regardless of the rules and of their notation', async () => {
   const addresses = [
     '169.254.169.254',
     'fd00:ec2::254',
@@ -103,7 +103,7 @@ it('a name that no rule allows is not resolved', async () => {
   expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['GET not_allowed', 'CONNECT not_allowed'])
 })
 
-it('E90: a tunnel whose greeting is to another host is closed, and so is one that holds no TLS', async () => {
+it('E90: a tunnel whose greeting is to another host is closed, and so is one without TLS', async () => {
   const received: string[] = []
   await using server = await listen(
     createServer(socket => socket.on('data', chunk => received.push(chunk.toString('latin1'))).on('error', () => {})),
@@ -124,7 +124,7 @@ it('E90: a tunnel whose greeting is to another host is closed, and so is one tha
   expect(received).toEqual([])
 })
 
-it('E91: a rule for reading lets nothing be written, and no tunnel be opened', async () => {
+it('E91: a rule for reading permits no write and no tunnel', async () => {
   const received: string[] = []
   await using server = await servePlain((request, answer) => {
     received.push(`${request.method} ${request.url}`)
@@ -146,7 +146,7 @@ it('E91: a rule for reading lets nothing be written, and no tunnel be opened', a
   expect(egress.refusals.map(({ method, reason }) => `${method} ${reason}`)).toEqual(['POST method', 'DELETE method', 'CONNECT method'])
 })
 
-it('headers of the connection stay on it, and the authority is the host', async () => {
+it('hop-by-hop headers are not forwarded, and the authority is the host', async () => {
   let seen: string[] = []
   await using server = await servePlain((request, answer) => {
     seen = request.rawHeaders

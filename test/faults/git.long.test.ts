@@ -10,7 +10,7 @@ type Remote = AsyncDisposable & { app: CodingApp; remote: { away: boolean; reque
 
 /**
  * The service with a remote over HTTP that can be taken away: then every connection to it is cut. `write`: what the agent does.
- * `away_after`: it goes away when the agents of that many runs have done their work, before any of them may push it.
+ * `away_after`: it becomes unavailable when the agents of that many runs are done, before any of them may push.
  */
 async function startWithRemote(write: (n: number) => string, away_after = 0, env: Record<string, string> = {}): Promise<Remote> {
   const stack = new AsyncDisposableStack()

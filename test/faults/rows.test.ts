@@ -59,7 +59,7 @@ const proved: Record<number, [file: string, words: string][]> = {
   28: [['faults/git', 'row 28']],
   29: [
     ['git/mirrors', 'a repository over the size limit is refused'],
-    ['git/mirrors', 'a shallow repository is taken as it is'],
+    ['git/mirrors', 'a shallow repository is mirrored as it is'],
     ['runs/bounds', 'ends the run when its fetch times out'],
   ],
   30: [

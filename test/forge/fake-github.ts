@@ -16,11 +16,11 @@ export type Fault =
   | { kind: 'primary_limit'; seconds: number }
   | { kind: 'secondary_limit'; seconds: number }
   | { kind: 'redirect'; to: string }
-  /** Done, and not answered before `until` is. */
+  /** Executed, but answered only after `until` resolves. */
   | { kind: 'hold'; until: Promise<unknown> }
   /** Something else happens first. */
   | { kind: 'after'; work: () => unknown }
-  /** Something before it, or another server, answers. */
+  /** A proxy or another server responds. */
   | { kind: 'other'; type: string; text: string }
   | { kind: 'graphql'; errors: { type?: string; message: string }[] }
 
@@ -40,7 +40,7 @@ export type FakeGitHub = AsyncDisposable & {
   play(name: string, ...faults: Fault[]): void
   /** Resolves when an operation is requested the next time, before the response. */
   requestOf(name: string): Promise<void>
-  /** Takes back all tokens of installations. */
+  /** Revokes all tokens of installations. */
   revokeTokens(): void
   count(name: string): number
   /** How many requests count against the rate limit: all but those that GitHub confirmed as unchanged. */
@@ -168,7 +168,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     send(answered)
   }
 
-  /** A sentence is what is wrong with the request. */
+  /** A text describes the error of the request. */
   function rest(found: ReturnType<typeof findOperation>, url: URL, text: string, login: string): Answered | string {
     if (!found) return `no operation for ${url.pathname}`
     const body = text === '' ? undefined : (JSON.parse(text) as unknown)

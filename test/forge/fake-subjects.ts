@@ -29,7 +29,7 @@ export type FakeSubject = {
 export const sentAt = (state: FakeState, { review_id, created_at }: { review_id: number; created_at: string }): string =>
   state.reviews.find(({ id }) => id === review_id)?.submitted_at ?? created_at
 
-/** Issues and pull requests, and whatever has a comment: each changes by all that happens to it, and a remark is there when it is sent. */
+/** Issues and pull requests, and whatever has a comment: each change updates its time, and a remark appears when its review is sent. */
 export function subjectsOf(state: FakeState): FakeSubject[] {
   const of = (number: number) => {
     const pull = state.pulls.find(one => one.number === number)

@@ -48,7 +48,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
     const { draft: _draft, ...object } = whole('PullRequest', {
       ...{ id: 1_000 + pull.number, number: pull.number, title: pull.title, body: pull.body, state: pull.state, user: whole('User', BOT) },
       ...{ html_url: `${state.origin}/${state.owner}/${state.repo}/pulls/${pull.number}`, merged, created_at: WHEN, updated_at: WHEN },
-      // Said no of drafts, as by Gitea.
+      // False for drafts, as in Gitea.
       ...{ mergeable: pull.state === 'open' && !isDraft(pull), merged_at: merged ? WHEN : null },
       ...{ base: end(pull.base, pull.base, state.sha(pull.base)) },
       head: end(pull.head, head === null ? `refs/pull/${pull.number}/head` : pull.head, head, pull.of_fork ? 2 : 1),
@@ -104,7 +104,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
         if (to !== undefined && pull.merged_sha !== null) return no(412, 'cannot change state of this pull request, it was already merged')
         if (to === 'open' && pull.state === 'closed' && taken(pull.head, pull.base)) return exists(pull.head, pull.base)
         if (base && state.sha(base) === null) return no(404, `new base '${base}' not exist`)
-        // An empty title is none.
+        // An empty title is ignored.
         Object.assign(pull, {
           ...(title && { title }),
           ...(body !== undefined && { body }),

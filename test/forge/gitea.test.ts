@@ -133,7 +133,7 @@ test('a merge names the head that was read, and returns the merge commit', async
   expect(await failureOf(forge.updatePullRequest(repo, 100, { state: 'closed' }))).toMatchObject({ code: 'conflict', http_status: 412 })
 })
 
-test('statuses are checks, the newest of each context, in the words of the port', async () => {
+test('statuses are checks, the newest of each context, in the terms of the port', async () => {
   gitea.set.most_per_page = 3
   const sha = gitea.state.sha('one') ?? ''
   const setStatus = (context: string, state: 'pending' | 'success' | 'failure' | 'error' | 'warning', target_url?: string) =>

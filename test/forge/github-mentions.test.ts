@@ -178,7 +178,7 @@ test('a response that is too large is unreadable', async () => {
   await expect(narrow.getSubject(repo, 7)).rejects.toMatchObject({ code: 'answer', retryable: false })
 })
 
-test('GraphQL that is limited, or does not know what went wrong, is so in our words', async () => {
+test('errors of GraphQL, limited or unspecific, are mapped to the errors of the port', async () => {
   open(7, 1, 0, '@agent please')
   const play = (type?: string) => github.play('POST /graphql', { kind: 'graphql', errors: [{ ...(type && { type }), message: 'no' }] })
   for (const type of ['RATE_LIMITED', 'FORBIDDEN', 'UNDEFINED_FIELD', undefined]) play(type)

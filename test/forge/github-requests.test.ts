@@ -63,7 +63,7 @@ test('an app signs in for the installation of the repository, keeps its token, a
   expect((await forge.gitCredentials(repo)).password).not.toBe(password)
 }, 20_000)
 
-test('git is given no token that is about to end', async () => {
+test('git gets no token that is about to expire', async () => {
   await using short = await startFakeGitHub({ token_ms: 5 * 60_000 })
   const { id, private_key } = short.app
   const forge = githubForge({ ...settings(), origin: short.url, credentials: { app_id: id, private_key, installation_id: 77 } })

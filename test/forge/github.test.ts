@@ -121,7 +121,7 @@ test('where check runs are refused, statuses and the workflow runs of GitHub Act
   expect(await byToken().listChecks(repo, sha)).toMatchObject({ checks: [{ name: 'ci/deploy' }], gaps: [] })
 })
 
-test('what is refused for lack of a permission is a gap; a rate limit, an error and a repository that is not there are not', async () => {
+test('a refusal for lack of a permission is a gap; a rate limit, an error and a missing repository are not', async () => {
   const sha = fake().state.sha('one') ?? ''
   for (const name of [RUNS, WORKFLOWS, STATUSES]) fake().state.refused.add(name)
   expect(await byToken().listChecks(repo, sha)).toMatchObject({

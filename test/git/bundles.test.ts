@@ -68,7 +68,7 @@ test('a sound bundle is seen by its own run alone until it was pushed, and in th
   expect(left.flat().filter(name => name.startsWith('incoming'))).toEqual([])
 })
 
-test('of what a run has, only the commit that was pushed and what leads to it enter the mirror', async () => {
+test('only the pushed commit of a run and its ancestors enter the mirror', async () => {
   await using set = await ready()
   const refused = await commitFiles(set.work, 'refused', { 'key.txt': 'a secret' })
   await take(set, await makeBundle(set, refused), refused)
@@ -94,7 +94,7 @@ test('the remains of a killed import are removed by the next one, an active impo
   expect((await readdir(checkpoints)).filter(name => name.startsWith('incoming'))).toEqual(['incoming-young'])
 })
 
-test('the same bundle can be taken twice, and a later one builds on it', async () => {
+test('the same bundle can be imported twice, and a later one builds on it', async () => {
   await using set = await ready()
   const first = await commitFiles(set.work, 'one', { a: 'a' })
   const file = await makeBundle(set, first)
@@ -105,7 +105,7 @@ test('the same bundle can be taken twice, and a later one builds on it', async (
   expect(await hasCommit(set.fixture.host, ofRun(set), second)).toBe(true)
 })
 
-test('an empty file stands for a commit that the mirror has, and for no other', async () => {
+test('an empty bundle is accepted only for a commit that the mirror has', async () => {
   await using set = await ready()
   const file = join(set.fixture.dir, 'empty')
   await writeFile(file, '')
@@ -164,7 +164,7 @@ const evil: [what: string, sign: string, make: (set: Ready, blob: string, subtre
   ],
 ]
 
-describe('a bundle is refused, and nothing of it stays, when it holds', () => {
+describe('a bundle is refused, and nothing of it is kept, when it contains', () => {
   test.each(evil)('%s (%s)', async (_, sign, make) => {
     await using set = await ready()
     const before = await contents(set)

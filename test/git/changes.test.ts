@@ -98,7 +98,7 @@ test('a patch never holds NUL or broken characters', async () => {
   expect(patch).not.toContain('\0')
 })
 
-test('a head that left the base behind has only changes of its own, by whatever way it parted', async () => {
+test('a diverged head has only its own changes, regardless of how it diverged', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const first = await runText(source, 'git', ['rev-parse', 'HEAD'])
@@ -167,7 +167,7 @@ test('commits are listed oldest first, with their files; merges by their first p
   expect(await listCommits(fixture.host, repo.id, null, base)).toMatchObject([{ sha: base, message: 'first', files: ['README.md'] }])
 })
 
-test('a commit that the mirror has not is an error, not an empty change', async () => {
+test('a commit that the mirror lacks is an error, not an empty change', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const repo = localRepository(source)

@@ -40,7 +40,7 @@ test('a change made in a workspace arrives on the branch of the remote, and is r
   expect(await runText(bare, 'git', ['rev-parse', `refs/heads/${workspace.input.branch}`])).toBe(head_sha)
 })
 
-test('a push that a hook of the remote refuses is rejected in the words of the remote', async () => {
+test('a push that a hook of the remote refuses is rejected with the message of the remote', async () => {
   await using fixture = await openGitFixture()
   const bare = await makeBare(join(fixture.dir, 'remote.git'), await makeRepository(join(fixture.dir, 'source')))
   await addHook(bare, 'pre-receive', 'echo "branches need a ticket number" >&2; exit 1')

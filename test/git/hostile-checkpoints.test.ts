@@ -19,7 +19,7 @@ async function restored(fixture: CheckpointTest, command: string): Promise<strin
   return found.join()
 }
 
-test('repositories within the workspace are kept as files, however deep and whatever their state', async () => {
+test('repositories within the workspace are kept as files, at any depth and in any state', async () => {
   await using fixture = await startCheckpointTest(files)
   const text = await restored(
     fixture,
@@ -46,7 +46,7 @@ test('a submodule that the agent fills is kept with its files, one that it leave
   })
 })
 
-test('the broken, the deleted and the lying .git of the agent lose nothing but its commits', async () => {
+test('a broken, deleted or forged .git of the agent loses only its commits', async () => {
   await using fixture = await startCheckpointTest(files)
   const lying = await fixture.after(`echo new > new.txt; echo ${'2'.repeat(40)} > .git/refs/heads/agent/run-7-task`)
   expect(lying).toMatchObject({ head: null, left_out: [] })
@@ -148,7 +148,7 @@ test('files become folders and links and back, and odd names are names', async (
   expect(back).toContain('./README.md=file')
 })
 
-test('a name by which git could be fooled is left out, and files by which submodules are configured are kept as they are', async () => {
+test('a name that could mislead git is left out, and files that configure submodules are kept unchanged', async () => {
   await using fixture = await startCheckpointTest(files)
   const odd =
     await fixture.after(`mkdir -p 'sub/git~1'; echo x > 'sub/git~1/config'; printf '[submodule "x"]\\n\\tpath = ../..\\n\\turl = -evil\\n' > .gitmodules

@@ -30,7 +30,7 @@ async function fill(bare: string, commits: number, files_each: number, bytes_eac
   if (code !== 0) throw new Error(`fast-import ended with ${code}`)
 }
 
-test('a repository with 20,000 files is cloned, changed through and through, and delivered', async () => {
+test('a repository with 20,000 files is cloned, changed in every file, and delivered', async () => {
   await using fixture = await openGitFixture()
   const bare = await makeBare(join(fixture.dir, 'remote.git'))
   await fill(bare, 1, 20_000, 40)

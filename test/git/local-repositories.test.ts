@@ -135,7 +135,7 @@ test('a folder that is not a repository is reported as such, without a trace of 
   expect((await runText(fixture.host.mirrors, 'ls', [])).split('\n').filter(name => name.endsWith('.git'))).toEqual([])
 })
 
-test('a branch that the remote has checked out is refused, in its own words', async () => {
+test('a branch that the remote has checked out is refused, with the message of the remote', async () => {
   await using fixture = await openGitFixture()
   const path = await makeRepository(join(fixture.dir, 'source'))
   await runText(path, 'git', ['checkout', '-q', '-b', BRANCH])

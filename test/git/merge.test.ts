@@ -31,7 +31,7 @@ describe('fetchBranches', () => {
     expect(await requested).toMatchObject({ head_sha })
   })
 
-  test('a branch that is not there, was deleted, is only a tag or can be no name is null', async () => {
+  test('a missing branch, a deleted one, a tag and an invalid name are null', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     await set.git('tag', 'release', 'main')
@@ -99,7 +99,7 @@ describe('createMerge', () => {
     expect(await set.merge()).toMatchObject({ kind: 'made' })
   })
 
-  test('a head that the base holds already is nothing to merge', async () => {
+  test('a head that the base already contains is nothing to merge', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     await run(set.work, 'git', ['push', '-q', 'origin', 'topic:main'])
@@ -129,7 +129,7 @@ describe('createMerge', () => {
     expect(await set.merge()).toEqual({ kind: 'conflict', files: ['a.txt'] })
   })
 
-  test('branches without a common commit are refused in words', async () => {
+  test('branches without a common commit are refused with a message', async () => {
     await using set = await ready()
     await run(set.work, 'git', ['checkout', '-q', '--orphan', 'topic'])
     await commitFiles(set.work, 'elsewhere', { z: 'z' })

@@ -212,7 +212,7 @@ test('a repository over the size limit is refused, leaves nothing behind, and th
   expect(await mirrorState(fixture.host, repo.id)).toBeNull()
 })
 
-test('objects that could fool a checkout are refused, and sloppy ones of old histories are not', async () => {
+test('objects that could mislead a checkout are refused, and malformed ones of old histories are not', async () => {
   await using fixture = await openGitFixture()
   const evil = await makeRepository(join(fixture.dir, 'evil'))
   const blob = await runText(evil, 'git', ['hash-object', '-w', '--stdin'], { input: 'payload' })
@@ -237,7 +237,7 @@ test('objects that could fool a checkout are refused, and sloppy ones of old his
   expect(await refreshMirror(fixture.host, localRepository(old))).toMatchObject({ changed: true })
 })
 
-test('a shallow repository is taken as it is', async () => {
+test('a shallow repository is mirrored as it is', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   await commitFiles(source, 'second', { 'b.txt': 'b' })
@@ -250,7 +250,7 @@ test('a shallow repository is taken as it is', async () => {
   expect(await runText(mirrorPath(fixture.host, repo.id), 'git', ['log', '--format=%s', 'main'])).toBe('second')
 })
 
-test('a SHA-256 repository is refused in words', async () => {
+test('a SHA-256 repository is refused with a message', async () => {
   await using fixture = await openGitFixture()
   const source = join(fixture.dir, 'source')
   await run('/', 'git', ['init', '-q', '-b', 'main', '--object-format=sha256', source])

@@ -22,7 +22,7 @@ describe('findMerge', () => {
     expect(await isAncestor(set.fixture.host, set.repo.id, heads.head_sha, heads.base_sha)).toBe(false)
   })
 
-  test('an attempt that arrived is the merge, a squash too, and whatever came after it', async () => {
+  test('an attempt that arrived is found as the merge, also a squash, and also after later commits', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     const { base_sha } = await set.fetch()

@@ -7,7 +7,7 @@ import { hasCommit, resolveRef } from '../../src/git/read/revisions.ts'
 import { isRefName } from '../../src/git/refs/ref-name.ts'
 import { commitFiles, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
-test('branches, tags and SHAs are found; what is none of them is null', async () => {
+test('branches, tags and SHAs are found; any other name is null', async () => {
   await using fixture = await openGitFixture()
   const source = await makeRepository(join(fixture.dir, 'source'))
   const first = await runText(source, 'git', ['rev-parse', 'HEAD'])
@@ -126,7 +126,7 @@ test('files of a commit are read, links within the tree followed, long ones cut'
   expect((await readFilesAt(fixture.host, repo.id, 'f'.repeat(40), ['CLAUDE.md'], 10)).size).toBe(0)
 })
 
-test('names are judged as git judges them', async () => {
+test('names are validated like in git', async () => {
   const names = [
     'main',
     'a/b',

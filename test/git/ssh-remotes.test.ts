@@ -60,7 +60,7 @@ test('a key that is not accepted and a host that is not the known one are named 
   }
 })
 
-test('ssh is led to the address that was checked, under the name it is known by', async () => {
+test('ssh connects to the checked address, with the host key of its name', async () => {
   const { fixture, calls } = await folderWithSsh(false, 'exit 255')
   await using _ = fixture
   await expect(refreshMirror(fixture.host, { id: 1, kind: 'ssh', url: 'git@140.82.121.3:a/b' })).rejects.toMatchObject({ name: 'GitError' })

@@ -118,7 +118,7 @@ test.each([COMPATIBLE, GOOGLE])('$name gets no marks, and no field that a server
   for (const body of await bodiesOf(protocol, 2)) expect(JSON.stringify(body)).not.toMatch(/cache/)
 })
 
-describe('Claude behind a gateway of chat completions, when AGENTRUN_MODELS says so', () => {
+describe('Claude behind a gateway of chat completions, when AGENTRUN_MODELS enables it', () => {
   const choice = { id: 'openai-compatible/anthropic/claude-opus-5', settings: { cache_marks: true } }
   type ChatMessage = { role: string; content: unknown; cache_control?: unknown }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 type Block = { cache_control?: unknown }
 type Body = { tools?: unknown[]; system: Block[]; messages: { content: Block[] }[] }
 
-/** How many blocks before a mark Claude looks for a cached beginning (its documentation of prompt caching). */
+/** The number of blocks before a mark in which Claude finds a cached prefix (its documentation of prompt caching). */
 const LOOKBACK = 20
 const CHARACTERS_A_TOKEN = 4
 

@@ -6,7 +6,7 @@ import { forbidOutput } from './silence.ts'
 
 forbidOutput()
 
-/** What a request says about thinking, in the words of each wire format. */
+/** The fields of a request about thinking, in each wire format. */
 function thinkingIn(body: Record<string, unknown> = {}): Record<string, unknown> {
   const { thinking, output_config, reasoning, reasoning_effort, generationConfig } = body
   const google = (generationConfig as { thinkingConfig?: unknown } | undefined)?.thinkingConfig
@@ -81,7 +81,7 @@ describe('the tokens that thinking needs', () => {
   })
 
   const model = { context_tokens: 200_000, max_output_tokens: 64_000, reasoning_effort: 'high' } as const
-  test('a request asks for what text and thinking need, the model allows and the window leaves', () => {
+  test('a request has the output limit that text and thinking need, the model allows and the window leaves', () => {
     expect(outputLimit(model, null, 10_000)).toBe(64_000)
     expect(outputLimit(model, 'low', 10_000)).toBe(40_000)
     expect(outputLimit(model, 'none', 10_000)).toBe(32_000)

@@ -24,7 +24,7 @@ const paths = {
 const price = { input: '1', cached: '0.1', cache_write: '1.25', output: '4' }
 
 describe.each(model_apis.map(api => ({ api })))('a model of AGENTRUN_MODELS with $api', ({ api }) => {
-  test('is called at its address, by its name there, with its key, and costs what its entry says', async () => {
+  test('is called at its address, by its name there, with its key, at the price of its entry', async () => {
     const usage = { input: 1_000_000, output: 100_000, cached: 500_000 }
     await using server = await servers[api](() => ({ text: 'ok', usage }))
     const settings: ModelSettings = { api, base_url: server.base_url, api_key: KEY, name: 'prod', price, context_tokens: 64_000 }

@@ -10,7 +10,7 @@ export const KEY = 'secret-key-0123456789'
 
 /** `modelOf` gets a model from the same catalog, as each turn of a run does. */
 type Connected = AsyncDisposable & { server: FakeServer; model: Model; modelOf(id: string): Model }
-/** `settings`: what AGENTRUN_MODELS says about the model. */
+/** `settings`: the settings of the model in AGENTRUN_MODELS. */
 type Choice = { id?: string; settings?: ModelSettings }
 export type Protocol = {
   name: string

@@ -1,6 +1,6 @@
 /**
  * Regular expressions as a backtracking engine runs them, with every step counted: what a duration would only suggest. It knows what the
- * patterns of the service use, and throws on anything else. No captures, no back references; what looks behind is one character.
+ * patterns of the service use, and throws on anything else. No captures, no back references; a lookbehind is one character.
  */
 export type Node =
   | { kind: 'char'; accepts(char: string): boolean; source: string }
@@ -201,7 +201,7 @@ class Parser {
     return { kind: 'char', source, accepts: this.#flags.includes('i') ? either : accepts }
   }
 
-  /** One character, or a class that a letter stands for. */
+  /** One character, or a class such as `\d`. */
   #single(in_class: boolean): Node & { kind: 'char' } {
     const char = this.#source[this.#at++] ?? ''
     if (char !== '\\') return this.#char(char, one => one === char)

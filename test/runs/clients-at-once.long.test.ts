@@ -9,7 +9,7 @@ const seed = Number(process.env.TEST_SEED ?? 1)
 const CLIENTS = 6
 const REQUESTS = 50
 
-/** Every move of specification.md#run-status, written out once more. */
+/** Every move of specification.md#run-status, repeated independently of the code. */
 const edges: Record<RunStatus, RunStatus[]> = {
   queued: ['starting', 'paused', 'cancelling', 'failed'],
   starting: ['running', 'queued', 'paused', 'cancelling', 'failed'],

@@ -49,7 +49,7 @@ const pull = (of = number) =>
 const label = (user: string, given: boolean, { of = number, at = ago(0), name = 'agent-bot' } = {}) =>
   github.state.labelings.push({ id: ++id, number: of, user, label: name, given, at })
 
-/** Each poll reads the last minutes once more, and would consume the recorded responses. */
+/** Each poll reads the last minutes again, and would consume the recorded responses. */
 const forget = () => {
   const { issues, pulls, comments, labelings } = github.state
   for (const all of [issues, pulls, comments, labelings]) all.length = 0
@@ -180,7 +180,7 @@ test('requests of users without write access, of bots, edited ones, old ones and
   await rows(app, `update repositories set mentions_since = now() - interval '1 year' where id = $1`, [repo_id])
 }, 90_000)
 
-test('the pull request of a run requests nothing, whatever the agent wrote there; another one of the same account does', async () => {
+test('the pull request of a run requests nothing, regardless of its text; another one of the same account does', async () => {
   const of_run = 'agent/run-1-x'
   github.state.permissions.set('agent-bot', 'write')
   const { id: run_id } = await createRun(app, { prompt: 'x', repo_id })

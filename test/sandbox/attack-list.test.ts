@@ -71,7 +71,7 @@ const tried: [numbers: number[], ...proofs: Proof[]][] = [
   [[90, 91, 93], traffic('E90'), traffic('E91'), ['test/egress/caps', 'E93']],
 ]
 
-/** What the list does not have, numbered on from its last: what is tried, and where. */
+/** Attacks beyond the list, numbered after its last: what is tried, and where. */
 const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [131, 'a credential that nobody needs, carried out in plain HTTP', ['test/secrets/canary', 'in a request of plain HTTP']],
   [132, 'ten thousand connections, heads without an end, bytes that drip', ['test/egress/floods', 'E132']],
@@ -80,12 +80,12 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [135, 'a template poisoned by way of a layer on it', ['test/runs/same-repository', 'C135']],
   [136, 'two organizations with the same repository', ['test/runs/same-repository', 'D136']],
   [137, 'a value as the name of everything that has one', ['test/secrets/elsewhere', 'E137']],
-  [138, 'named pipes in the place of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/hostile-git', 'D138']],
+  [138, 'named pipes instead of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/hostile-git', 'D138']],
   [139, 'limits set for process 1', ['test/sandbox/hostile', 'A139']],
   [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
-  [141, 'what clouds tell a machine, by addresses that carry others', traffic('E141')],
-  [142, 'a disk filled where nobody counts: closed folders, files without a name', ['test/sandbox/disk-bound', 'B142']],
-  [143, 'what the kernel has for the whole machine or for a user', ['test/sandbox/hostile', 'A143']],
+  [141, 'metadata services of clouds, by addresses that embed others', traffic('E141')],
+  [142, 'a disk filled outside of the count: closed folders, files without a name', ['test/sandbox/disk-bound', 'B142']],
+  [143, 'limits of the kernel per machine or per user', ['test/sandbox/hostile', 'A143']],
   [
     144,
     'a value between colours, struck over, in UTF-16 or in base32',
@@ -94,7 +94,7 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   ],
 ]
 
-/** What has nothing to be tried on, and why. */
+/** Attacks without a target, and why. */
 const without: Record<number, string> = {
   56: 'the host extracts no archive: whatever is unpacked is unpacked inside',
   73: 'the host clones from no workspace: a bundle leaves it',

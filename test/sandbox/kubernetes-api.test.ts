@@ -76,7 +76,7 @@ it('reports which server does not respond, or that the token is rejected', async
   rmSync(token_file)
 })
 
-it('takes an answer that is cut off, or is none of the cluster, for none', async () => {
+it('ignores a response that is cut off, or not from the cluster', async () => {
   server.disturb({ matches: creates, status: 200, body: '<html>' })
   expect((await create()).metadata.uid).toMatch(/-/)
   expect(server.calls.filter(creates)).toHaveLength(2)

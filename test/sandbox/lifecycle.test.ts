@@ -143,7 +143,7 @@ it('keeps what an earlier sandbox of the run wrote into the workspace, and nothi
   expect((await second.shell('cat file; ls -A /tmp ~')).text).toBe('kept\n/home/agent:\n\n/tmp:\n')
 })
 
-it('keeps the home folder too where it is given one, and git goes by our settings and the agent’s', async () => {
+it('keeps a given home folder too, and git uses our settings and those of the agent', async () => {
   const workspace = created.makeWorkspace('with-home')
   const home = created.makeWorkspace('home')
   await using first = await startSandbox(created.driver, workspace, { home })

@@ -65,7 +65,7 @@ it('never runs a command that was aborted before', async () => {
   expect((await box.separate('ls ran')).exit_code).toBe(2)
 })
 
-it('B46: ends a command when its shell has, whatever holds its output open', async () => {
+it('B46: ends a command when its shell ends, even if a process holds its output open', async () => {
   expect(await box.shell('sleep 1010 & echo done')).toMatchObject({ status: 'exited', exit_code: 0, text: 'done\n' })
   expect(await box.separate('sleep 1011 & echo done')).toMatchObject({ status: 'exited', exit_code: 0, text: 'done\n' })
   expect((await box.shell('jobs')).text).toContain('sleep 1010')

@@ -28,10 +28,10 @@ export const sandbox_user = ensureServiceUsers().sandbox
 export type EngineOfTests = { name: 'docker' | 'podman'; socket: string; image?: string; runtime?: string } | ClusterOfTests
 const engine: EngineOfTests | undefined = process.env.SANDBOX_TEST_ENGINE ? JSON.parse(process.env.SANDBOX_TEST_ENGINE) : undefined
 
-/** What differs from driver to driver, and nothing else does. */
+/** All differences between the drivers. */
 export const promises = {
   driver: engine?.name ?? 'bubblewrap',
-  /** Who everything inside is. */
+  /** The user of all processes inside. */
   uid: engine ? (sandbox_user?.uid ?? process.getuid?.() ?? 0) : 1000,
   /** What it sees of the machine's devices and of the kernel's files about itself. */
   sys: engine === undefined ? 'none' : engine.name === 'kubernetes' ? 'read-only' : 'empty',

@@ -46,7 +46,7 @@ test("a repository's secret overrides the organization's of the same name, even 
   expect(output(logs)).toBe(`${digest}\nno SHUT\n`)
 })
 
-test('what the sandbox goes by is not for a secret, also when one of that name is stored', async () => {
+test('a secret never sets a reserved variable of the sandbox, also when one of that name is stored', async () => {
   await set('TRICK', value('trick'))
   const location = { organization_id: app.org_id, scope: 'organization', name: 'BASH_ENV' }
   const { key_id, sealed } = createSealer(ownSecretKey(app.data_dir)).seal(location, value('trick'))

@@ -50,7 +50,7 @@ test('a run that does not search for it never sees it, for every command about i
   expect(JSON.stringify(logs)).not.toContain('canary')
 })
 
-test('one that is carried into a file of the run is not pushed, and known again by the next owner', async () => {
+test('one in a file of the run is not pushed, and recognized by the next owner', async () => {
   const { id, ended, alarms } = await run(shell(`cp ${FILE} mine.txt`))
   expect(ended).toMatchObject({
     status: 'failed',

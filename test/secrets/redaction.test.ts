@@ -66,7 +66,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const found = (where: string, text: string) =>
   Object.entries(secrets).flatMap(([name, value]) => formsIn(text, value).map(form => `${where}: ${form} of ${name}`))
 
-test('the run ends well, and its commands had the values', () => {
+test('the run completes, and its commands had the values', () => {
   expect(run, JSON.stringify(logs.at(-1))).toMatchObject({ status: 'completed' })
   for (const entry of logs) LogEntry.strict().parse(entry)
   const file = logs.find(entry => entry.tool_name === 'edit')
@@ -83,14 +83,14 @@ test('F127 no page of the trace, no run object and no list holds a value in any 
   expect(found('list', JSON.stringify(list.body))).toEqual([])
 })
 
-test('what passed live holds none, also where one came in two pieces', () => {
+test('live output contains none, also when a value arrives in two pieces', () => {
   expect(frames).toContain('"event":"output"')
   expect(frames).toContain('start [redacted:PLAIN_KEY] end')
   expect(found('frames', frames)).toEqual([])
   for (const value of [ODD, PLAIN]) expect(frames).not.toContain(`start ${value.slice(0, 3)}`)
 })
 
-test('what the model was sent again holds none', () => {
+test('later requests to the model contain none', () => {
   const requests = app.model.requests.map(request => JSON.stringify(request.body)).join('\n')
   expect(requests).toContain('[redacted:ODD_KEY]')
   expect(found('requests', requests)).toEqual([])

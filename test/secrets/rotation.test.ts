@@ -111,7 +111,7 @@ test('interrupted in the middle it continues where it was, and values set meanwh
   expect(await opened(createSealer(third))).toEqual({ ...all(), OWN_59: 'newer' })
 })
 
-test('a service with the new key opens what it sealed before by the previous one', async () => {
+test('a service with the new key decrypts values of the previous key', async () => {
   const env = { AGENTRUN_WORKER_CONCURRENCY: '0', DATABASE_URL: app.database_url }
   const keys = { AGENTRUN_SECRET_KEY: first.toString('hex'), AGENTRUN_SECRET_KEY_PREVIOUS: third.toString('hex') }
   await using node = await startApp({ ...env, ...keys })

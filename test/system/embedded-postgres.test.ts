@@ -129,7 +129,7 @@ test('row 10: a server that is killed is started again with its rows, and one th
   expect(lines).toHaveLength(2)
 })
 
-test('row 16: a server that cannot be started is tried again until it can, and a stop ends that too', async () => {
+test('row 16: a server that cannot be started is retried until it starts, and a stop ends the retries', async () => {
   const hidden = join(data_dir, 'hidden')
   const breakIt = async (postgres: { pid: number }) => {
     renameSync(join(cluster, 'global'), hidden)

@@ -14,7 +14,7 @@ const lock_and_stay = `
   console.log('locked')
   setInterval(() => {}, 1000)`
 
-test('a second service on one data folder, by whatever path, is refused with one line that names the first', async () => {
+test('a second service on one data folder, by any path, is refused with one line that names the first', async () => {
   using folder = temporaryFolder()
   symlinkSync(folder.path, join(folder.path, 'alias'))
   await using first = await lockDataFolder(folder.path)

@@ -5,5 +5,5 @@ import { ensureServiceUsers } from '../../src/system/users.ts'
 const [, , data_dir = ''] = process.argv
 const postgres = await startEmbeddedPostgres({ data_dir, user: ensureServiceUsers().database, log: () => {} })
 process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)
-// The server is a child: its end is waited for for ever.
+// The server is a child: the process waits for its end.
 await new Promise(() => {})

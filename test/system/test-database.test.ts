@@ -8,7 +8,7 @@ async function connect(url: string): Promise<pg.Client & AsyncDisposable> {
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-test('two test databases do not see each other and leave nothing in the server', async () => {
+test('two test databases are isolated from each other and leave nothing in the server', async () => {
   const names: string[] = []
   {
     await using first = await createTestDatabase()

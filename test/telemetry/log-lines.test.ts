@@ -29,7 +29,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const requests = () => app.logs.filter(line => line.message === 'request')
 
-test('every request is one line: operation, status, duration, whose, and the id that its answer carries', async () => {
+test('every request is one line: operation, status, duration, user, and the id in its response', async () => {
   const answer = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
   const refused = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, { authorization: 'Bearer nobody' })
   const nowhere = await app.call('GET', '/v1/nowhere')

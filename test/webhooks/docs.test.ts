@@ -14,17 +14,17 @@ import { temporaryFolder } from '../temporary-folder.ts'
 const text = readFileSync(join(clone, 'docs/how-to/webhooks.md'), 'utf8')
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
 
-test('the message of the page is one, and that of the reference', () => {
+test('the message of the page is valid, and equal to that of the reference', () => {
   expect(WebhookMessage.strict().parse(JSON.parse(block('json')))).toEqual(exampleMessage)
 })
 
-test('the page names every event, the attempts as they come, and how much of an answer is sent', () => {
+test('the page names every event, the schedule of attempts, and the limit of an answer', () => {
   for (const name of webhook_events) expect(text).toContain(`| \`${name}\` |`)
   expect(text).toContain(`| seconds | ${RETRY_SECONDS.join(' | ')} |`)
   expect(text).toContain(`the first ${message_limits.result_chars.toLocaleString('en')} characters`)
 })
 
-test('F121 the receiver of the page takes what is signed, also with two secrets, and nothing that is altered, old or another’s', async () => {
+test('F121 the receiver of the page accepts signed messages, also with two secrets, and no altered, old or foreign ones', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'verify.mjs')
   writeFileSync(file, block('js'))

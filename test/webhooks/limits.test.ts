@@ -31,7 +31,7 @@ const restingHook = () =>
   ])
 
 describe('the queue of an organization', () => {
-  test('has an end: what comes on top is in the ledger as failed, and can be sent from there', async () => {
+  test('is limited: further deliveries are in the ledger as failed, and can be sent from there', async () => {
     const run = await createRun(app, { prompt: 'Look' })
     await put(run.id, MAX_PENDING)
     await restingHook()
@@ -55,7 +55,7 @@ describe('the queue of an organization', () => {
 })
 
 describe('the ledger', () => {
-  test('forgets what was over a month ago, or earlier where runs are kept for less, with its attempts', async () => {
+  test('deletes deliveries after a month, or earlier with a shorter retention of runs, with their attempts', async () => {
     const run = await createRun(app, { prompt: 'Look' })
     await put(run.id, 3, `state = 'failed', next_attempt_at = null, finished_at = now() - make_interval(days => event_seq::int * 10 + 1)`)
     await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) select organization_id, id, 1 from webhook_deliveries')
@@ -70,7 +70,7 @@ describe('the ledger', () => {
     expect(await rows(app, 'select count(*) as n from webhook_attempts')).toEqual([{ n: 1 }])
   })
 
-  test('what waits for a webhook that is switched off is given up after its day', async () => {
+  test('deliveries of a disabled webhook are given up after a day', async () => {
     const run = await createRun(app, { prompt: 'Look' })
     await setHook(app, receiver.url, { enabled: false })
     await put(run.id, 2, 'give_up_at = now() - make_interval(secs => 1) where event_seq = 1')
@@ -80,7 +80,7 @@ describe('the ledger', () => {
       [2, 'pending', null],
       [1, 'failed', 'the webhook was switched off until it was too late'],
     ])
-    // Nothing waits behind it for ever.
+    // Later deliveries do not wait behind it.
     await setHook(app, receiver.url)
     await untilDeliveries(app, all => all[0]?.state === 'delivered')
   })
@@ -102,7 +102,7 @@ describe('the ledger', () => {
 })
 
 describe('what is sent and shown', () => {
-  test('holds no value of a secret, also of one that was set after it was written', async () => {
+  test('contains no value of a secret, also of one that was set later', async () => {
     await setHook(app, receiver.url)
     const value = 'a-value-that-nobody-else-is-to-see'
     const run = await createRun(app, { prompt: 'Look', title: `Use ${value}`, metadata: { key: value } })

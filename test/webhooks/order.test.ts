@@ -85,7 +85,7 @@ test('an event that is written while the one before it is settled is not lost, i
   ])
 })
 
-test('what comes behind one that waits has no time, and is not claimed, by whatever process', async () => {
+test('a delivery behind a waiting one has no due time, and no process claims it', async () => {
   await hookThatRests()
   for (let n = 0; n < 3; n++) await event()
   expect((await claim()).map(({ n }) => n)).toEqual([1])

@@ -154,7 +154,7 @@ describe('F122 a receiver that', () => {
     expect(outcomes[2]?.error).toMatch(/HPE_|HEADER/)
   }, 30_000)
 
-  test('speaks no HTTP, hangs up, or is not there', async () => {
+  test('does not use HTTP, disconnects, or is unreachable', async () => {
     const other = await rawServer(socket => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9\r\n'))
     const hang_up = await rawServer(socket => void socket.on('error', () => {}).once('data', () => socket.destroy()))
     const gone = new URL(await rawServer(() => {}))
@@ -209,7 +209,7 @@ describe('F122 a receiver that', () => {
     expect(await send(receiver.url)).toMatchObject({ status: 429, retry_after: 90, answer: 'slow down' })
   })
 
-  test('answers what no database holds: it is kept as text', async () => {
+  test('responds with text that a database cannot store: it is stored with replacements', async () => {
     const receiver = await receiverOf((_request, response) => response.end(Buffer.from('a\0b\xff\ud83d', 'latin1')))
     const { answer } = await send(receiver.url)
     expect(answer?.isWellFormed()).toBe(true)

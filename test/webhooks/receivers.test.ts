@@ -31,7 +31,7 @@ describe('the rotation of a secret', () => {
     return (await receiver.until(before + 1)).at(-1)
   }
 
-  test('signs beside it for a day, the newest first; set without one both stay, with null there is none', async () => {
+  test('keeps the old secret for a day, the newest first; without a secret both are kept, with null there is none', async () => {
     const [a, b] = [secret(), secret()]
     await setHook(app, receiver.url, { ...only, secret: a })
     signs(await reported(), [a])
@@ -70,7 +70,7 @@ describe('the rotation of a secret', () => {
 })
 
 describe('a receiver that is away', () => {
-  test('F122 rests after failures in a row, is tried with one message, and gets all that wait when it is back', async () => {
+  test('F122 rests after failures in a row, is tried with one message, and gets all waiting ones when it is back', async () => {
     receiver.answers = [503]
     await setHook(app, receiver.url, only)
     const ids: number[] = []
@@ -174,7 +174,7 @@ test('F122 429 is retried no earlier than requested', async () => {
 })
 
 describe('a webhook that is switched off', () => {
-  test('gets what waits when it is switched on again, in its order', async () => {
+  test('gets the waiting deliveries when it is enabled again, in order', async () => {
     receiver.answers = [503]
     await setHook(app, receiver.url)
     const { id } = await createRun(app, { prompt: 'Look' })

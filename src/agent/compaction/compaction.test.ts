@@ -111,7 +111,7 @@ test('the summary of the service names changed files, commands, failures and an 
   expect(text).not.toContain('- gone.ts\n')
 })
 
-test('a rebuilt conversation has the compaction, its refusal and its tokens, whatever notices a fork leaves out', () => {
+test('a rebuilt conversation has the compaction, its refusal and its tokens, regardless of the notices that a fork leaves out', () => {
   const compaction = {
     cause: 'refused' as const,
     model: 'm',

@@ -51,7 +51,7 @@ describe('it stops', () => {
   test('when there is more to fix than before: checks, or findings in the commits', () => {
     expect(play([found('1', ['a']), found('2', ['a', 'b'])], thrice).stopped).toMatchObject({ because: 'findings_grew' })
     expect(play([found('1', ['a']), found('2', ['a'], { findings: 1 })], thrice).stopped).toMatchObject({ because: 'findings_grew' })
-    // Fewer failing checks are progress, whatever is found besides.
+    // Fewer failing checks are progress, regardless of other findings.
     expect(play([found('1', ['a', 'b']), found('2', ['a'], { findings: 9 })], thrice).stopped).toBe(null)
   })
 
@@ -77,7 +77,7 @@ describe('it continues', () => {
   })
 })
 
-describe('whatever is found', () => {
+describe('for any findings', () => {
   const names = ['a', 'b', 'c', 'd']
   const anything = fc.array(
     fc.record({

@@ -35,7 +35,7 @@ test('a template without a heading for the description has it on top', () => {
   expect(fillTemplate('<!-- only a hint', 'Rounds.')).toBe('Rounds.')
 })
 
-test('a heading in a block of code is none', () => {
+test('a heading in a block of code does not count', () => {
   expect(fillTemplate('```\n# Summary\n```\n## What\n', 'Rounds.')).toBe('```\n# Summary\n```\n## What\n\nRounds.')
 })
 

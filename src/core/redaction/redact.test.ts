@@ -108,7 +108,7 @@ describe.each([
     expect([...text].map(piece => stream.push(piece)).join('') + stream.end()).toBe(whole)
   })
 
-  test('as bytes, whatever is around it', () => {
+  test('as bytes, in any surroundings', () => {
     const bytes = Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from(value), Buffer.from([200, 0])])
     expect(Buffer.from(redactor.bytes(bytes))).toEqual(
       Buffer.concat([Buffer.from([0, 255, 254]), Buffer.from(`[redacted:${name}]`), Buffer.from([200, 0])]),

@@ -13,7 +13,7 @@ const parts: PreparedFrom = {
   toolchain: 't',
 }
 
-test('the same parts have one key in whatever order they come', () => {
+test('the same parts have one key in any order', () => {
   const turned = { ...parts, variables: { B: '2', A: '1' }, manifests: parts.manifests.toReversed() }
   expect(preparedEnvironmentKey(turned)).toBe(preparedEnvironmentKey(parts))
   expect(preparedEnvironmentKey(parts)).toMatch(/^[0-9a-f]{32}$/)

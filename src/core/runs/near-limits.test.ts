@@ -38,7 +38,7 @@ test('a notice is of one limit as it is: raised, or nearer, it is another one', 
   expect(new Set(keys).size).toBe(3)
 })
 
-test('the agent gets what is left, and is told to end only when almost nothing is', () => {
+test('the agent gets what is left, and the advice to end only when almost nothing is left', () => {
   expect(noticeText([near_steps(8, 10)])).toMatch(/budget max_steps: 8 of 10\nDo what matters most first/)
   expect(noticeText([near_steps(9, 10)])).toMatch(/final answer now/)
 })

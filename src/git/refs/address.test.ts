@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { publicAddresses } from './address.ts'
 
-test('a host that resolves to a private address is refused, whatever it is called', async () => {
+test('a host that resolves to a private address is refused, regardless of its name', async () => {
   await expect(publicAddresses('localhost', 5_000)).rejects.toMatchObject({
     code: 'unreachable',
     message: expect.stringContaining('private'),

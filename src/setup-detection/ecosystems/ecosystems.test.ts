@@ -162,7 +162,7 @@ test('Go, Rust, Java, Ruby, PHP and C by their manifests; vendored packages are 
   expect(proposed({ 'meson.build': '', 'a.c': '' }).shown).toEqual(['meson setup build', 'meson compile -C build'])
 })
 
-test('a build of C that the rules know is tested by the rules, and a folder that is not there is not gone into', () => {
+test('a build of C that the rules know is tested by the rules, and a missing folder is not entered', () => {
   const ci = 'jobs:\n  t:\n    steps:\n      - run: cmake -B x\n      - run: ctest\n        working-directory: x\n      - run: ctest -V\n'
   const found = proposed({ 'CMakeLists.txt': 'enable_testing()', 'a.c': '', '.github/workflows/ci.yml': ci })
   expect(found.proofs).toEqual([['test: ctest --test-dir build --output-on-failure --no-tests=error', 'build: cmake --build build']])

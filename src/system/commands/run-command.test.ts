@@ -44,7 +44,7 @@ test('a command that is stopped leaves no process, though it ignores the first s
   if (stdout.length > 0) expect(await waitUntil(() => !isAlive(Number(stdout)), 5_000)).toBe(true)
 })
 
-test('a program that is not there', async () => {
+test('a missing program', async () => {
   expect(await runCommand({ program: '/no/such', args: [], cwd: '/', env, max_output_bytes: 1 }).done).toMatchObject({
     code: null,
     start_error: expect.stringContaining('ENOENT'),

@@ -12,7 +12,7 @@ type Mount = {
   TmpfsOptions?: { SizeBytes: number; Mode: number }
 }
 
-/** Why a container is not started, in the words of the kubelet. */
+/** Why a container is not started, as a message of the kubelet. */
 export class Waiting extends Error {
   readonly reason: string
   constructor(reason: string, message: string) {
@@ -70,7 +70,7 @@ export function volumeMounts(spec: PodSpec, container: Container, claims: Record
     let path = root
     for (const part of subPath.split('/').filter(Boolean)) {
       path = join(path, part)
-      // As the kubelet does: a folder for a path that is not there, and never a link.
+      // As the kubelet does: a folder for a missing path, and never a link.
       if (!existsSync(path)) mkdirSync(path, { mode: 0o750 })
       if (part === '..' || lstatSync(path).isSymbolicLink())
         throw new Waiting(

@@ -3,7 +3,7 @@ import type { IPod } from 'kubernetes-models/v1/Pod'
 const ALLOWED_VOLUMES = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret']
 const SAFE_SYSCTLS = ['kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.ip_unprivileged_port_start']
 
-/** What the pod security standard "restricted" has against a pod, in the words of its own controls. */
+/** The violations of the pod security standard "restricted" by a pod, by the names of its controls. */
 export function restrictedViolations({ spec }: IPod): string[] {
   if (!spec) return ['no spec']
   const containers = [...spec.containers, ...(spec.initContainers ?? [])]

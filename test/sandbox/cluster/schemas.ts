@@ -31,7 +31,7 @@ type Validator = ((data: unknown) => boolean) & {
 export type KubernetesObject = { apiVersion: string; kind: string; metadata: { name: string; namespace?: string } }
 
 /**
- * What the API server would not take, or silently drop: wrong and missing values, and fields that no schema knows. Those are found by
+ * What the API server would refuse, or silently drop: wrong and missing values, and fields that no schema knows. Those are found by
  * watching the validator: it reads every field that it knows, so an unread member is no field.
  */
 export function schemaFaults(object: KubernetesObject): string[] {

@@ -27,7 +27,7 @@ test('a read is one line with the token as a variable', () => {
   ])
 })
 
-test('a write sends the example as JSON, whatever quotes are in it', () => {
+test('a write sends the example as JSON, with any quotes in it', () => {
   const argv = argumentsOf(commandOf('createAgentRun'))
   expect(argv.slice(0, 4)).toEqual(['-sS', '-X', 'POST', 'http://service.test/v1/organizations/1/agent/run'])
   expect(JSON.parse(argv.at(-1) ?? '')).toMatchObject({ repo_id: 1 })

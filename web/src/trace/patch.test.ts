@@ -5,7 +5,7 @@ const file = (path: string) => ({ path, old_path: null, status: 'modified' as co
 const part = (path: string, body = '@@ -1 +1 @@\n-a\n+b\n') =>
   `diff --git a/${path} b/${path}\nindex 1..2 100644\n--- a/${path}\n+++ b/${path}\n${body}`
 
-test('every file gets its own part of the patch, whatever their order', () => {
+test('every file gets its own part of the patch, in any order', () => {
   const patch = part('b.txt') + part('a dir/a.txt')
   const files = filePatches({ files: [file('a dir/a.txt'), file('b.txt')], patch })
   expect(files.map(({ patch }) => patch)).toEqual([part('a dir/a.txt'), part('b.txt')])
