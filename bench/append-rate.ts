@@ -36,15 +36,15 @@ export async function appendRate(): Promise<string> {
   let written = 0
   let n = 0
   for (const writers of WRITERS) {
-    const figures: { append: Rate[]; baseline: Rate[] } = { append: [], baseline: [] }
+    const results: { append: Rate[]; baseline: Rate[] } = { append: [], baseline: [] }
     for (let round = 0; round < ROUNDS; round++) {
-      figures.baseline.push(await rateOf(writers, SECONDS, () => plain(db), database.pid))
+      results.baseline.push(await rateOf(writers, SECONDS, () => plain(db), database.pid))
       const wal = await walPosition(db)
-      figures.append.push(await rateOf(writers, SECONDS, async run => refuse(await step(run, n++)), database.pid))
-      entries += figures.append.at(-1)?.times.length ?? 0
+      results.append.push(await rateOf(writers, SECONDS, async run => refuse(await step(run, n++)), database.pid))
+      entries += results.append.at(-1)?.times.length ?? 0
       written += (await walPosition(db)) - wal
     }
-    lines.push(rateLine(`${writers} writers, each on its run`, figures.append, figures.baseline, 'entries'))
+    lines.push(rateLine(`${writers} writers, each on its run`, results.append, results.baseline, 'entries'))
   }
   const after = await sizes(db)
   const each = (name: keyof typeof after) => Math.round((after[name] - before[name]) / entries)

@@ -21,16 +21,16 @@ export async function claims(): Promise<string> {
 
   const lines = ['claims: baseline is one update of one row by its key, fsynced, by as many connections']
   for (const claimers of CLAIMERS) {
-    const figures: { claim: Rate[]; baseline: Rate[] } = { claim: [], baseline: [] }
+    const results: { claim: Rate[]; baseline: Rate[] } = { claim: [], baseline: [] }
     const workers = openAll(database, claimers)
     for (let round = 0; round < ROUNDS; round++) {
       await emptyQueue(db)
       await fillQueue(db, large, 10_000)
       await fillQueue(db, small, 100)
-      figures.baseline.push(await rateOf(claimers, SECONDS, n => updateOne(workers[n], n), database.pid))
-      figures.claim.push(await rateOf(claimers, SECONDS, n => claimOne(workers[n]), database.pid))
+      results.baseline.push(await rateOf(claimers, SECONDS, n => updateOne(workers[n], n), database.pid))
+      results.claim.push(await rateOf(claimers, SECONDS, n => claimOne(workers[n]), database.pid))
     }
-    lines.push(rateLine(`${claimers} claimers, 10,100 queued`, figures.claim, figures.baseline, 'claims'))
+    lines.push(rateLine(`${claimers} claimers, 10,100 queued`, results.claim, results.baseline, 'claims'))
   }
   const costs: number[] = []
   for (const length of LENGTHS) {

@@ -27,17 +27,17 @@ export async function heartbeats(): Promise<string> {
   }
   const update = (id: number) => db.query({ name: 'bench_update', text: 'update bench_baseline set n = n + 1 where id = $1', values: [id] })
 
-  const figures: Record<string, Rate[]> = { baseline: [], 'a beat with the time worked': [], 'a beat without it': [] }
+  const results: Record<string, Rate[]> = { baseline: [], 'a beat with the time worked': [], 'a beat without it': [] }
   const written: Record<string, number[]> = {}
   for (let round = 0; round < ROUNDS; round++)
-    for (const [name, rates] of Object.entries(figures)) {
+    for (const [name, rates] of Object.entries(results)) {
       const before = await walPosition(db)
       const work = (worker: number) => (name === 'baseline' ? update(worker) : beat(name === 'a beat without it' ? 0 : 1_000))
       const rate = await rateOf(BEATERS, SECONDS, work, database.pid)
       rates.push(rate)
       written[name] = [...(written[name] ?? []), ((await walPosition(db)) - before) / rate.times.length]
     }
-  const { baseline = [], ...beats } = figures
+  const { baseline = [], ...beats } = results
   const { rows: hot } = await db.query<{ hot: number }>({
     text: `select round(100.0 * n_tup_hot_upd / nullif(n_tup_upd, 0))::int as hot from pg_stat_user_tables where relname = 'runs'`,
   })

@@ -32,16 +32,16 @@ export async function logPage(): Promise<string> {
   await using bare = await startBare(page)
   const spent = { bare: [] as number[], first: [] as number[] }
 
-  const figures = { bare: [] as number[], first: [] as number[], last: [] as number[] }
+  const results = { bare: [] as number[], first: [] as number[], last: [] as number[] }
   const cost = { first: [] as number[], last: [] as number[] }
   for (let round = 0; round < ROUNDS; round++) {
     const [bare_rate, bare_cpu] = await measured(bare.pid, () => throughput(bare.url, {}, load))
     const [first_rate, first_cpu] = await measured(service.pid, () => throughput(`${logs}?skip=0&limit=100`, headers, load))
-    figures.bare.push(bare_rate)
-    figures.first.push(first_rate)
+    results.bare.push(bare_rate)
+    results.first.push(first_rate)
     spent.bare.push(bare_cpu)
     spent.first.push(first_cpu)
-    figures.last.push(await throughput(`${logs}?skip=${ENTRIES - 100}&limit=100`, headers, load))
+    results.last.push(await throughput(`${logs}?skip=${ENTRIES - 100}&limit=100`, headers, load))
     // Each page once: none is in memory yet.
     for (let n = 0; n < 20; n++) {
       const skip = (round * 20 + n + 1) * 3
@@ -49,11 +49,11 @@ export async function logPage(): Promise<string> {
       cost.last.push(await took(`${logs}?skip=${ENTRIES - 100 - skip}&limit=100`, headers))
     }
   }
-  const ratio = median(figures.first) / median(figures.bare)
+  const ratio = median(results.first) / median(results.bare)
   const late = median(cost.last) / median(cost.first)
   return [
     `log-page: 100 entries of 2 KB (${Math.round(page.length / 1024)} KiB), ${load.connections} connections`,
-    ...Object.entries(figures).map(([name, values]) => `  ${name.padEnd(6)} median ${median(values).toFixed(0).padStart(6)} requests/s`),
+    ...Object.entries(results).map(([name, values]) => `  ${name.padEnd(6)} median ${median(values).toFixed(0).padStart(6)} requests/s`),
     `  target: skip 0 ≥ 0.5 of bare: ${ratio >= 0.5 ? 'met' : 'MISSED'}; it is ${ratio.toFixed(2)}`,
     `  processor time of the server for each: ${median(spent.first).toFixed(3)} ms, bare ${median(spent.bare).toFixed(3)} ms`,
     `  a page that is not in memory: ${median(cost.first).toFixed(2)} ms at the beginning, ${median(cost.last).toFixed(2)} ms at the end`,

@@ -13,7 +13,7 @@ import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
 
-/** `npm run bench` measures all, `npm run bench -- <name>` one. A figure is only printed: noise of a machine must not fail a build. */
+/** `npm run bench` measures all, `npm run bench -- <name>` one. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'step-overhead': stepOverhead,

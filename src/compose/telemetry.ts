@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Config } from '../config.ts'
 import { workerState } from '../service/runs/worker-state.ts'
 import type { Database } from '../store/database.ts'
-import { runFigures } from '../store/runs/run-metrics.ts'
+import { runMetrics } from '../store/runs/run-metrics.ts'
 import { webhookMetrics } from '../store/webhooks/webhook-outcomes.ts'
 import { createInstruments, type Instruments } from '../telemetry/instruments.ts'
 import { measurer } from '../telemetry/measure.ts'
@@ -77,7 +77,7 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
     port: config.AGENTRUN_METRICS_PORT,
     instruments,
     measure: measurer(instruments, {
-      runs: () => runFigures(db),
+      runs: () => runMetrics(db),
       workers: () => workerState(db),
       webhooks: () => webhookMetrics(db),
       connections: () => ({ total: db.pool.totalCount, idle: db.pool.idleCount, waiting: db.pool.waitingCount }),

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../contract/runs/runs.ts'
 import type { Db } from '../database.ts'
 import { only } from '../database.ts'
 
-export type RunFigures = {
+export type RunMetrics = {
   /** Across all organizations; runs that have ended are not counted. */
   by_status: Partial<Record<RunStatus, number>>
   /** Runs that a worker may claim, and how long the oldest of them has waited. */
@@ -11,7 +11,7 @@ export type RunFigures = {
 }
 
 /** Returns the load of this database for the operator: no organization is named. */
-export async function runFigures(db: Db): Promise<RunFigures> {
+export async function runMetrics(db: Db): Promise<RunMetrics> {
   const [statuses, queue] = await Promise.all([
     db.query<{ status: RunStatus; runs: number }>({
       name: 'count_live_runs',

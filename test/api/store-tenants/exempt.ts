@@ -54,7 +54,7 @@ export const without: Record<string, string> = {
     deleteOldInvitations: 'the sweep of all',
     requireMigrated: 'the schema',
     migrateWhenThere: 'the schema',
-    runFigures: 'the operator',
+    runMetrics: 'the operator',
     voidSignInLinks: 'a user',
     recordSignIn: 'a user',
     getTokenUser: 'a token',
