@@ -104,6 +104,8 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
       const text = await response.text()
+      // Whatever a test expects: the cause of an internal error is in the log alone.
+      if (response.status === 500) console.error(method, path, ...logs.filter(({ level }) => level === 'error').slice(-3))
       return { status: response.status, headers: response.headers, body: parsed(text) }
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
