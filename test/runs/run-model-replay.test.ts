@@ -182,7 +182,7 @@ async function rowOf({ id, now }: World): Promise<Row> {
   const { rows } = await db.query<Stored>({
     text: `select status, status_reason, turn, epoch, owner, waiting_on is not distinct from 'ci' as of_checks, extract(epoch from lease_until - clock_timestamp())::float8 as lease_until,
         extract(epoch from deadline_at - clock_timestamp())::float8 as deadline_at, runnable_at is not null as claimable,
-        pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, pending_messages > 0 as unheard,
+        pause_requested_at is not null as pausing, recovering_since is not null as recovering, losses, pending_messages > 0 as has_unread_messages,
         resume_requested_at is not null as resume_requested
       from runs where id = $1`,
     values: [id],

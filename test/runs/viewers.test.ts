@@ -64,7 +64,7 @@ test('events of a run are published only while it has a viewer, from the moment 
     live.addText({ event: 'text', text })
   }
   // The texts end with "!", which no credential begins with: the redactor holds nothing back.
-  await publish('unheard!')
+  await publish('without viewer!')
   const seen = Promise.withResolvers<void>()
   const watch = viewers.seen.bind(viewers)
   viewers.seen = () => {
@@ -73,16 +73,20 @@ test('events of a run are published only while it has a viewer, from the moment 
   }
   await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
   await seen.promise
-  await publish('heard!')
+  await publish('with viewer!')
   const frames = await stream.until(
     all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
   )
   // A later viewer also gets the earlier entry: it is in the trace.
-  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([null, 'unheard!', 'heard!'])
+  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([
+    null,
+    'without viewer!',
+    'with viewer!',
+  ])
   const run_payload = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
-  const notifications = await ear.until(all => all.some(payload => payload.includes('"heard!"')) && all.includes(run_payload))
-  expect(notifications.filter(payload => payload.includes('unheard'))).toEqual([])
+  const notifications = await ear.until(all => all.some(payload => payload.includes('"with viewer!"')) && all.includes(run_payload))
+  expect(notifications.filter(payload => payload.includes('without viewer'))).toEqual([])
   expect(notifications[0]).toBe(`${run_payload}:{"event":"watched"}`)
   await heartbeat.stop()
   live.close()
