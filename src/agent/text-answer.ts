@@ -9,8 +9,8 @@ const MAX_EMPTY_ANSWERS = 2
 export type Verdict = { ends_turn: TurnEnding | null; notice: AnswerNotice | null; failure: LoopOutcome | null }
 
 /**
- * Judges an answer without tool calls. Text ends the turn (specification.md#logs). Marked as commentary by its provider it only announces
- * work: the agent is asked once to continue or to finish.
+ * Judges an answer without tool calls. Text ends the turn (specification.md#logs). Before any tool call of the turn, or marked as commentary by
+ * its provider, it may only announce work: the agent is asked once to continue or to finish.
  */
 export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelAnswer): Verdict {
   const { text, reasoning, finish_reason } = answer
@@ -18,7 +18,7 @@ export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelA
   if (finish_reason === 'refusal')
     return { ...none, failure: failedAgent('refused', `The model refused: ${text.slice(0, 2_000) || 'it gave no reason'}`) }
   if (finish_reason !== 'length' && text.trim() !== '') {
-    const announces = !model.scripted && !state.nudged && answer.commentary === true
+    const announces = !model.scripted && !state.nudged && (!state.called || answer.commentary === true)
     if (announces) return { ...none, notice: { message: CONTINUE, trouble: null, text } }
     return { ...none, ends_turn: { kind: 'answer', text, thought: reasoning } }
   }

@@ -44,7 +44,7 @@ const session: Record<string, FakeReply[]> = {
     { text: 'count.js now counts **two**.\n\n- a list\n- of things' },
   ],
   'Print much': [calls(shell('seq 1 60000'), shell('seq 1 5')), { text: 'Printed.' }],
-  'Write slowly': [{ raw: slowly() }],
+  'Write slowly': [calls(shell('true')), { raw: slowly() }],
 }
 
 const requests = new Map<string, number>()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { chatChunk } from '../model/fake-openai.ts'
 import { type FakeReply, type FakeScript, type SeenRequest, sse } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
-import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
+import { type CodingApp, finish, startCodingApp } from '../runs/coding-app.ts'
 
 const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
 
@@ -28,7 +28,7 @@ const limited = (seconds: number): FakeReply => ({
 const away = (status: number): FakeReply => ({ status, body: { error: { message: 'overloaded' } } })
 
 test('row 18: twelve runs with a Retry-After of a second honour it, none earlier and not in lockstep, and their traces report it before they wait', async () => {
-  const { script, times } = byRun((_prompt, n) => (n === 0 ? limited(1) : { text: 'Done.' }))
+  const { script, times } = byRun((_prompt, n) => (n === 0 ? limited(1) : finish('Done.')))
   await using app = await startCodingApp(script, ENV)
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => start(app, `run-${i}`)))
   for await (const { event, data } of followRun(app, ids[0] ?? 0))
@@ -50,7 +50,7 @@ test('row 18: twelve runs with a Retry-After of a second honour it, none earlier
 })
 
 test('row 18: a wait that the deadline of the run forbids is not begun: the run is failed/model_unavailable, and can be resumed', async () => {
-  const { script } = byRun((_prompt, n) => (n === 0 ? limited(600) : { text: 'Done.' }))
+  const { script } = byRun((_prompt, n) => (n === 0 ? limited(600) : finish('Done.')))
   await using app = await startCodingApp(script, { ...ENV, AGENTRUN_RUN_MAX_WALL_SECONDS: '60' })
   const id = await start(app, 'late')
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'model_unavailable', error: { code: 'rate_limited' } })
@@ -75,7 +75,7 @@ test('rows 19 to 23: after every failure of one call to a model server, the run 
     'twenty-megabytes': { raw: Array(320).fill(chatChunk({ content: 'x'.repeat(65_536) })) },
     'without-end': { raw: forEver() },
   }
-  const { script } = byRun((prompt, n) => (n === 0 ? (broken[prompt] ?? { text: '?' }) : { text: 'Done.' }))
+  const { script } = byRun((prompt, n) => (n === 0 ? (broken[prompt] ?? { text: '?' }) : finish('Done.')))
   // Longer than the streams without end keep the other calls waiting on a busy machine: theirs must not count as stalled.
   const patience = { AGENTRUN_MODEL_IDLE_SECONDS: '4', AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '4' }
   await using app = await startCodingApp(script, { ...ENV, ...patience })

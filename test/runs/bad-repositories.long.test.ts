@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { putRepository } from '../api/put-repository.ts'
 import { testFolder } from '../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
-import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
+import { answers, calls, finish, gitIn, makeRepository, shell, startCodingApp } from './coding-app.ts'
 
 test('an unreachable git URL: accepted, then failed as git_unavailable with the reason in the trace', async () => {
   await using app = await startCodingApp(answers(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
@@ -46,7 +46,7 @@ test('a missing base branch is refused at create; one that is newer than the mir
 })
 
 test('a turn starts from the newest commit of its branch on the remote, not from the one in the mirror', async () => {
-  await using app = await startCodingApp(answers({ text: 'one' }, calls(shell('cat late.txt')), { text: 'two' }))
+  await using app = await startCodingApp(answers(finish('one'), calls(shell('cat late.txt')), { text: 'two' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'warm the mirror' })).id)
   writeFileSync(join(app.repository, 'late.txt'), 'late\n')
   app.git('add', '.')

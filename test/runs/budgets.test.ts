@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { SeenRequest } from '../model/fake-server.ts'
 import { rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
-import { answers, type CodingApp, calls, PRICED, shell, startCodingApp } from './coding-app.ts'
+import { answers, type CodingApp, calls, finish, PRICED, shell, startCodingApp } from './coding-app.ts'
 
 const { model } = PRICED
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
@@ -11,7 +11,7 @@ const most = ({ body }: SeenRequest) => body.max_output_tokens as number
 const paused = (app: CodingApp, id: number) => awaitRun(app, id, run => run.status === 'paused')
 
 test('a call that may cost more than the rest of the budget is not made: the run pauses, reports what is spent, reserved and allowed, and continues after a top-up', async () => {
-  await using app = await startCodingApp(answers({ text: 'Paid for.' }))
+  await using app = await startCodingApp(answers(finish('Paid for.')))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.001' } })
   const run = await paused(app, id)
   expect(run).toMatchObject({ status_reason: 'budget', usage: { cost_usd: '0', input_tokens: 0 }, error: { code: 'budget' } })
@@ -44,7 +44,7 @@ test('a resume without a new budget is refused while the budget is used up, and 
 })
 
 test('an answer is limited to what the rest of the budget pays for', async () => {
-  await using app = await startCodingApp(answers({ text: 'Short.' }))
+  await using app = await startCodingApp(() => finish('Short.'))
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model })).id)
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.02' } })).id)
   const [free, bound] = app.model.requests.map(most)
@@ -66,7 +66,7 @@ test('the cost of a run never exceeds its budget, regardless of the length of it
 
 test('a call that broke off in the middle of its answer is counted in addition to the successful one', async () => {
   await using app = await startCodingApp(
-    (_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'At last.', usage: { input: 2_000, output: 100 } }),
+    (_request, n) => (n === 0 ? { stall: 'before_body' } : { ...finish('At last.'), usage: { input: 2_000, output: 100 } }),
     { AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1' },
   )
   const { id } = await createRun(app, { prompt: 'x', model })
@@ -79,7 +79,7 @@ test('a call that broke off in the middle of its answer is counted in addition t
 
 test('a call that is cut off before its first token is counted', async () => {
   await using app = await startCodingApp((_request, n) =>
-    n === 0 ? { raw: [': it begins\n\n'], after: 'cut' } : { text: 'At last.', usage: { input: 2_000, output: 100 } },
+    n === 0 ? { raw: [': it begins\n\n'], after: 'cut' } : { ...finish('At last.'), usage: { input: 2_000, output: 100 } },
   )
   const { id } = await createRun(app, { prompt: 'x', model })
   expect((await awaitEnd(app, id)).usage.output_tokens).toBe(1_100)
@@ -89,7 +89,7 @@ test('a refusal of the provider costs nothing', async () => {
   await using app = await startCodingApp((_request, n) =>
     n < 2
       ? { status: n === 0 ? 429 : 503, headers: { 'retry-after': '0' }, body: {} }
-      : { text: 'Now.', usage: { input: 2_000, output: 100 } },
+      : { ...finish('Now.'), usage: { input: 2_000, output: 100 } },
   )
   const { id } = await createRun(app, { prompt: 'x', model })
   expect((await awaitEnd(app, id)).usage).toMatchObject({ input_tokens: 2_000, output_tokens: 100, cost_usd: '0.00195' })
@@ -109,7 +109,7 @@ test("an organization's monthly budget is checked before each call, together wit
   const first = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 0) await first.promise
-    return { text: 'Paid.', usage: { input: 2_000, output: 100 } }
+    return { ...finish('Paid.'), usage: { input: 2_000, output: 100 } }
   })
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { budget_usd_per_month: 0.25 })
   const one = await createRun(app, { prompt: 'one', model })

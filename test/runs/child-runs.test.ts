@@ -7,7 +7,7 @@ import { insertToken } from '../../src/store/access/token-access.ts'
 import { type App, rows } from '../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from './await-run.ts'
 import { getRun, type Plays, playedBy, startRun, textOfRequest } from './child-script.ts'
-import { type CodingApp, calls, gitIn, makeRepository, PRICED, shell, startCodingApp } from './coding-app.ts'
+import { type CodingApp, calls, finish, gitIn, makeRepository, PRICED, shell, startCodingApp } from './coding-app.ts'
 
 const start = (plays: Plays, env: Record<string, string> = {}) => startCodingApp(playedBy(plays), { AGENTRUN_REPO_PATHS: tmpdir(), ...env })
 const runs = (app: App) => `/v1/organizations/${app.org_id}/agent/run`
@@ -133,7 +133,7 @@ test('children get at most the remaining budget of their parent, it is reserved 
     },
     '@child': async () => {
       await release.promise
-      return { text: 'Done.', usage }
+      return { ...finish('Done.'), usage }
     },
   })
   const { id } = await createRun(app, { prompt: '@parent', model: PRICED.model, budget: { max_cost_usd: '1', max_steps: 7 } })

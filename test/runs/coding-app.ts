@@ -87,6 +87,8 @@ export const answers =
   }
 
 export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeAnswer => ({ tool_calls })
+/** An answer that ends the turn, whether tools were called before or not. */
+export const finish = (answer: string): FakeAnswer => calls({ name: 'finish', arguments: { answer } })
 export const shell = (command: string, timeout_seconds?: number) => ({
   name: 'shell',
   arguments: { command, ...(timeout_seconds && { timeout_seconds }) },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
-import { answers, calls, shell, startCodingApp } from './coding-app.ts'
+import { answers, calls, finish, shell, startCodingApp } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
 const resumePath = (org_id: number) => `/v1/organizations/${org_id}/agent/run/resume`
@@ -86,7 +86,7 @@ test('an enqueued message becomes a turn of its own after this one', async () =>
   const enqueued = Promise.withResolvers<void>()
   await using app = await startCodingApp(async (_request, n) => {
     if (n === 0) await enqueued.promise
-    return { text: n === 0 ? 'one' : 'two' }
+    return finish(n === 0 ? 'one' : 'two')
   })
   const { id } = await createRun(app, { prompt: 'first' })
   await awaitRun(app, id, run => run.status === 'running')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../model/fake-server.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { answers, calls, PRICED, shell } from './coding-app.ts'
+import { answers, calls, finish, PRICED, shell } from './coding-app.ts'
 
 /** A message is durable before the response to it, and reaches the model once, regardless of worker failures (specification.md#journal, #create-and-resume). */
 
@@ -52,7 +52,7 @@ test.each(['steer', 'interrupt'])(
 )
 
 test('an enqueued message begins the next turn once, also when the worker of the current turn dies', async () => {
-  await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: `Answer ${n}.` }))
+  await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : finish(`Answer ${n}.`)))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'one' })
   await requested(cluster, 1)

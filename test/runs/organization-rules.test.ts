@@ -3,7 +3,7 @@ import { digest } from '../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../src/store/access/accounts.ts'
 import { insertToken } from '../../src/store/access/token-access.ts'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
-import { startCodingApp } from './coding-app.ts'
+import { finish, startCodingApp } from './coding-app.ts'
 
 const reported = (app: { model: { requests: { body: Record<string, unknown> }[] } }, n: number) =>
   JSON.stringify(app.model.requests[n]?.body)
@@ -11,7 +11,7 @@ const promptsOf = async (app: Parameters<typeof allLogs>[0], id: number, tool_na
   (await allLogs(app, id)).filter(entry => entry.tool_name === tool_name).map(entry => entry.tool_output.content)
 
 test('the rules of the organization reach the agent and the trace, and are repeated only after a change', async () => {
-  await using app = await startCodingApp(() => ({ text: 'done' }))
+  await using app = await startCodingApp(() => finish('done'))
   const set = (rules: string | null) => app.call('PATCH', `/v1/organizations/${app.org_id}`, { rules })
   const resume = async (id: number) => {
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
@@ -36,7 +36,7 @@ test('the rules of the organization reach the agent and the trace, and are repea
 })
 
 test("with enable_rules_detection off, the repository's instructions for agents are neither read nor shown", async () => {
-  await using app = await startCodingApp(() => ({ text: 'done' }))
+  await using app = await startCodingApp(() => finish('done'))
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { settings: { enable_rules_detection: false } })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
@@ -45,7 +45,7 @@ test("with enable_rules_detection off, the repository's instructions for agents 
 })
 
 test('the personal instructions of a user reach only the runs of that user', async () => {
-  await using app = await startCodingApp(() => ({ text: 'done' }))
+  await using app = await startCodingApp(() => finish('done'))
   await app.call('PATCH', '/v1/users/me', { custom_prompt: 'Answer in French.' })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)

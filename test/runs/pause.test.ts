@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from './await-run.ts'
-import { answers, type CodingApp, calls, makeRepository, shell, startCodingApp } from './coding-app.ts'
+import { answers, type CodingApp, calls, finish, makeRepository, shell, startCodingApp } from './coding-app.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
 const post = (app: CodingApp, verb: string, body: Record<string, unknown>) =>
@@ -32,7 +32,7 @@ test('a pause in the middle of a command interrupts it; the resume continues in 
 })
 
 test('a pause during a model call closes its connection; the resume repeats the call, with the messages sent since', async () => {
-  await using app = await startCodingApp((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'thought' }))
+  await using app = await startCodingApp((_request, n) => (n === 0 ? { stall: 'before_body' } : finish('thought')))
   const { id } = await createRun(app, { prompt: 'think hard' })
   await awaitRun(app, id, run => run.waiting_on === 'model' && app.model.requests.length === 1)
   await pause(app, id)
@@ -44,7 +44,7 @@ test('a pause during a model call closes its connection; the resume repeats the 
 
 test('a pause during the delay before a retry of the model takes effect immediately', async () => {
   await using app = await startCodingApp((_request, n) =>
-    n === 0 ? { status: 429, headers: { 'retry-after': '50' }, body: { error: { message: 'slow down' } } } : { text: 'later' },
+    n === 0 ? { status: 429, headers: { 'retry-after': '50' }, body: { error: { message: 'slow down' } } } : finish('later'),
   )
   const { id } = await createRun(app, { prompt: 'try' })
   await awaitRun(app, id, run => run.waiting_on === 'model_retry')

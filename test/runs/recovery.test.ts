@@ -70,7 +70,7 @@ test('row 4: kill -9 of the worker in a model call: the call is repeated, and bo
   first.child.kill('SIGKILL')
   await cluster.start('work')
   expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Second time.' })
-  expect(await stateOf(cluster, id)).toEqual(['model reissued', 'model committed'])
+  expect(await stateOf(cluster, id)).toEqual(['model reissued', 'model committed', 'model committed'])
   expect((await recoveryOf(cluster, id)).recoveries).toMatchObject([{ model_call_reissued: true, interrupted: [] }])
 }, 90_000)
 

@@ -2,6 +2,26 @@ import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, PRICED, shell, startCodingApp } from './coding-app.ts'
 
+const START = "I'll start by looking at the files."
+const ASKED = 'Continue, or call finish'
+
+test('text before any tool call does not end the run: the agent is asked once to continue or to finish, and the text stays in the trace', async () => {
+  await using app = await startCodingApp(answers({ text: START }, calls(shell('ls')), { text: 'Done.' }))
+  const { id } = await createRun(app, { prompt: 'look' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
+  expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(ASKED).length - 1)).toEqual([0, 1, 1])
+  const plans = (await allLogs(app, id)).filter(entry => entry.message_type === 'PLAN_EVALUATION')
+  expect(plans).toMatchObject([{ thought: START }])
+})
+
+test('text again is the answer, in a follow-up too', async () => {
+  await using app = await startCodingApp((_request, n) => ({ text: `Answer ${n}.` }))
+  const { id } = await createRun(app, { prompt: 'what is this?' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Answer 1.' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'and that?' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, result: 'Answer 3.' })
+})
+
 test('commentary between calls does not end the run, twice in a row it does', async () => {
   const commentary = { text: 'Now I fix it.', phase: 'commentary' as const }
   await using app = await startCodingApp(
