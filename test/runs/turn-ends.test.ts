@@ -3,13 +3,13 @@ import { allLogs, awaitEnd, createRun } from './await-run.ts'
 import { answers, calls, PRICED, shell, startCodingApp } from './coding-app.ts'
 
 const START = "I'll start by looking at the files."
-const ASKED = 'Continue, or call finish'
+const REQUEST = 'Continue, or call finish'
 
 test('text before any tool call does not end the run: the agent is asked once to continue or to finish, and the text stays in the trace', async () => {
   await using app = await startCodingApp(answers({ text: START }, calls(shell('ls')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
-  expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(ASKED).length - 1)).toEqual([0, 1, 1])
+  expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(REQUEST).length - 1)).toEqual([0, 1, 1])
   const plans = (await allLogs(app, id)).filter(entry => entry.message_type === 'PLAN_EVALUATION')
   expect(plans).toMatchObject([{ thought: START }])
 })
