@@ -3,6 +3,7 @@ import type { BackgroundRedactor } from '../core/redaction/background-redactor.t
 import type { LimitReached } from '../core/runs/budget-check.ts'
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from '../model/port.ts'
 import type { Conversation, TurnEnding } from './conversation.ts'
+import type { FolderInstructions } from './folder-instructions.ts'
 import type { LoopJournal } from './journal.ts'
 import type { Meter, PlannedCall } from './meter.ts'
 import type { RepetitionGuard } from './repetition.ts'
@@ -16,6 +17,7 @@ export type LoopInput = {
   /** Goes with every request of the run. */
   request: Pick<ModelRequest, 'reasoning_effort' | 'cache_key'>
   tools: ToolTable
+  folder_instructions: FolderInstructions
   conversation: Conversation
   journal: LoopJournal
   meter: Meter

@@ -3,6 +3,7 @@ import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import { mustCompact } from './compaction/compact-step.ts'
 import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
+import { deliverInstructions } from './folder-instructions.ts'
 import type { Signals } from './journal.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
@@ -37,11 +38,13 @@ export async function runToolCalls(input: LoopInput, state: LoopState, answered:
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
     const cut = last && call.input === null && answer.finish_reason === 'length'
-    const result = skipped ? notRun() : cut ? cutOff(call, answer) : await runCall(input, call, requested[i] ?? call, signal)
-    if (!skipped && ending === null) ending = endingOf(call, result)
+    const ran = skipped ? notRun() : cut ? cutOff(call, answer) : await runCall(input, call, requested[i] ?? call, signal)
+    if (!skipped && ending === null) ending = endingOf(call, ran)
     // A script may repeat itself as often as its author wants.
-    const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, result)
-    const message = toolMessage(call, noted(result, repetition))
+    const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
+    const delivered = await deliverInstructions(input, messages, call, ran)
+    const result = { ...ran, output: { ...ran.output, ...delivered } }
+    const message = toolMessage(call, { ...noted(ran, repetition), ...delivered })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
     const goes_on = last && ending === null && failure === null && !signal.aborted

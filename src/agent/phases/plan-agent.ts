@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type LeftOut, leftOutText } from '../../core/repositories/left-out.ts'
+import { instructionsSection, type RepositoryInstructions, skillsSection } from '../../core/repositories/repository-instructions.ts'
 
 const template = readFileSync(new URL('../prompts/plan-agent.md', import.meta.url), 'utf8')
-
-export type InstructionFile = { path: string; text: string; truncated: boolean }
-
-/** Files in which a repository speaks to agents: the first is the standard, the others count only where it is absent. */
-export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md', '.cursorrules'] as const
-/** Characters of instructions that are given to the agent. */
-export const INSTRUCTION_CHARS = 25_000
 
 const secretsText = (names: string[]) =>
   names.length === 0
@@ -52,7 +46,7 @@ export function planAgentInstructions(facts: {
   reachable: string[] | null
   organization_rules: string | null
   user_custom_prompt: string | null
-  instructions: InstructionFile | null
+  instructions: RepositoryInstructions | null
   left_out: LeftOut | null
 }): string {
   const workspace =
@@ -66,7 +60,8 @@ export function planAgentInstructions(facts: {
     ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],
     ['What the person who started the run wants of every run', facts.user_custom_prompt],
-    [`Instructions of the repository (${facts.instructions?.path})`, facts.instructions?.text],
+    ['Instructions of the repository', facts.instructions && instructionsSection(facts.instructions)],
+    ['Skills', facts.instructions && skillsSection(facts.instructions.skills)],
   ]
   return [template.trim(), ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
 }

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { folderOf, type InstructionText, instructionBlock } from './instruction-block.ts'
 
 type Output = Record<string, unknown>
 
@@ -8,10 +9,15 @@ export const isFailedResult = ({ status }: Output) => status === 'error' || stat
 
 /** Returns the result of one tool call as the model reads it. `output`: what the tool returned, as the journal has it. */
 export function toolResultText(tool_name: string, output: Output): string {
-  const { note, ...result } = output
-  if (typeof note !== 'string') return textOf(tool_name, result)
-  return Object.keys(result).join() === 'status' ? note : joined([textOf(tool_name, result), `[${note}]`])
+  const { note, instructions, ...result } = output
+  const blocks = Array.isArray(instructions) ? instructions.map(file => folderText(file as InstructionText)) : []
+  if (typeof note !== 'string') return joined([textOf(tool_name, result), ...blocks])
+  return Object.keys(result).join() === 'status' ? note : joined([textOf(tool_name, result), ...blocks, `[${note}]`])
 }
+
+/** Instructions of the repository that came with a result: where they count. */
+const folderText = (file: InstructionText) =>
+  `\n[These instructions of the repository count below ${folderOf(file.path)}, before those of the folders above.]\n${instructionBlock(file)}`
 
 function textOf(tool_name: string, output: Output): string {
   if (tool_name === actionTool.shell && typeof output.output === 'string') return shellText(output, output.output)

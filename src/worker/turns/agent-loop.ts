@@ -6,8 +6,10 @@ import { retryPolicy } from '../../agent/retry-policy.ts'
 import { createTokenEstimate } from '../../agent/token-estimate.ts'
 import { toolSpecs } from '../../agent/tool.ts'
 import { toolsOf } from '../../agent/tools/table.ts'
+import { errorText } from '../../core/log.ts'
 import { contextLimit } from '../../core/runs/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
+import { readFirst } from '../base/commit-notes.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress-of-run.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
@@ -36,7 +38,8 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
     run(current) {
       const stop = meter.watch()
       const context = { limit: () => contextLimit(turn.deps.compact_tokens, model), estimate }
-      return runLoop({ ...partsOf(turn, meter), ...callbacksOf(turn), context, instructions, conversation: current }).finally(stop)
+      const parts = { ...partsOf(turn, meter), ...callbacksOf(turn), folder_instructions: folderInstructions(turn, begun) }
+      return runLoop({ ...parts, context, instructions, conversation: current }).finally(stop)
     },
   }
 }
@@ -52,6 +55,19 @@ async function instructionsOf({ deps, writer, run, base, setup, secrets }: Agent
     reachable: await listReachable(deps, writer, base?.repository.id ?? null),
     ...instructions,
   })
+}
+
+function folderInstructions({ deps, base }: AgentTurn, { instructions: { instructions } }: Begun): LoopInput['folder_instructions'] {
+  if (base === null || instructions === null) return { folders: new Map(), read: async () => null }
+  const at = { repository_id: base.repository.id, sha: base.sha }
+  return {
+    folders: instructions.folders,
+    read: paths =>
+      readFirst(deps.git, at, paths).catch(error => {
+        deps.log('error', 'the instructions of a folder cannot be read; the run continues without them', { error: errorText(error) })
+        return null
+      }),
+  }
 }
 
 function partsOf(turn: AgentTurn, meter: TurnMeter) {

@@ -1,0 +1,84 @@
+import {
+  COPILOT_FILE,
+  FOLDER_FILES,
+  INSTRUCTION_CHARS,
+  type InstructionPaths,
+  instructionText,
+  isInstructionPath,
+  sortInstructionPaths,
+  withinChars,
+} from '../../core/repositories/instruction-files.ts'
+import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
+import type { RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
+import { type CursorRule, readCursorRule, readSkill, uniqueSkills } from '../../core/repositories/skill-files.ts'
+import type { InstructionText } from '../../core/text/instruction-block.ts'
+import type { GitHost } from '../../git/process/git-host.ts'
+import { listPaths } from '../../git/read/list-paths.ts'
+import { type FileAt, readFilesAt } from '../../git/read/read-files.ts'
+
+/** The instructions of a commit to agents, and what a clone of it lacks. */
+export type CommitNotes = { instructions: RepositoryInstructions | null; left_out: LeftOut | null }
+
+const LEFT_OUT_FILES = ['.gitmodules', '.gitattributes']
+/** Bytes of a file that are read: any character may take four. */
+const FILE_BYTES = INSTRUCTION_CHARS * 4
+const MAX_CACHED = 200
+const decoder = new TextDecoder('utf-8', { fatal: false })
+/** A commit never changes, and reading it costs milliseconds. */
+const cache = new Map<string, CommitNotes>()
+
+/** Reads from the mirror: the agent cannot have written there. GitError as of `readFilesAt`. */
+export async function commitNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
+  const key = `${repository_id}:${sha}`
+  const found = cache.get(key)
+  if (found !== undefined) return found
+  const notes = await readNotes(git, repository_id, sha)
+  for (const oldest of cache.size < MAX_CACHED ? [] : cache.keys().take(1)) cache.delete(oldest)
+  cache.set(key, notes)
+  return notes
+}
+
+/** Reads the instructions of a folder: the first of the files that can be read, at most `INSTRUCTION_CHARS`. Null: none can. */
+export async function readFirst(
+  git: GitHost,
+  at: { repository_id: number; sha: string },
+  paths: string[],
+): Promise<InstructionText | null> {
+  const files = await readFilesAt(git, at.repository_id, at.sha, paths, FILE_BYTES)
+  return withinChars(paths.flatMap(path => textOf(path, files.get(path))).slice(0, 1), INSTRUCTION_CHARS)[0] ?? null
+}
+
+async function readNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
+  const [at_root, listed] = await Promise.all([
+    readFilesAt(git, repository_id, sha, [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES], FILE_BYTES),
+    listPaths(git, repository_id, sha, isInstructionPath),
+  ])
+  const paths = sortInstructionPaths(listed)
+  const more = [...paths.rules, ...paths.skills]
+  const files = new Map([...at_root, ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES))])
+  const text = (path: string) => textOf(path, files.get(path))[0]?.text
+  return { instructions: instructionsIn(paths, files), left_out: leftOutBy(text('.gitmodules'), text('.gitattributes')) }
+}
+
+const textOf = (path: string, file: FileAt | undefined): InstructionText[] =>
+  file === undefined ? [] : [instructionText(path, decoder.decode(file.bytes), file)]
+
+function instructionsIn(paths: InstructionPaths, files: ReadonlyMap<string, FileAt>): RepositoryInstructions {
+  const textsOf = (wanted: string[]) => wanted.flatMap(path => textOf(path, files.get(path)))
+  const rules = textsOf(paths.rules).map(readCursorRule)
+  const always = rules.flatMap(rule => (rule.kind === 'always' ? [rule.file] : []))
+  const skills = uniqueSkills(textsOf(paths.skills).flatMap(file => readSkill(file) ?? []))
+  const copilot = paths.copilot ? [COPILOT_FILE] : []
+  const wanted = [...paths.root, ...copilot, ...paths.rules, ...paths.skills]
+  const broken = wanted.filter(path => !files.has(path)).map(brokenNote)
+  const all = [...textsOf(paths.root).slice(0, 1), ...textsOf(copilot), ...always].filter(({ text }) => text.trim() !== '')
+  return {
+    files: withinChars(all, INSTRUCTION_CHARS),
+    folders: paths.folders,
+    rules: rules.flatMap((rule: CursorRule) => (rule.kind === 'listed' ? [rule.listed] : [])),
+    skills: skills.skills,
+    notes: [...broken, ...skills.notes],
+  }
+}
+
+const brokenNote = (path: string) => `${path} cannot be read: it is a link in a loop, or to something that is not a file of the repository.`
