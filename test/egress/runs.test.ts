@@ -150,8 +150,8 @@ describe('what is refused', () => {
     await set('organization', { mode: 'allowlist' })
     const end = ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'
     const define_send =
-      'const ask = text => new Promise(done => require("net").connect(3128, "127.0.0.1").on("close", done).resume().end(text))'
-    const each = `await ask("CONNECT n" + i + ".evil.example:443${end}"); await ask("GET /" + i + "${end}")`
+      'const send = text => new Promise(done => require("net").connect(3128, "127.0.0.1").on("close", done).resume().end(text))'
+    const each = `await send("CONNECT n" + i + ".evil.example:443${end}"); await send("GET /" + i + "${end}")`
     const { blocked } = await play(`node -e '${define_send}; (async () => { for (let i = 0; i < 80; i++) { ${each} } })()'`)
     expect(blocked).toHaveLength(51)
     expect(blocked.at(-1).tool_output).toMatchObject({ reason: 'again', others: expect.any(Number) })
