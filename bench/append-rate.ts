@@ -1,7 +1,7 @@
 import type { Database } from '../src/store/database.ts'
 import { append } from '../src/store/runs/append.ts'
 import { entry } from '../src/trace/entry.ts'
-import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
+import { addOrganization, fillQueue } from '../test/runs/queue/fill-queue.ts'
 import { type Rate, rateLine, rateOf } from './rate.ts'
 import { startDatabase, walPosition } from './start-database.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from '../src/store/database.ts'
 import { claimRun } from '../src/store/leases/claims.ts'
-import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
+import { addOrganization, fillQueue } from '../test/runs/queue/fill-queue.ts'
 import { quantile, type Rate, rateLine, rateOf } from './rate.ts'
 import { type BenchDatabase, startDatabase } from './start-database.ts'
 

@@ -1,5 +1,5 @@
 import { heartbeat } from '../src/store/leases/leases.ts'
-import { addOrganization, fillQueue } from '../test/runs/fill-queue.ts'
+import { addOrganization, fillQueue } from '../test/runs/queue/fill-queue.ts'
 import { median, type Rate, rateLine, rateOf } from './rate.ts'
 import { startDatabase, walPosition } from './start-database.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startFakeOpenAI } from '../test/model/fake-openai.ts'
-import type { ServiceProcess } from '../test/runs/service-process.ts'
+import type { ServiceProcess } from '../test/runs/recovery/service-process.ts'
 import { makeRepository } from './make-repository.ts'
 import { familyMs } from './processor.ts'
 import { quantile } from './rate.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ServiceProcess, startServiceProcess } from '../test/runs/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../test/runs/recovery/service-process.ts'
 import { TOKEN } from './start-service.ts'
 
 /** Settings of all processes on one database, without rate limits. */

@@ -7,8 +7,8 @@ const files = [
   'test/sandbox/own-image',
   'test/sandbox/gvisor',
   'test/sandbox/kubernetes',
-  'test/runs/in-containers',
-  'test/runs/in-pods',
+  'test/runs/sandboxes/in-containers',
+  'test/runs/sandboxes/in-pods',
 ]
 const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...files, ...process.argv.slice(2)], {
   env: { ...process.env, TEST_ENGINES: '1' },

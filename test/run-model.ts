@@ -5,7 +5,7 @@ import { isTerminal } from '../src/core/runs/run-transitions.ts'
 
 /**
  * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the
- * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. test/runs/run-model-replay.test.ts plays the store against it.
+ * time as an argument (specification.md#journal, #run-status). `null` from one of them: refused, and nothing was written. test/runs/states/run-model-replay.test.ts plays the store against it.
  */
 export type Row = {
   status: RunStatus

@@ -11,7 +11,7 @@ import { sandboxNode } from '../src/system/sandbox-node.ts'
 import { ownSecretKey } from '../src/system/secret-key.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
-import { no_reviews } from './runs/service-process.ts'
+import { no_reviews } from './runs/recovery/service-process.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 

@@ -4,7 +4,7 @@ import { backUp } from '../../src/backup/backup.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { emptyDatabase } from '../empty-database.ts'
 import type { FakeScript } from '../model/fake-server.ts'
-import { type Cluster, startCluster } from '../runs/cluster.ts'
+import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
 import { calls, gitIn, shell } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 

@@ -1,8 +1,8 @@
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { mayMove } from '../../src/core/runs/run-transitions.ts'
-import type { Cluster } from '../runs/cluster.ts'
+import type { Cluster } from '../runs/recovery/cluster.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'
-import { sandboxProcesses } from '../runs/sandbox-processes.ts'
+import { sandboxProcesses } from '../runs/sandboxes/sandbox-processes.ts'
 import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 
 /** The knowledge of clients: the keys under which they created runs, the traces as they read them, and later changes of what they had read. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Cluster, ClusterNode } from '../runs/cluster.ts'
+import type { Cluster, ClusterNode } from '../runs/recovery/cluster.ts'
 import type { Random } from './random.ts'
 
 /** The faults of each process, for the analysis of a failure. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Cluster } from '../runs/cluster.ts'
+import type { Cluster } from '../runs/recovery/cluster.ts'
 import type { Received } from '../webhooks/receiver.ts'
 
 /** From now on every delivery to the receiver of the organization is recorded there. */

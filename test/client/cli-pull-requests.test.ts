@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ForgeApp, type Proposal, startForgeApp } from '../api/proposals.ts'
+import { type ForgeApp, type Proposal, startForgeApp } from '../api/repositories/proposals.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { runCli } from './run-cli.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { addPerson } from '../api/people.ts'
+import { addPerson } from '../api/members/people.ts'
 import { servePlain } from '../egress/servers.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { startApp } from '../start-app.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addOrganization } from '../api/second-organization.ts'
+import { addOrganization } from '../api/access/second-organization.ts'
 import { startApp } from '../start-app.ts'
 import { inBrowser } from './visit.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startForgeApp } from '../api/proposals.ts'
+import { startForgeApp } from '../api/repositories/proposals.ts'
 import { rows } from '../start-app.ts'
 import { inBrowser } from './visit.ts'
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pktLine } from '../../src/git/process/pkt-line.ts'
 import { createTestDatabase } from '../database.ts'
-import { type ServiceProcess, startServiceProcess } from '../runs/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 
 /** Bytes beyond every bound of a body once they are unpacked, and few before. */

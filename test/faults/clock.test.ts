@@ -6,7 +6,7 @@ import { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
-import { startServiceProcess } from '../runs/service-process.ts'
+import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { rows, TOKEN } from '../start-app.ts'
 
 const HOUR = 3_600_000

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Database } from '../../src/store/database.ts'
-import { DatabaseProxy } from '../api/database-proxy.ts'
+import { DatabaseProxy } from '../api/database/database-proxy.ts'
 import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
-import { sandboxProcesses } from '../runs/sandbox-processes.ts'
+import { sandboxProcesses } from '../runs/sandboxes/sandbox-processes.ts'
 import { rows } from '../start-app.ts'
 
 const stack = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toServiceError } from '../../src/http/problem-response.ts'
 import { Database } from '../../src/store/database.ts'
-import { DatabaseProxy } from '../api/database-proxy.ts'
+import { DatabaseProxy } from '../api/database/database-proxy.ts'
 import { expectProblem } from '../api/expect-problem.ts'
 import { createTestDatabase } from '../database.ts'
 import { type Answer, type App, startApp } from '../start-app.ts'

@@ -10,7 +10,7 @@ import { expectProblem } from '../api/expect-problem.ts'
 import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
-import { startServiceProcess } from '../runs/service-process.ts'
+import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { rows, startApp, TOKEN } from '../start-app.ts'
 import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts'
 

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Statement } from '../../src/store/database.ts'
 import { listEntries } from '../../src/store/runs/log-entries.ts'
-import { tokenCalls } from '../api/every-endpoint.ts'
+import { tokenCalls } from '../api/contract/every-endpoint.ts'
 import { allLogs, awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, startCodingApp } from '../runs/coding-app.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
-import { startServiceProcess } from '../runs/service-process.ts'
+import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 test('an error that nothing caught is logged with its stack and counted, and the service serves on', async () => {

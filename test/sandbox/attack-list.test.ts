@@ -7,14 +7,14 @@ type Proof = [file: string, words: string]
 const isolation = (words: string): Proof => ['test/sandbox/isolation', words]
 const limits = (words: string): Proof => ['test/sandbox/limits', words]
 const files = (words: string): Proof => ['test/sandbox/files', words]
-const host_git = (words: string): Proof => ['test/runs/hostile-git', words]
+const host_git = (words: string): Proof => ['test/runs/git/hostile-git', words]
 const traffic = (words: string): Proof => ['test/egress/traffic', words]
 const egress = (words: string): Proof => ['test/egress/attacks', words]
 
-/** The tests of `every-guarantee.ts` in test/sandbox run on Docker too, and by `npm run test:engines` on Podman. Sections A to E of the attack list: where each number is tried, the file and words of a test in it. From 94 to 130: test/api/attacks.long.test.ts. */
+/** The tests of `every-guarantee.ts` in test/sandbox run on Docker too, and by `npm run test:engines` on Podman. Sections A to E of the attack list: where each number is tried, the file and words of a test in it. From 94 to 130: test/api/contract/attacks.long.test.ts. */
 const tried: [numbers: number[], ...proofs: Proof[]][] = [
   [[1, 2, 3, 4], isolation('A01–A04')],
-  [[80], ['test/runs/approve-push', 'a change of what CI does waits for a person']],
+  [[80], ['test/runs/git/approve-push', 'a change of what CI does waits for a person']],
   [[5, 6, 7], isolation('A05–A07')],
   [[8, 9], isolation('A08, A09'), ['test/sandbox/hostile', 'A09: survives kill -9 -1']],
   [[10, 11], isolation('A10, A11')],
@@ -35,7 +35,7 @@ const tried: [numbers: number[], ...proofs: Proof[]][] = [
     ['test/sandbox/resources', 'B37: two sandboxes that fork at once'],
   ],
   [[38], ['test/sandbox/lifecycle', 'never runs agents as root']],
-  [[39], ['test/sandbox/resources', 'B39'], ['test/runs/out-of-memory', 'uses up the memory of its run']],
+  [[39], ['test/sandbox/resources', 'B39'], ['test/runs/recovery/out-of-memory', 'uses up the memory of its run']],
   [[40], ['test/sandbox/resources', 'B40']],
   [
     [41, 42],
@@ -62,7 +62,7 @@ const tried: [numbers: number[], ...proofs: Proof[]][] = [
   ],
   [[76], host_git('D76'), ['test/git/bundles', 'a submodule whose address is an option']],
   [[77], ['src/git/refs/repository-url', 'F123 refused'], ['test/git/merge', '--upload-pack=x']],
-  [[78], ['test/runs/private-repository', 'D78']],
+  [[78], ['test/runs/git/private-repository', 'D78']],
   [[79], ['test/git/http-remotes', 'no branch but that of a run is ever pushed']],
   [[81, 82, 83, 84], egress('E81'), egress('E82'), egress('E83'), egress('E84')],
   [[85, 86, 87], egress('E85'), egress('E86'), egress('E87')],
@@ -77,10 +77,10 @@ const beyond: [number: number, what: string, ...proofs: Proof[]][] = [
   [132, 'ten thousand connections, heads without an end, bytes that drip', ['test/egress/floods', 'E132']],
   [133, 'requests within requests, bytes behind CONNECT', ['test/egress/floods', 'E133']],
   [134, 'a value in what git does not show of a commit', ['test/secrets/agent-secrets', 'D134']],
-  [135, 'a template poisoned by way of a layer on it', ['test/runs/same-repository', 'C135']],
-  [136, 'two organizations with the same repository', ['test/runs/same-repository', 'D136']],
+  [135, 'a template poisoned by way of a layer on it', ['test/runs/git/same-repository', 'C135']],
+  [136, 'two organizations with the same repository', ['test/runs/git/same-repository', 'D136']],
   [137, 'a value as the name of everything that has one', ['test/secrets/elsewhere', 'E137']],
-  [138, 'named pipes instead of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/hostile-git', 'D138']],
+  [138, 'named pipes instead of files that git reads', ['test/git/hostile-checkpoints', 'D138'], ['test/runs/git/hostile-git', 'D138']],
   [139, 'limits set for process 1', ['test/sandbox/hostile', 'A139']],
   [140, 'switches of the kernel that belong to the own namespaces', isolation('A140')],
   [141, 'metadata services of clouds, by addresses that embed others', traffic('E141')],

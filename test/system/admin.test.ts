@@ -14,7 +14,7 @@ import { processExecutable, processIds } from '../../src/system/processes.ts'
 import { contents } from '../api/contents.ts'
 import { createTestDatabase } from '../database.ts'
 import { program_env } from '../program-env.ts'
-import { type ServiceProcess, startServiceProcess } from '../runs/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 

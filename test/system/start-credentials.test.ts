@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
 import { program_env } from '../program-env.ts'
-import { startServiceProcess } from '../runs/service-process.ts'
+import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/endpoints.ts'
 import { toolInputs } from '../../src/contract/runs/tools.ts'
-import { DatabaseProxy } from '../api/database-proxy.ts'
+import { DatabaseProxy } from '../api/database/database-proxy.ts'
 import { createTestDatabase } from '../database.ts'
 import { awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startCluster } from '../runs/cluster.ts'
+import { startCluster } from '../runs/recovery/cluster.ts'
 import { answers, calls, shell } from '../runs/coding-app.ts'
 import { readMetrics, sampleOf } from './read-metrics.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Cluster, type ClusterNode, startCluster } from '../runs/cluster.ts'
+import { type Cluster, type ClusterNode, startCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
 import { type Received, type Receiver, startReceiver } from './receiver.ts'
 

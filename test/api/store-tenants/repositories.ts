@@ -19,7 +19,7 @@ import { listCheckNames, listChecks, saveCheck } from '../../../src/store/pull-r
 import { getStartup, insertStartup, startupMetrics } from '../../../src/store/runs/run-startups.ts'
 import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
 import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
-import { addEnvironment } from '../second-organization.ts'
+import { addEnvironment } from '../access/second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'
 

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RelatedRunPage } from '../../../src/contract/runs/related-runs.ts'
+import { append } from '../../../src/store/runs/append.ts'
+import { entry } from '../../../src/trace/entry.ts'
+import { allLogs, createRun } from '../../runs/await-run.ts'
+import { type App, rows, startApp } from '../../start-app.ts'
+import { expectProblem } from '../expect-problem.ts'
+import { putRun } from './put-run.ts'
+import { addTenant } from '../access/second-organization.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const at = (path: string) => `/v1/organizations/${app.org_id}/agent/run${path}`
+const related = async (id: number, query = '') => RelatedRunPage.parse((await app.call('GET', at(`/${id}/related${query}`))).body)
+const fork = async (agent_run_id: number) => (await app.call('POST', at('/fork'), { agent_run_id, from_seq: 1 })).body
+
+/** A run that ended with an answer, as a worker leaves it. */
+async function endedRun() {
+  const run = await createRun(app, { prompt: 'parent' })
+  await append(app.db, app.org_id, run.id, null, {
+    entries: [entry({ message_type: 'ACTION', tool_name: 'shell', tool_input: { command: 'x' } })],
+  })
+  await append(app.db, app.org_id, run.id, null, { entries: [entry({ message_type: 'FINAL_ANSWER', observation: 'done' })] })
+  await putRun(app, run.id, 'completed')
+  return run
+}
+
+describe('200', () => {
+  test('the last entry of an ended run stays its answer when runs are created from it', async () => {
+    const parent = await endedRun()
+    const child = await createRun(app, { prompt: 'child', parent_run_id: parent.id })
+    const forked = await fork(parent.id)
+    const analysis = (await app.call('POST', at(`/${parent.id}/analyze-logs`))).body
+    expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER', seq: 3 })
+    const { items, total } = await related(parent.id)
+    expect(items.map(({ id, relation }) => [id, relation])).toEqual([
+      [analysis.agent_run_id, 'analysis'],
+      [forked.id, 'fork'],
+      [child.id, 'child'],
+    ])
+    expect(total).toBe(3)
+    for (const id of [child.id, forked.id, analysis.agent_run_id])
+      expect((await related(id)).items.map(run => [run.id, run.relation])).toEqual([[parent.id, 'parent']])
+  })
+
+  test('during its turn its trace links them, without a status that would become outdated', async () => {
+    for (const status of ['queued', 'running', 'waiting', 'paused'] as const) {
+      const parent = await createRun(app, { prompt: 'parent' })
+      await putRun(app, parent.id, status)
+      const child = await createRun(app, { prompt: 'child', parent_run_id: parent.id })
+      const link = { agent_run_id: child.id, relation: 'child', web_url: child.web_url }
+      expect((await allLogs(app, parent.id)).at(-1)).toMatchObject({ message_type: 'AGENT_RUN_LINK', observation: link })
+      expect((await allLogs(app, parent.id)).at(-1).observation).not.toHaveProperty('status')
+      expect((await related(parent.id)).items).toMatchObject([{ id: child.id, relation: 'child', status: 'queued' }])
+    }
+  })
+
+  test('archived runs are in it, pages are cut, and a run that has none has an empty page', async () => {
+    const parent = await endedRun()
+    const made = []
+    for (const prompt of ['one', 'two', 'three']) made.push((await createRun(app, { prompt, parent_run_id: parent.id })).id)
+    await rows(app, 'update runs set archived = true where id = $1', [made[0]])
+    expect((await related(parent.id, '?limit=2')).items.map(({ id }) => id)).toEqual([made[2], made[1]])
+    expect(await related(parent.id, '?skip=2')).toMatchObject({ total: 3, items: [{ id: made[0], archived: true }] })
+    expect(await related((await createRun(app, { prompt: 'alone' })).id)).toMatchObject({ total: 0, items: [] })
+  })
+
+  test('a token that is bound to another repository gets none of them', async () => {
+    const parent = await endedRun()
+    await createRun(app, { prompt: 'x', parent_run_id: parent.id, repo_id: app.repo_id })
+    await app.call('POST', at(''), { prompt: 'without a repository', parent_run_id: parent.id, repoless: true })
+    const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'bound', repository_ids: [app.repo_id] })
+    const answer = await app.call('GET', at(`/${parent.id}/related`), undefined, { authorization: `Bearer ${body.token}` })
+    expect(answer.body).toMatchObject({ total: 1, items: [{ repo_id: app.repo_id }] })
+  })
+})
+
+test("404: a nonexistent run, and another organization's, with the same message", async () => {
+  const other = await addTenant(app)
+  const [never, foreign] = [await app.call('GET', at('/424242/related')), await app.call('GET', at(`/${other.run_id}/related`))]
+  expectProblem(never, 404)
+  expect(foreign.body.detail).toBe(expectProblem(foreign, 404).detail)
+  expect(foreign.body.detail).toBe(never.body.detail)
+})

@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { streamEvents } from '../../../src/http/event-stream.ts'
+import { Feed, type Frame } from '../../../src/live/feed.ts'
+
+const BUFFER = 64 * 1024
+
+/** A stream over a real socket with small limits, from a source that `grow` adds to. */
+async function startStream(stall_ms: number) {
+  const frames: Frame[] = []
+  const feed = new Feed(
+    { after: async (seq, limit) => frames.slice(seq, seq + limit), state: async () => null, now: async () => null },
+    error => expect(error).toBeUndefined(),
+  )
+  const app = Fastify()
+  const responses: ServerResponse[] = []
+  app.get('/events', (request, reply) => {
+    responses.push(reply.raw)
+    const bounds = { heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms }
+    streamEvents(request, reply, { feed, cursor: 0, opened: () => () => {}, bounds })
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  return {
+    feed,
+    responses,
+    grow(count: number, bytes: number) {
+      for (let i = 0; i < count; i++)
+        frames.push({ seq: frames.length + 1, text: `id: ${frames.length + 1}\ndata: ${'x'.repeat(bytes)}\n\n` })
+      feed.wake()
+    },
+    async connect(): Promise<Socket> {
+      const socket = connect({ host: '127.0.0.1', port })
+      await once(socket, 'connect')
+      socket.on('error', () => {})
+      const answered = once(app.server, 'request')
+      socket.write('GET /events HTTP/1.1\r\nhost: x\r\n\r\n')
+      await answered
+      return socket
+    },
+    async [Symbol.asyncDispose]() {
+      app.server.closeAllConnections()
+      await app.close()
+    },
+  }
+}
+
+/** Reads until the stream has sent that id. */
+function readTo(socket: Socket, id: number): Promise<number[]> {
+  let text = ''
+  return new Promise((resolve, reject) => {
+    socket.on('close', () => reject(new Error('cut off')))
+    socket.on('data', bytes => {
+      text += bytes.toString('latin1').replaceAll(/x+/g, '')
+      if (text.includes(`\nid: ${id}\n`)) resolve([...text.matchAll(/id: (\d+)\n/g)].map(match => Number(match[1])))
+    })
+  })
+}
+
+/** The most bytes that waited for a reader until it was cut off. */
+async function mostWaiting(response: ServerResponse): Promise<number> {
+  let most = 0
+  while (!response.destroyed) {
+    most = Math.max(most, response.writableLength)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return most
+}
+const range = (to: number) => Array.from({ length: to }, (_, i) => i + 1)
+
+test('for a reader that does not read, at most the limit and one frame are buffered; then it is cut, without effect on others', async () => {
+  await using stream = await startStream(300)
+  const slow = await stream.connect()
+  slow.pause()
+  const quick = await stream.connect()
+  const read = readTo(quick, 2_000)
+  const waited = mostWaiting(stream.responses[0] as ServerResponse)
+  stream.grow(2_000, 16 * 1024)
+  expect(await read).toEqual(range(2_000))
+  expect(await waited).toBeGreaterThan(BUFFER)
+  expect(await waited).toBeLessThan(BUFFER + 20 * 1024)
+  expect(quick.destroyed).toBe(false)
+  stream.grow(1, 1)
+  quick.destroy()
+  slow.destroy()
+})
+
+test('a reader that continues, however late, gets everything', async () => {
+  await using stream = await startStream(30_000)
+  const reader = await stream.connect()
+  reader.pause()
+  const first = stream.responses[0] as ServerResponse
+  stream.grow(2_000, 8 * 1024)
+  while (first.writableLength <= BUFFER) await new Promise(resolve => setImmediate(resolve))
+  stream.grow(100, 8 * 1024)
+  const read = readTo(reader, 2_100)
+  reader.resume()
+  expect(await read).toEqual(range(2_100))
+})
+
+test('a frame that is larger than the limit arrives', async () => {
+  await using stream = await startStream(5_000)
+  const reader = await stream.connect()
+  const read = readTo(reader, 3)
+  stream.grow(2, 40 * BUFFER)
+  stream.grow(1, 1)
+  expect(await read).toEqual([1, 2, 3])
+})

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Usage } from '../../../src/contract/organizations/usage.ts'
+import { createRun } from '../../runs/await-run.ts'
+import { type App, rows, startApp } from '../../start-app.ts'
+import { expectProblem } from '../expect-problem.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
+
+let app: App
+let other: Tenant
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  other = await addTenant(app)
+  const add = (org_id: number, day: string, run_id: number, model: string, cost: string, known: boolean) =>
+    rows(
+      app,
+      `insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs, completed, input_tokens, cost_usd, cost_known, active_ms)
+       values ($1, $2, $3, $4, $5, $6, 1, 1, 100, $7, $8, 1500)`,
+      [org_id, day, run_id, model, app.user_id, app.repo_id, cost, known],
+    )
+  await add(app.org_id, '2026-01-01', 901, 'a/one', '0.10', true)
+  await add(app.org_id, '2026-01-02', 902, 'a/one', '0.20', true)
+  await add(app.org_id, '2026-01-02', 903, 'b/two', '0', false)
+  await add(other.org_id, '2026-01-02', 904, 'a/one', '99', true)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+const usage = (query: string, org_id = app.org_id) => app.call('GET', `/v1/organizations/${org_id}/usage?${query}`)
+
+describe('getUsage 200', () => {
+  test('by day, oldest first, both ends included, with exact sums and null for an unknown price', async () => {
+    const { status, body } = await usage('from=2026-01-01&to=2026-01-02')
+    expect(status).toBe(200)
+    Usage.strict().parse(body)
+    const common = { failed: 0, cancelled: 0, output_tokens: 0, cached_tokens: 0 }
+    const empty = { repo_id: null, user_id: null, model: null }
+    expect(body.items).toEqual([
+      {
+        ...{ day: '2026-01-01', ...empty, runs: 1, completed: 1, ...common, input_tokens: 100 },
+        ...{ cost_usd: '0.1', known_cost_usd: '0.1', active_seconds: 1.5 },
+      },
+      {
+        ...{ day: '2026-01-02', ...empty, runs: 2, completed: 2, ...common, input_tokens: 200 },
+        ...{ cost_usd: null, known_cost_usd: '0.2', active_seconds: 3 },
+      },
+    ])
+    expect(body.total).toMatchObject({ runs: 3, known_cost_usd: '0.3', cost_usd: null, active_seconds: 4.5 })
+  })
+
+  test.each([
+    ['model', 'model', ['a/one', 'b/two']],
+    ['repo', 'repo_id', () => [app.repo_id]],
+    ['user', 'user_id', () => [app.user_id]],
+  ])('by %s', async (group, key, values) => {
+    const { body } = await usage(`from=2026-01-01&to=2026-01-31&group_by=${group}`)
+    expect(body.items.map((item: Record<string, unknown>) => item[key])).toEqual(typeof values === 'function' ? values() : values)
+    expect(body.items.reduce((sum: number, item: { runs: number }) => sum + item.runs, 0)).toBe(3)
+  })
+
+  test('this month by default: a run that is created now is counted, in the total and in the budget', async () => {
+    const before = (await usage('')).body
+    await createRun(app, { prompt: 'x' })
+    const after = (await usage('')).body
+    expect([after.total.runs, after.month.runs]).toEqual([before.total.runs + 1, before.month.runs + 1])
+    expect(after.from).toBe(after.month.first_day)
+  })
+
+  test('days without usage are zero, and cost nothing', async () => {
+    const { body } = await usage('from=2020-01-01&to=2020-01-31')
+    expect(body).toMatchObject({ items: [], total: { runs: 0, cost_usd: '0', known_cost_usd: '0', active_seconds: 0 } })
+  })
+})
+
+describe('getUsage 400', () => {
+  test.each([
+    ['from=2026-13-01', 'query.from'],
+    ['from=2026-02-30', 'query.from'],
+    ['to=today', 'query.to'],
+    ['from=2026-01-02&to=2026-01-01', 'query.to'],
+    ['group_by=prompt', 'query.group_by'],
+    ['group_by=day&group_by=day', 'query.group_by'],
+  ])('%s', async (query, field) => void expectProblem(await usage(query), 400, field))
+})
+
+describe('getUsage 403', () => {
+  test('another organization', async () => void expectProblem(await usage('', other.org_id), 403))
+})

@@ -1,0 +1,104 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { Hub } from '../../../src/live/hub.ts'
+import { Listener } from '../../../src/live/listener.ts'
+import { channels } from '../../../src/store/notify.ts'
+import { entry } from '../../../src/trace/entry.ts'
+import { Control } from '../../../src/worker/claim/control.ts'
+import { startHeartbeat } from '../../../src/worker/claim/heartbeat.ts'
+import { LiveChannel } from '../../../src/worker/claim/live-channel.ts'
+import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
+import { ViewerPresence } from '../../../src/worker/claim/viewer-presence.ts'
+import { putRun } from '../../api/runs/put-run.ts'
+import { openFrames } from '../../api/trace/read-frames.ts'
+import { type App, rows, startApp } from '../../start-app.ts'
+import { createRun } from '../await-run.ts'
+
+/** Every database notification from now on; `until` resolves with them as soon as they fit. */
+async function listenToAll(app: App) {
+  const notifications: string[] = []
+  let poll = () => {}
+  const client = new pg.Client({ connectionString: app.database_url })
+  client.on('notification', ({ payload = '' }) => {
+    notifications.push(payload)
+    poll()
+  })
+  await client.connect()
+  await client.query(`listen ${channels.run}; listen ${channels.live}`)
+  return {
+    notifications,
+    async until(fits: (notifications: string[]) => boolean) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      poll = () => fits(notifications) && resolve()
+      poll()
+      await promise
+      return notifications
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  }
+}
+
+/** A claimed run, as its worker writes to it. */
+async function claimOf(app: App, viewers: ViewerPresence) {
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, 'running')
+  const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
+  return new RunWriter(app.db, { organization_id: app.org_id, id, epoch: row?.epoch ?? 0 }, app.db, viewers)
+}
+
+test('events of a run are published only while it has a viewer, from the moment at which it gets one', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  let now = 0
+  const viewers = new ViewerPresence(() => now)
+  const writer = await claimOf(app, viewers)
+  const live = new LiveChannel(writer)
+  const hub = new Hub()
+  await using listener = new Listener(app.database_url, hub, null)
+  await listener.start()
+  const heartbeat = startHeartbeat(writer, live, hub, new Control())
+  now = Number.MAX_SAFE_INTEGER / 2
+
+  await using ear = await listenToAll(app)
+  const publish = async (text: string) => {
+    await writer.append({ entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought: text })] })
+    live.addText({ event: 'text', text })
+  }
+  // The texts end with "!", which no credential begins with: the redactor holds nothing back.
+  await publish('without viewer!')
+  const seen = Promise.withResolvers<void>()
+  const watch = viewers.seen.bind(viewers)
+  viewers.seen = () => {
+    watch()
+    seen.resolve()
+  }
+  await using stream = await openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
+  await seen.promise
+  await publish('with viewer!')
+  const frames = await stream.until(
+    all => all.some(frame => frame.event === 'text') && all.filter(frame => frame.event === 'log').length === 3,
+  )
+  // A later viewer also gets the earlier entry: it is in the trace.
+  expect(frames.filter(frame => frame.event === 'log').map(frame => JSON.parse(frame.data).thought)).toEqual([
+    null,
+    'without viewer!',
+    'with viewer!',
+  ])
+  const run_payload = `${app.org_id}:${writer.run_id}`
+  // The notification of the entry and that of the text take connections of their own: either may be first.
+  const notifications = await ear.until(all => all.some(payload => payload.includes('"with viewer!"')) && all.includes(run_payload))
+  expect(notifications.filter(payload => payload.includes('without viewer'))).toEqual([])
+  expect(notifications[0]).toBe(`${run_payload}:{"event":"watched"}`)
+  await heartbeat.stop()
+  live.close()
+  writer.close()
+})
+
+test('a change of status is published whether the run has a viewer or not', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  let now = 0
+  const writer = await claimOf(app, new ViewerPresence(() => now))
+  now = Number.MAX_SAFE_INTEGER / 2
+  await using ear = await listenToAll(app)
+  expect(await writer.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
+  expect(await ear.until(notifications => notifications.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
+})

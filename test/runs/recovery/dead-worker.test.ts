@@ -1,0 +1,144 @@
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { Database, type Db, only } from '../../../src/store/database.ts'
+import { requeueExpired, type Sweeper, takeExpired } from '../../../src/store/leases/leases.ts'
+import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
+import { requestPause } from '../../../src/store/runs/pauses.ts'
+import { moveRun } from '../../../src/store/runs/run-moves.ts'
+import { createTestDatabase } from '../../database.ts'
+import { startCluster } from './cluster.ts'
+import { answers, calls, shell } from '../coding-app.ts'
+
+test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
+  await using cluster = await startCluster(
+    answers(calls(shell('echo one; sleep 1000')), calls(shell('sleep 3; echo two')), { text: 'Done.' }),
+  )
+  for (const role of ['work', 'work'] as const) await cluster.start(role)
+  const { id } = await cluster.createRun({ prompt: 'survive', repo_id: null, repoless: true })
+  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 1)
+  const [owned] = await cluster.rows<{ owner: string }>('select owner from runs where id = $1', [id])
+  process.kill(Number(owned?.owner.split('-')[0]), 'SIGKILL')
+  // No worker renews the lease any more.
+  const [lease] = await cluster.rows<{ lease_until: Date | null }>(
+    'select lease_until from runs where id = $1 and recovering_since is null',
+    [id],
+  )
+  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 2)
+  const [recovered] = await cluster.rows<{ body: string }>(`select body from journal where run_id = $1 and kind = 'recovered'`, [id])
+  const { since } = JSON.parse(recovered?.body ?? '{}') as { since: string }
+  expect(new Date(since).getTime()).toBeLessThan(lease?.lease_until?.getTime() ?? 0)
+
+  const sessions = `select l.pid from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and l.mode = 'ShareLock' and a.application_name = $1 and a.datname = current_database()`
+  const before = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
+  expect(before).toHaveLength(1)
+  await cluster.rows('select pg_terminate_backend($1)', [before[0]?.pid])
+  const run = await cluster.until(id, ({ terminal }) => terminal)
+  expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
+  const after = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
+  expect(after).toHaveLength(1)
+  expect(after).not.toEqual(before)
+  expect((await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length).toBe(1)
+}, 120_000)
+
+const QUIET = 3.4
+const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
+
+/** A database with three workers that have no session yet, and an organization for runs. */
+async function workersAndRuns() {
+  const database = await createTestDatabase()
+  const db = new Database(database.url, { max: 2, on_error: () => {} })
+  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []) => (await db.query<R>({ text, values })).rows
+  const id = async (text: string) => only(await query<{ id: number }>(text)).id
+  const organization_id = await id(`insert into organizations (name) values ('one') returning id`)
+  const user_id = await id(`insert into users (email) values ('one@example.org') returning id`)
+  for (const [owner, folder] of [
+    ['live', 'a'],
+    ['dead', 'b'],
+    ['older-version', null],
+  ])
+    await query(
+      `insert into workers (owner, folder_id, host, pid, version, sandbox, concurrency, active) values ($1, $2, 'h', 1, '1', 's', 1, 1)`,
+      [owner, folder],
+    )
+  return {
+    ...{ db, organization_id, user_id },
+    async putRun(tx: Db, owner: string, lease_seconds: number): Promise<number> {
+      const { rows } = await tx.query<{ id: number }>({
+        text: `insert into runs (organization_id, user_id, status, phase, runnable_at, owner, lease_until, source_type, agent_type, model, prompt, title, deadline_at)
+          values ($1, $2, 'running', 'agent', null, $3, now() + make_interval(secs => $4), 'API', 'a', 'm', 'p', 't', now() + interval '1 hour') returning id`,
+        values: [organization_id, user_id, owner, lease_seconds],
+      })
+      return only(rows).id
+    },
+    /** The session of the live worker. */
+    async open() {
+      const client = new pg.Client({ connectionString: database.url, application_name: SESSION_NAME })
+      await client.connect()
+      const { text, values } = holdSession('live')
+      await client.query(text, values)
+      return { client, [Symbol.asyncDispose]: () => client.end() }
+    },
+    /** Resolves when a session is old enough to show that the server did not restart after the heartbeat. */
+    async oldSession() {
+      const oldest = `select 1 from pg_stat_activity where application_name = $1 and datname = current_database() and backend_start < now() - interval '2 seconds'`
+      await expect.poll(() => query(oldest, [SESSION_NAME]), { timeout: 20_000 }).not.toEqual([])
+    },
+    async [Symbol.asyncDispose]() {
+      await db[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('only a closed session of a server that did not restart, or the same data folder, ends a lease early', async () => {
+  await using there = await workersAndRuns()
+  // In one transaction, so that no time passes between the heartbeat and the sweep.
+  const requeued = (owner: string, lease_seconds: number, sweeper: Partial<Sweeper> = {}) =>
+    there.db.transaction(async tx => {
+      const run = await there.putRun(tx, owner, lease_seconds)
+      return (await requeueExpired(tx, { ...sweep, ...sweeper })).some(lost => lost.id === run)
+    })
+  expect(await requeued('dead', QUIET), 'no session shows that the server did not restart').toBe(false)
+  expect(await requeued('dead', QUIET, { folder_id: 'b' }), 'the same data folder').toBe(true)
+  expect(await requeued('dead', QUIET, { folder_id: 'b', owner: 'dead' }), 'its own runs').toBe(false)
+  await using _live = await there.open()
+  expect(await requeued('dead', QUIET), 'the server restarted after the heartbeat').toBe(false)
+  await there.oldSession()
+  expect(await requeued('dead', 4.5), 'a heartbeat just now').toBe(false)
+  expect(await requeued('live', QUIET), 'a session that is open').toBe(false)
+  expect(await requeued('older-version', QUIET), 'a worker that holds no session lock').toBe(false)
+  expect(await requeued('dead', QUIET), 'a closed session').toBe(true)
+}, 60_000)
+
+test('a closed session does not end the lease of a run whose lease heartbeats do not extend', async () => {
+  await using there = await workersAndRuns()
+  const { organization_id, user_id } = there
+  await using _live = await there.open()
+  await there.oldSession()
+  const changes: [string, (tx: Db, run: number) => Promise<unknown>][] = [
+    ['stopping', (tx, run) => moveRun(tx, organization_id, run, null, { from: ['running'], to: 'cancelling' })],
+    ['pausing', (tx, run) => requestPause(tx, organization_id, run, user_id)],
+    [
+      'past its deadline',
+      (tx, run) => tx.query({ text: `update runs set deadline_at = now() - interval '1 second' where id = $1`, values: [run] }),
+    ],
+  ]
+  for (const folder_id of ['other', 'b'])
+    for (const [what, change] of changes)
+      for (const [lease_seconds, expected] of [
+        [QUIET, false],
+        [-1, true],
+      ] as const) {
+        const taken = await there.db.transaction(async tx => {
+          const run = await there.putRun(tx, 'dead', lease_seconds)
+          await change(tx, run)
+          await tx.query({
+            text: 'update runs set lease_until = now() + make_interval(secs => $2) where id = $1',
+            values: [run, lease_seconds],
+          })
+          return (await takeExpired(tx, { ...sweep, folder_id })).some(lost => lost.id === run)
+        })
+        expect(taken, `${what}, with ${lease_seconds} s left`).toBe(expected)
+      }
+}, 60_000)

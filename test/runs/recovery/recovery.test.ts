@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { RunRecovery } from '../../../src/contract/runs/recovery.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+
+const recoveryOf = async (cluster: Cluster, id: number) =>
+  RunRecovery.strict().parse((await cluster.call('GET', `/run/${id}/recovery`)).body)
+const stateOf = async (cluster: Cluster, id: number) =>
+  (await recoveryOf(cluster, id)).steps.items.map(step => `${step.tool_name ?? 'model'} ${step.state}`)
+const logsOf = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
+/** The other worker has the run: the lease of the first has ended. */
+const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
+  expect
+    .poll(
+      async () =>
+        (await cluster.rows<{ epoch: number }>('select epoch from runs where id = $1 and owner is not null', [id]))[0]?.epoch ?? 0,
+      {
+        timeout: 30_000,
+      },
+    )
+    .toBeGreaterThan(epoch)
+
+test('rows 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
+  await using cluster = await startCluster(
+    answers(
+      calls(shell('echo one >> steps.txt')),
+      calls(shell('echo two >> steps.txt; sleep 1000'), shell('echo never >> steps.txt')),
+      calls(shell('cat steps.txt')),
+      { text: 'Done.' },
+    ),
+  )
+  const first = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'survive' })
+  await cluster.until(id, run => run.total_logs >= 3 && cluster.model.requests.length === 2)
+  await expect.poll(() => sandboxProcesses(first.data_dir).length).toBeGreaterThan(0)
+  const before = await logsOf(cluster, id)
+  first.child.kill('SIGKILL')
+  await first.ended
+  // They are killed at that moment, and gone when the kernel has reaped them.
+  await expect.poll(() => sandboxProcesses(first.data_dir)).toEqual([])
+  await cluster.start('work')
+  const run = await cluster.until(id, ({ terminal }) => terminal)
+  expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Done.' })
+  const logs = await logsOf(cluster, id)
+  expect(logs.slice(0, before.length)).toEqual(before)
+  expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
+  expect(await stateOf(cluster, id)).toEqual([
+    ...['model committed', 'shell committed', 'model committed', 'shell interrupted', 'shell not_run'],
+    ...['model committed', 'shell committed', 'model committed'],
+  ])
+  const { recoveries } = await recoveryOf(cluster, id)
+  expect(recoveries).toMatchObject([
+    { turn: 1, cause: 'lease_lost', model_call_reissued: false, interrupted: [{ tool_name: 'shell' }], after_seq: before.length },
+  ])
+  expect(cluster.model.requests).toHaveLength(4)
+  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
+  // The command took effect before it was lost; it is not repeated, and commands that never started are not run.
+  const seen = logs.findLast((entry: { tool_name: string }) => entry.tool_name === 'shell').tool_output.output
+  expect(['one\n', 'one\ntwo\n']).toContain(seen)
+}, 90_000)
+
+test('row 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
+  await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'Second time.' }))
+  const first = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'think' })
+  await expect.poll(() => cluster.model.requests.length, { timeout: 20_000 }).toBe(1)
+  await cluster.until(id, run => run.status === 'running')
+  first.child.kill('SIGKILL')
+  await cluster.start('work')
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', result: 'Second time.' })
+  expect(await stateOf(cluster, id)).toEqual(['model reissued', 'model committed', 'model committed'])
+  expect((await recoveryOf(cluster, id)).recoveries).toMatchObject([{ model_call_reissued: true, interrupted: [] }])
+}, 90_000)
+
+test('row 8: a worker that was frozen and comes back changes nothing, ends its sandbox, and works on other runs', async () => {
+  await using cluster = await startCluster(
+    answers(
+      calls(shell('echo one > one.txt')),
+      calls(shell('sleep 1000')),
+      calls(shell('echo two > two.txt')),
+      { text: 'By the second.' },
+      {
+        text: 'By the first.',
+      },
+    ),
+  )
+  const frozen = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'freeze' })
+  await cluster.until(id, run => run.total_logs >= 3 && cluster.model.requests.length === 2)
+  const [claim] = await cluster.rows<{ epoch: number }>('select epoch from runs where id = $1', [id])
+  frozen.child.kill('SIGSTOP')
+  const second = await cluster.start('work')
+  await claimedAgain(cluster, id, claim?.epoch ?? 0)
+  const run = await cluster.until(id, ({ terminal }) => terminal)
+  expect(run).toMatchObject({ status: 'completed', result: 'By the second.' })
+  expect(sandboxProcesses(frozen.data_dir)).toEqual([])
+  const before = [await logsOf(cluster, id), await cluster.rows('select * from journal where run_id = $1 order by n', [id])]
+  second.child.kill('SIGTERM')
+  await second.ended
+
+  frozen.child.kill('SIGCONT')
+  const next = await cluster.createRun({ prompt: 'next' })
+  expect(await cluster.until(next.id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the first.' })
+  expect(await cluster.getRun(id)).toEqual(run)
+  expect([await logsOf(cluster, id), await cluster.rows('select * from journal where run_id = $1 order by n', [id])]).toEqual(before)
+  expect(gitIn(cluster.repository, 'show', `${run.branch}:two.txt`)).toBe('two\n')
+  expect(existsSync(frozen.data_dir)).toBe(true)
+}, 120_000)
+
+test('I8: the sandbox of a frozen worker is removed while it is frozen, when its run continues on a machine that cannot end it', async () => {
+  await using cluster = await startCluster(answers(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
+  const frozen = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'freeze' })
+  await expect.poll(() => sandboxProcesses(frozen.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
+  await cluster.until(id, run => run.waiting_on === 'tool')
+  frozen.child.kill('SIGSTOP')
+  // As seen by another machine, which has another boot id and other processes.
+  await cluster.rows("update runs set sandbox = 'another-boot pid:[1] 1 1', workspace_host = 'another-machine' where id = $1", [id])
+  await cluster.start('work')
+  expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'By the second.' })
+  await expect.poll(() => sandboxProcesses(frozen.data_dir), { timeout: 20_000 }).toEqual([])
+  expect(readFileSync(`/proc/${frozen.child.pid}/status`, 'utf8')).toMatch(/^State:\s+T/m)
+}, 90_000)
+
+test('a worker that was frozen and that no other replaced continues its run when it thaws', async () => {
+  await using cluster = await startCluster(answers(calls(shell('sleep 1000')), { text: 'By itself.' }))
+  const worker = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'freeze alone' })
+  await cluster.until(id, run => run.waiting_on === 'tool')
+  for (const { child } of [worker, cluster.api]) child.kill('SIGSTOP')
+  await expect.poll(() => sandboxProcesses(worker.data_dir), { timeout: 30_000 }).toEqual([])
+  for (const { child } of [worker, cluster.api]) child.kill('SIGCONT')
+  expect(await cluster.until(id, ({ terminal, status }) => terminal || status === 'paused')).toMatchObject({
+    status: 'completed',
+    result: 'By itself.',
+  })
+}, 90_000)
+
+test('a run whose workers die one after the other ends as lost, with the last step closed, and can be resumed', async () => {
+  await using cluster = await startCluster(
+    (_request, n) => [calls(shell('sleep 1000')), { stall: 'before_body' } as const][n] ?? { text: 'Resumed.' },
+    {
+      AGENTRUN_RUN_MAX_RECOVERIES: '1',
+    },
+  )
+  const first = await cluster.start('work')
+  const { id } = await cluster.createRun({ prompt: 'poison' })
+  await expect.poll(() => sandboxProcesses(first.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
+  first.child.kill('SIGKILL')
+  const second = await cluster.start('work')
+  await expect.poll(() => cluster.model.requests.length, { timeout: 30_000 }).toBe(2)
+  second.child.kill('SIGKILL')
+  await cluster.start('work')
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'failed', status_reason: 'lost' })
+  const logs = await logsOf(cluster, id)
+  expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'lost', retryable: true } })
+  await cluster.call('POST', '/run/resume', { agent_run_id: id, prompt: 'go on' })
+  expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', turn: 2, result: 'Resumed.' })
+}, 120_000)

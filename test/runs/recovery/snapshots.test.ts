@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import type { Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
+import { SandboxError, SandboxLostError } from '../../../src/sandbox/port.ts'
+import type { SnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
+import { Snapshots } from '../../../src/worker/workspace/snapshots.ts'
+
+const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
+const never = new AbortController().signal
+
+/** A sandbox whose captures end when the test releases them; `log` lists its requests. */
+function scripted() {
+  const log: string[] = []
+  const waiting: PromiseWithResolvers<boolean>[] = []
+  let trees = 0
+  const sandbox: SnapshotSandbox = {
+    identity: null,
+    async prepare(how) {
+      log.push(`prepare ${how.from}`)
+      return snapshotOf(`tree ${++trees}`)
+    },
+    capture() {
+      log.push('capture')
+      const next = Promise.withResolvers<boolean>()
+      waiting.push(next)
+      return next.promise
+    },
+    async conclude(before, stale) {
+      log.push(`conclude ${before.tree}${stale ? ' stale' : ''}`)
+      return snapshotOf(`tree ${++trees}`)
+    },
+    pack: () => Promise.reject(new Error('not asked')),
+    async [Symbol.asyncDispose]() {
+      log.push('dispose')
+    },
+  }
+  return { sandbox, log, next: () => waiting.shift() }
+}
+
+test('the agent waits until its files are captured, not until they are stored', async () => {
+  const { sandbox, log, next } = scripted()
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+  )
+  await snapshots.prepare({ from: 'empty' })
+  const taken = snapshots.take()
+  await expect.poll(() => log.at(-1)).toBe('capture')
+  let idle = false
+  const waited = snapshots.idle(never).then(() => {
+    idle = true
+  })
+  expect(idle).toBe(false)
+  next()?.resolve(true)
+  await waited
+  expect(await taken).toEqual(snapshotOf('tree 2'))
+  expect(log).toEqual(['prepare empty', 'capture', 'conclude tree 1'])
+})
+
+test('a snapshot that the agent did not wait for is discarded, and the next one contains all captured files', async () => {
+  const { sandbox, log, next } = scripted()
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+  )
+  await snapshots.prepare({ from: 'empty' })
+  const late = snapshots.take()
+  await expect.poll(() => log.at(-1)).toBe('capture')
+  await snapshots.idle(never, 1)
+  next()?.resolve(true)
+  expect(await late).toBe(null)
+  const after = snapshots.take()
+  await expect.poll(() => log.length).toBe(3)
+  next()?.resolve(false)
+  expect(await after).toEqual(snapshotOf('tree 2'))
+  expect(log.at(-1)).toBe('conclude tree 1 stale')
+})
+
+test('after a failed snapshot the agent does not wait for another for a while; the last snapshot is always taken', async () => {
+  const { sandbox, log, next } = scripted()
+  const troubles: unknown[] = []
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    error => troubles.push(error),
+  )
+  await snapshots.prepare({ from: 'empty' })
+  const failed = snapshots.take()
+  await expect.poll(() => log.at(-1)).toBe('capture')
+  next()?.reject(new SandboxError('killed'))
+  expect(await failed).toBe(null)
+  expect(await snapshots.take()).toBe(null)
+  const last = snapshots.take(true)
+  await expect.poll(() => log.length).toBe(3)
+  next()?.resolve(false)
+  expect(await last).toEqual(snapshotOf('tree 2'))
+  expect(troubles).toHaveLength(1)
+})
+
+test('a first capture that failed is replaced, without trust in what the agent may have changed since', async () => {
+  const { sandbox, log } = scripted()
+  let broken = true
+  const { prepare } = sandbox
+  sandbox.prepare = (how, timeout_ms) => {
+    if (!broken) return prepare(how, timeout_ms)
+    broken = false
+    return Promise.reject(new SandboxError('killed'))
+  }
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+  )
+  expect(await snapshots.prepare({ from: 'clone', sha: 'c' })).toBe(null)
+  expect(await snapshots.take()).toBe(null)
+  expect(await snapshots.take(true)).toEqual(snapshotOf('tree 1'))
+  expect(log).toEqual(['prepare tree'])
+})
+
+test('a lost sandbox is replaced, and the snapshot is given up when the replacement is lost too', async () => {
+  const { sandbox, log, next } = scripted()
+  const snapshots = new Snapshots(
+    sandbox,
+    () => Promise.resolve(sandbox),
+    () => {},
+  )
+  await snapshots.prepare({ from: 'empty' })
+  for (let lost = 0; lost < 6; lost++) {
+    const taken = snapshots.take(true)
+    if (log.at(-1) === 'dispose') await taken
+    else {
+      await expect.poll(() => log.at(-1)).toBe('capture')
+      next()?.reject(new SandboxLostError('gone'))
+      await taken
+    }
+  }
+  expect(log.filter(word => word.startsWith('prepare')).length).toBeLessThan(5)
+})

@@ -1,0 +1,57 @@
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitUntil } from '../../../src/system/processes.ts'
+import { type Cluster, startCluster } from '../../sandbox/cluster/start-cluster.ts'
+import { withoutEngine } from '../../sandbox/start-engine.ts'
+import { testFolder } from '../../temporary-folder.ts'
+import { killAndGoOn, playRun } from './on-a-driver.ts'
+
+/** The service with its sandboxes in pods, from a run's creation to its branch. */
+describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
+  let cluster: Cluster
+  /** `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in deploy/kubernetes/volumes.yaml. */
+  const env = () => {
+    const data_dir = join(testFolder(), 'data')
+    const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
+    cluster.node.claims = Object.fromEntries(parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]))
+    const { access, node, image, seccomp_profile } = cluster.of_tests
+    const { hostname, port } = new URL(access.server)
+    return {
+      ...{ AGENTRUN_SANDBOX: 'kubernetes', AGENTRUN_DATA_DIR: data_dir },
+      // The image of these tests is in no registry, so it has no digest.
+      ...{ AGENTRUN_SANDBOX_IMAGE: image, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' },
+      AGENTRUN_KUBERNETES_SECCOMP: seccomp_profile ?? '',
+      AGENTRUN_SANDBOX_START_SECONDS: '30',
+      AGENTRUN_KUBERNETES_NODE: node,
+      AGENTRUN_KUBERNETES_CLAIM: 'agentrun-data',
+      AGENTRUN_KUBERNETES_ACCOUNT: dirname(access.token_file),
+      KUBERNETES_SERVICE_HOST: hostname,
+      KUBERNETES_SERVICE_PORT: port,
+    }
+  }
+  const pods = () => cluster.api.store.all('Pod', 'agentrun-sandboxes')
+  beforeAll(async () => {
+    cluster = await startCluster(tmpdir())
+  })
+  afterAll(() => cluster?.[Symbol.asyncDispose]())
+
+  test('a run changes files, keeps its shell, reaches its proxy and ends with a branch', async () => {
+    await playRun('kubernetes', env(), () => pods().length === 0)
+  }, 60_000)
+
+  test('kill -9 of the worker ends its pods, and the next one removes the remains from the cluster and continues', async () => {
+    let killed: string[] = []
+    const over = () => pods().every(pod => ['Failed', 'Succeeded'].includes((pod as { status?: { phase?: string } }).status?.phase ?? ''))
+    await killAndGoOn(env(), {
+      atWork: () => pods().length === 2,
+      async killed() {
+        killed = pods().map(({ metadata }) => metadata.name)
+        expect(await waitUntil(over, 10_000)).toBe(true)
+      },
+      wentOn() {
+        expect(pods().filter(({ metadata }) => killed.includes(metadata.name))).toEqual([])
+      },
+    })
+  }, 180_000)
+})
