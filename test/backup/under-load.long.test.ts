@@ -4,8 +4,8 @@ import { backUp } from '../../src/backup/backup.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { emptyDatabase } from '../empty-database.ts'
 import type { FakeScript } from '../model/fake-server.ts'
-import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
 import { calls, gitIn, shell } from '../runs/coding-app.ts'
+import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 /** More than two rounds of the slots of all workers: when some of the first round have ended, some still wait. */

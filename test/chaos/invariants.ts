@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { mayMove } from '../../src/core/runs/run-transitions.ts'
-import type { Cluster } from '../runs/recovery/cluster.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'
+import type { Cluster } from '../runs/recovery/cluster.ts'
 import { sandboxProcesses } from '../runs/sandboxes/sandbox-processes.ts'
 import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
 

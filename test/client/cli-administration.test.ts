@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { putRun } from '../api/runs/put-run.ts'
 import { addEnvironment } from '../api/access/second-organization.ts'
 import { accept } from '../api/members/start-members.ts'
+import { putRun } from '../api/runs/put-run.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
 import { type CliOptions, runCli } from './run-cli.ts'

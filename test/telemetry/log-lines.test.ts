@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tokenCalls } from '../api/contract/every-endpoint.ts'
 import { addTenant } from '../api/access/second-organization.ts'
+import { tokenCalls } from '../api/contract/every-endpoint.ts'
 import { sendCall } from '../api/contract/send-call.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startCluster } from '../runs/recovery/cluster.ts'
 import { answers, calls, shell } from '../runs/coding-app.ts'
+import { startCluster } from '../runs/recovery/cluster.ts'
 import { readMetrics, sampleOf } from './read-metrics.ts'
 
 const patience = { timeout: 30_000 }

@@ -5,10 +5,10 @@ import type { AuditRow } from '../../../src/store/access/audit.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
 import { tokenCalls } from '../contract/every-endpoint.ts'
+import { sendCall } from '../contract/send-call.ts'
 import { addOldMembership } from '../members/people.ts'
 import { putRun } from '../runs/put-run.ts'
 import { addTenant } from './second-organization.ts'
-import { sendCall } from '../contract/send-call.ts'
 
 /** Administrative operations: by their scope, or because they concern tokens, members or the end of a trace. New operations are included automatically. */
 const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])

@@ -4,10 +4,10 @@ import { insertMembership } from '../../../src/store/access/accounts.ts'
 import { rows } from '../../start-app.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addService, create, made } from './make-token.ts'
 import { addCaller, addPerson, type Bounds, type Caller, requestWith } from '../members/people.ts'
-import { putRepository } from '../repositories/put-repository.ts'
 import { startOrganizations } from '../members/start-organizations.ts'
+import { putRepository } from '../repositories/put-repository.ts'
+import { addService, create, made } from './make-token.ts'
 
 const { app, other, admin } = await startOrganizations()
 const member = await addPerson(app, 'MEMBER')

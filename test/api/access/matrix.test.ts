@@ -7,12 +7,12 @@ import { digest, newToken } from '../../../src/core/access/token.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { serviceAction } from '../../../src/trace/agent-entries.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
-import { addCaller } from './add-caller.ts'
 import { contents } from '../contents.ts'
 import { type Call, tokenCalls } from '../contract/every-endpoint.ts'
-import { expectProblem } from '../expect-problem.ts'
-import { addTenant, type Tenant } from './second-organization.ts'
 import { sendCall } from '../contract/send-call.ts'
+import { expectProblem } from '../expect-problem.ts'
+import { addCaller } from './add-caller.ts'
+import { addTenant, type Tenant } from './second-organization.ts'
 
 /**
  * Every operation that requires a token × every kind of caller. The expectation follows from the row of the contract table (access,

@@ -39,7 +39,7 @@ const own_lists: Reaches = {
 }
 
 test('every function of the store is in exactly one of the tables here', async () => {
-  const folder = new URL('../../../src/store', import.meta.url)
+  const folder = new URL('../../../src/store/', import.meta.url)
   const exported: string[] = []
   for (const file of readdirSync(folder, { encoding: 'utf8', recursive: true }).filter(
     name => name.endsWith('.ts') && !name.endsWith('.test.ts'),

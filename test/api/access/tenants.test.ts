@@ -4,8 +4,9 @@ import { createRun } from '../../runs/await-run.ts'
 import { type Answer, type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
 import { type Call, type Ids, tokenCalls, unknown } from '../contract/every-endpoint.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { type IdField, idFields, withValueAt } from '../contract/id-fields.ts'
+import { sendCall } from '../contract/send-call.ts'
+import { expectProblem } from '../expect-problem.ts'
 import {
   addArtifact,
   addComment,
@@ -17,7 +18,6 @@ import {
   addTenant,
   type Tenant,
 } from './second-organization.ts'
-import { sendCall } from '../contract/send-call.ts'
 
 let app: App
 let other: Tenant

@@ -3,9 +3,9 @@ import { Token, TokenPage } from '../../../src/contract/organizations/tokens.ts'
 import { insertMembership } from '../../../src/store/access/accounts.ts'
 import { rows } from '../../start-app.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addService, made } from './make-token.ts'
 import { addCaller, addPerson, type Caller, requestWith } from '../members/people.ts'
 import { startOrganizations } from '../members/start-organizations.ts'
+import { addService, made } from './make-token.ts'
 
 const { app, other, admin } = await startOrganizations()
 const member = await addPerson(app, 'MEMBER')

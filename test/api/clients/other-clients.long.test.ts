@@ -4,9 +4,9 @@ import { entry } from '../../../src/trace/entry.ts'
 import { runText } from '../../git/repositories.ts'
 import { awaitEnd, awaitRun } from '../../runs/await-run.ts'
 import { type Answer, rows } from '../../start-app.ts'
+import { addOrganization } from '../access/second-organization.ts'
 import { putPullRequest } from '../pull-requests/put-pull-request.ts'
 import { putRun } from '../runs/put-run.ts'
-import { addOrganization } from '../access/second-organization.ts'
 import { expectError, expectModel, send, startClients, waits } from './start-clients.ts'
 
 // Smaller clients of the public API, replayed call by call, like the published ones in existing-clients.long.test.ts.

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts'
@@ -120,8 +121,8 @@ const homes: Record<EndpointName, string[]> = {
   getUser: ['users'],
   listMembers: ['members'],
   inviteMember: ['members'],
-  listInvitations: ['invitations'],
-  revokeInvitation: ['invitations'],
+  listInvitations: ['list-invitations'],
+  revokeInvitation: ['list-invitations'],
   acceptInvitation: ['invitations'],
   openInvitation: ['invitations'],
   acceptSessionInvitation: ['invitations'],
@@ -143,8 +144,12 @@ const homes: Record<EndpointName, string[]> = {
   getOpenApi: ['methods'],
 }
 
-const fileOf = (home: string) =>
-  [`./${home}.test.ts`, `./${home}.long.test.ts`].map(name => new URL(name, import.meta.url)).find(url => existsSync(url))
+const folder = join(import.meta.dirname, '..')
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const fileOf = (home: string) => {
+  const found = files.find(path => [`${home}.test.ts`, `${home}.long.test.ts`].includes(basename(path)))
+  return found && join(folder, found)
+}
 const rows = (Object.entries(endpoints) as [EndpointName, Endpoint][]).map(([name, endpoint]) => {
   const text = homes[name]
     .map(fileOf)

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ProblemCode, problems } from '../../../src/contract/error-codes.ts'
 import { type App, startApp } from '../../start-app.ts'
-import { sendRaw } from '../http/raw-request.ts'
 import { withProfile } from '../clients/with-profile.ts'
+import { sendRaw } from '../http/raw-request.ts'
 
 let app: App
 beforeAll(async () => {

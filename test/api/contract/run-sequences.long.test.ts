@@ -7,9 +7,9 @@ import { append } from '../../../src/store/runs/append.ts'
 import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { type Answer, type App, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { putRun } from '../runs/put-run.ts'
 import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from '../runs/run-model.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 /** Random sequences of actions of a client and a worker, each step compared with a model of the run (specification.md#run-status, #create-and-resume). */
 const seed = Number(process.env.TEST_SEED ?? 1)

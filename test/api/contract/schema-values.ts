@@ -31,7 +31,8 @@ const understood = [
 export function allowed(given: Schema, known: Known, name = ''): fc.Arbitrary<unknown> {
   const schema = followed(given)
   const strange = Object.keys(schema).filter(key => !described.includes(key) && !understood.includes(key))
-  if (strange.length > 0) throw new Error(`teach test/api/contract/schema-values.ts what values ${strange} of ${JSON.stringify(given)} allows`)
+  if (strange.length > 0)
+    throw new Error(`teach test/api/contract/schema-values.ts what values ${strange} of ${JSON.stringify(given)} allows`)
   const created = valuesOf(schema, known)
   const there = known[name]
   return there === undefined ? created : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...there) }, { weight: 1, arbitrary: created })

@@ -15,10 +15,10 @@ import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Answer, TOKEN } from '../../start-app.ts'
-import { DatabaseProxy } from './database-proxy.ts'
+import { addTenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { openFrames } from '../trace/read-frames.ts'
-import { addTenant } from '../access/second-organization.ts'
+import { DatabaseProxy } from './database-proxy.ts'
 
 const stack = new AsyncDisposableStack()
 let base_url: string

@@ -6,11 +6,11 @@ import { type IncomingMessage, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { pktLine } from '../../../src/git/process/pkt-line.ts'
 import { rows, startApp } from '../../start-app.ts'
-import { gitClient } from './git-client.ts'
-import { processesIn } from './git-processes.ts'
 import { addPerson } from '../members/people.ts'
 import { startForgeApp } from '../repositories/proposals.ts'
 import { putRepository } from '../repositories/put-repository.ts'
+import { gitClient } from './git-client.ts'
+import { processesIn } from './git-processes.ts'
 import { startGit } from './start-git.ts'
 
 const { app, client, mirror } = await startGit()

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach } from 'vitest'
-import { gitClient } from './git-client.ts'
 import { startForgeApp } from '../repositories/proposals.ts'
+import { gitClient } from './git-client.ts'
 
 /** The service on a repository and the git of a person, for all tests of a file. */
 export async function startGit(env: Record<string, string> = {}) {

@@ -3,9 +3,9 @@ import { digest } from '../../../src/core/access/token.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../../start-app.ts'
+import { addOrganization, addTenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addOldMembership, addPerson } from '../members/people.ts'
-import { addOrganization, addTenant } from '../access/second-organization.ts'
 
 const limits = {
   AGENTRUN_LIMIT_STANDARD: '60/30',

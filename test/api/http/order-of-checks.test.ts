@@ -5,10 +5,10 @@ import { digest } from '../../../src/core/access/token.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type Answer, type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { type Call, tokenCalls, unknown } from '../contract/every-endpoint.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 /** Of several errors of a request, the first of specification.md#errors is reported: token → limit → membership and scope → parse → object → state. */
 

@@ -4,9 +4,9 @@ import { notifyRun } from '../../../src/store/notify.ts'
 import { insertEvent } from '../../../src/store/runs/events.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { openFrames, readFrames, type StreamFrame } from '../trace/read-frames.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -6,11 +6,11 @@ import { insertOrganization } from '../../../src/store/access/organizations.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addOrganization, addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addOldMembership } from './people.ts'
 import { putRepository } from '../repositories/put-repository.ts'
-import { addOrganization, addTenant, type Tenant } from '../access/second-organization.ts'
+import { addOldMembership } from './people.ts'
 
 let app: App
 let other: Tenant

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { CreatedInvitation } from '../../../src/contract/organizations/members.ts'
 import type { Answer, App } from '../../start-app.ts'
+import { addOrganization, type Organization } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { addCaller, type Caller } from './people.ts'
-import { addOrganization, type Organization } from '../access/second-organization.ts'
 import { startOrganizations } from './start-organizations.ts'
 
 /** The service with a second organization, for all tests of a file, and shared operations on members. */

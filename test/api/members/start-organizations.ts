@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { startApp } from '../../start-app.ts'
-import { addCaller } from './people.ts'
 import { addTenant } from '../access/second-organization.ts'
+import { addCaller } from './people.ts'
 
 /** The service without workers and with a second organization, for all tests of a file, and the administrator of the first. */
 export async function startOrganizations() {

@@ -4,8 +4,8 @@ import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 let other: Tenant

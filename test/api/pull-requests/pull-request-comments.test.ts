@@ -3,11 +3,11 @@ import { PullRequestComment, PullRequestCommentPage } from '../../../src/contrac
 import { insertComment } from '../../../src/store/pull-requests/pull-request-comments.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addPerson, type Caller } from '../members/people.ts'
 import { putPullRequest } from './put-pull-request.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

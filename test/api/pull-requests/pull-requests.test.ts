@@ -4,11 +4,11 @@ import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { rows } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { type ForgeApp, type Proposal, startForgeApp } from '../repositories/proposals.ts'
 import { putRepository } from '../repositories/put-repository.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: ForgeApp
 let other: Tenant

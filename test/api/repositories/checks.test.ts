@@ -3,11 +3,11 @@ import { CheckCommands, PullRequestChecks } from '../../../src/contract/pull-req
 import { type CheckReport, saveCheck } from '../../../src/store/pull-requests/checks.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addPerson } from '../members/people.ts'
 import { putPullRequest } from '../pull-requests/put-pull-request.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EnvironmentList } from '../../../src/contract/repositories/environments.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addEnvironment, addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addPerson } from '../members/people.ts'
-import { addEnvironment, addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -7,10 +7,10 @@ import { createRun } from '../../runs/await-run.ts'
 import { gitIn, makeRepository } from '../../runs/coding-app.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun } from '../runs/put-run.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -5,9 +5,9 @@ import { createSealer } from '../../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../../src/system/secret-key.ts'
 import { allLogs } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addOrganization, addTenant, type Organization } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRepository } from '../repositories/put-repository.ts'
-import { addOrganization, addTenant, type Organization } from '../access/second-organization.ts'
 
 let app: App
 beforeAll(async () => {

@@ -3,12 +3,12 @@ import { DeletedRun } from '../../../src/contract/runs/runs.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putPullRequest } from '../pull-requests/put-pull-request.ts'
-import { putRun, statuses } from './put-run.ts'
 import { openFrames } from '../trace/read-frames.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
+import { putRun, statuses } from './put-run.ts'
 
 let app: App
 let other: Tenant

@@ -7,9 +7,9 @@ import { dryRunOf } from '../../../src/service/runs/dry-run.ts'
 import { channels } from '../../../src/store/notify.ts'
 import { unusedServices } from '../../no-service.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addOrganization, addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addOrganization, addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

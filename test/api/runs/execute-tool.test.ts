@@ -7,10 +7,10 @@ import { allLogs, awaitEnd, awaitRun, createRun } from '../../runs/await-run.ts'
 import { gitIn, makeRepository } from '../../runs/coding-app.ts'
 import { type Answer, type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
-import { contents } from '../contents.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addTenant } from '../access/second-organization.ts'
 import { withProfile } from '../clients/with-profile.ts'
+import { contents } from '../contents.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 let repository: string

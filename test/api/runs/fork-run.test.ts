@@ -5,10 +5,10 @@ import { saveCheckpoints } from '../../../src/store/workspaces/checkpoints.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { allLogs, createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun } from './put-run.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun, statuses } from './put-run.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

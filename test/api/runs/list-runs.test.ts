@@ -3,10 +3,10 @@ import { RunPage } from '../../../src/contract/runs/runs.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRepository } from '../repositories/put-repository.ts'
 import { putRun } from './put-run.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Models } from '../../../src/contract/organizations/organizations.ts'
 import { type App, startApp } from '../../start-app.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 let other: Tenant

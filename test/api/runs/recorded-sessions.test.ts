@@ -5,8 +5,8 @@ import { claimRun } from '../../../src/store/leases/claims.ts'
 import { allLogs, awaitRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addOrganization } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { allLogs, createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun } from './put-run.ts'
-import { addTenant } from '../access/second-organization.ts'
 
 let app: App
 beforeAll(async () => {

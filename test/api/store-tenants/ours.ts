@@ -23,8 +23,8 @@ import { saveSetupCommands } from '../../../src/store/workspaces/setup-commands.
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows } from '../../start-app.ts'
-import { putRun } from '../runs/put-run.ts'
 import { addArtifact, addEnvironment, addTenant } from '../access/second-organization.ts'
+import { putRun } from '../runs/put-run.ts'
 import * as sample from './samples.ts'
 
 /** Functions of the store by their names, called for an organization. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, rows, startApp } from '../../start-app.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 let other: Tenant

@@ -5,10 +5,10 @@ import { saveArtifact } from '../../../src/store/runs/artifacts.ts'
 import { artifactPath, entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addArtifact, addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun } from '../runs/put-run.ts'
 import { readFrames } from './read-frames.ts'
-import { addArtifact, addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

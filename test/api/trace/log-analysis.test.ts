@@ -5,8 +5,8 @@ import { allLogs, awaitEnd } from '../../runs/await-run.ts'
 import { type CheckedApp, startCheckedApp } from '../../runs/checks/checked-app.ts'
 import { calls, shell } from '../../runs/coding-app.ts'
 import { rows } from '../../start-app.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addSandbox, addTenant, type Tenant } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: CheckedApp
 let other: Tenant

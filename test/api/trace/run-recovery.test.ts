@@ -3,9 +3,9 @@ import { RunRecovery } from '../../../src/contract/runs/recovery.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRun } from '../runs/put-run.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

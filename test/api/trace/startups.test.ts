@@ -6,8 +6,8 @@ import { StartupTimer } from '../../../src/worker/claim/startup-timer.ts'
 import { noTelemetry } from '../../no-telemetry.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, startApp } from '../../start-app.ts'
-import { expectProblem } from '../expect-problem.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
+import { expectProblem } from '../expect-problem.ts'
 
 let app: App
 let other: Tenant

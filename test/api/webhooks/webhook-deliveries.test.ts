@@ -10,9 +10,9 @@ import { createRun } from '../../runs/await-run.ts'
 import { type App, rows } from '../../start-app.ts'
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts'
 import { setHook, startWebhookApp, untilDeliveries } from '../../webhooks/webhook-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -3,9 +3,9 @@ import { WebhookConfig, WebhookTest } from '../../../src/contract/webhooks/webho
 import { createSealer } from '../../../src/core/secrets/sealing.ts'
 import { ownSecretKey } from '../../../src/system/secret-key.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
+import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
-import { addTenant, type Tenant } from '../access/second-organization.ts'
 
 let app: App
 let other: Tenant

@@ -6,8 +6,8 @@ import { setRole } from '../../../src/store/access/members.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { type App, rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { getRun, type Plays, playedBy, startRun, textOfRequest } from './child-script.ts'
 import { type CodingApp, calls, finish, gitIn, makeRepository, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { getRun, type Plays, playedBy, startRun, textOfRequest } from './child-script.ts'
 
 const start = (plays: Plays, env: Record<string, string> = {}) => startCodingApp(playedBy(plays), { AGENTRUN_REPO_PATHS: tmpdir(), ...env })
 const runs = (app: App) => `/v1/organizations/${app.org_id}/agent/run`

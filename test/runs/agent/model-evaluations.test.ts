@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { FakeReply, FakeScript, SeenRequest } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { startCluster } from '../recovery/cluster.ts'
 import { type CodingApp, calls, makeRepository, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { startCluster } from '../recovery/cluster.ts'
 
 type Question = 'commit_verdict' | 'pull_request_verdict' | 'pull_request_words'
 const on = { AGENTRUN_MODEL_EVALUATIONS: '1' }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { saveCheck } from '../../../src/store/pull-requests/checks.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun } from '../await-run.ts'
-import { type CheckedApp, startCheckedApp } from './checked-app.ts'
 import { calls, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { type CheckedApp, startCheckedApp } from './checked-app.ts'
 
 let app: CheckedApp
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rows } from '../../start-app.ts'
-import { type CheckedApp, SECRET, startCheckedApp } from './checked-app.ts'
 import { calls, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { type CheckedApp, SECRET, startCheckedApp } from './checked-app.ts'
 
 let app: CheckedApp
 beforeAll(async () => {

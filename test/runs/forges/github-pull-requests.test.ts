@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { connectFake } from '../../forge/connect.ts'
 import { type FakeGitHub, startFakeGitHub } from '../../forge/fake-github.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { type Cluster, startCluster } from '../recovery/cluster.ts'
 import { answers, type CodingApp, calls, gitIn, shell, startCodingApp } from '../coding-app.ts'
+import { type Cluster, startCluster } from '../recovery/cluster.ts'
 
 const FIND = 'GET /repos/{owner}/{repo}/pulls'
 const CREATE = 'POST /repos/{owner}/{repo}/pulls'

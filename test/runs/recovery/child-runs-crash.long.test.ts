@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { getRun, playedBy, startRun } from '../agent/child-script.ts'
-import { startCluster } from './cluster.ts'
 import { calls } from '../coding-app.ts'
+import { startCluster } from './cluster.ts'
 
 const LOCK = 4_242
 

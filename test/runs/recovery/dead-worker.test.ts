@@ -6,8 +6,8 @@ import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sess
 import { requestPause } from '../../../src/store/runs/pauses.ts'
 import { moveRun } from '../../../src/store/runs/run-moves.ts'
 import { createTestDatabase } from '../../database.ts'
-import { startCluster } from './cluster.ts'
 import { answers, calls, shell } from '../coding-app.ts'
+import { startCluster } from './cluster.ts'
 
 test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
   await using cluster = await startCluster(

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 
 /** The start of the command is recorded. */
 const begun = (cluster: Cluster, id: number) =>

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { startCluster } from './cluster.ts'
 import { calls, shell } from '../coding-app.ts'
+import { startCluster } from './cluster.ts'
 
 test("the repository's instructions for agents are shown once, even if the worker that showed them dies immediately", async () => {
   await using cluster = await startCluster(() => ({ text: 'Done.' }))

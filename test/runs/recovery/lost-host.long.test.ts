@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: entries are read without types
 const logsOf = async (cluster: Cluster, id: number): Promise<any[]> => (await cluster.call('GET', `/run/${id}/logs`)).body.logs

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
-import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 
 const HELD = 4_711
 const logsOf = async (cluster: Cluster, id: number): Promise<any[]> => (await cluster.call('GET', `/run/${id}/logs`)).body.logs

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
-import { startCluster } from './cluster.ts'
 import { makeRepository } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { startCluster } from './cluster.ts'
 
 test('kill -9 in the middle of a verification: the next worker restarts the search, reports that, and ends it once', async () => {
   const repository = makeRepository({ Makefile: 'all:\n\ntest:\n\tsleep 3\n', 'a.c': '' })

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { startGitServer } from '../../git/git-server.ts'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
-import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, makeRepository, shell } from '../coding-app.ts'
+import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 
 /** The remote accepts a push, reports its position in `.git/arrived`, and blocks the client for as long as there is a `.git/hold`. */
 function holdPushes({ repository }: Cluster): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../../model/fake-server.ts'
-import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, finish, PRICED, shell } from '../coding-app.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 
 /** A message is durable before the response to it, and reaches the model once, regardless of worker failures (specification.md#journal, #create-and-resume). */
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { RunRecovery } from '../../../src/contract/runs/recovery.ts'
-import { type Cluster, startCluster } from './cluster.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 
 const recoveryOf = async (cluster: Cluster, id: number) =>
   RunRecovery.strict().parse((await cluster.call('GET', `/run/${id}/recovery`)).body)

@@ -3,9 +3,9 @@ import { createClient } from '../../../src/client/sdk/client.ts'
 import type { AgentRunError } from '../../../src/client/sdk/error.ts'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { TOKEN } from '../../start-app.ts'
+import { answers, calls, gitIn, shell } from '../coding-app.ts'
 import { Balancer } from './balancer.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
 
 const RUNS = 30
 const STEPS = 4

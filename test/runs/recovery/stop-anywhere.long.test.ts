@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FakeAnswer } from '../../model/fake-server.ts'
-import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
-import { type State, startEveryState, startSilentCluster, stateNames, states } from '../states/every-state.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
+import { type State, startEveryState, startSilentCluster, stateNames, states } from '../states/every-state.ts'
+import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 
 const everything = (cluster: Cluster) =>
   Promise.all(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Cluster, startCluster } from '../recovery/cluster.ts'
 import { calls, shell } from '../coding-app.ts'
+import { type Cluster, startCluster } from '../recovery/cluster.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
 /** Many bytes to read in files that use no disk space: a first capture of them takes minutes. */

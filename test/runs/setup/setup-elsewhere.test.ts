@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { startCluster } from '../recovery/cluster.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { startCluster } from '../recovery/cluster.ts'
 
 test('after the machine of a run is lost the next one sets up the restored files before the agent continues; a worker that dies during the setup leaves nothing incomplete', async () => {
   await using cluster = await startCluster(

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { FakeReply, SeenRequest } from '../../model/fake-server.ts'
-import { type Cluster, startCluster } from '../recovery/cluster.ts'
 import { calls, shell } from '../coding-app.ts'
+import { type Cluster, startCluster } from '../recovery/cluster.ts'
 
 /** The state that a prompt puts a run into, and the value of `waiting_on` in it. */
 export const states = {
