@@ -1,8 +1,8 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { allLogs, awaitEnd, createRun } from './await-run.ts'
-import { answers, type CodingApp, calls, gitIn, makeRepository, startCodingApp } from './coding-app.ts'
+import { allLogs, awaitEnd, createRun } from '../await-run.ts'
+import { answers, type CodingApp, calls, gitIn, makeRepository, startCodingApp } from '../coding-app.ts'
 
 type Request = { messages: { role: string; content: string }[] }
 const requestOf = (app: CodingApp, n: number) => app.model.requests[n]?.body as Request
