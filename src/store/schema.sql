@@ -705,6 +705,7 @@ CREATE INDEX runs_live ON public.runs USING btree (status) WHERE (status <> ALL 
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
+CREATE INDEX runs_of_setup ON public.runs USING btree (organization_id, repository_id, id) WHERE (source_type = 'SETUP_COMMANDS'::text);
 CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
 CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_since, runnable_at, id) WHERE (runnable_at IS NOT NULL);
 CREATE INDEX runs_waiting_for_checks ON public.runs USING btree (organization_id, repository_id, pushed_sha) WHERE ((status = 'waiting'::text) AND (waiting_on = 'ci'::text));

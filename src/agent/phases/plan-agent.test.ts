@@ -12,7 +12,7 @@ const reported = (reachable: string[] | null) =>
       instructions: null,
       left_out: null,
     },
-    ...{ secrets: [], set_up_by: [], set_up: [], reachable },
+    ...{ secrets: [], set_up_by: [], set_up: [], verified: [], checks: [], reachable },
   })
 
 test('an agent is informed about what it can reach: nothing, nothing yet, or which hosts', () => {

@@ -21,6 +21,19 @@ function setUpText(commands: string[], created: string[]): string | null {
   return `These commands have prepared the workspace and your home folder; secrets and network that they had are not yours:\n\n${shown}${left_out}`
 }
 
+const MAX_CHECK_CHARS = 4_000
+
+function checksText(verified: string[], checks: { name: string; command: string }[]): string | null {
+  const listed = checks.map(({ name, command }) => `- ${name}: ${command}`).join('\n')
+  const parts = [
+    verified.length > 0 && `The setup of the repository was verified with: ${verified.join('; ')}`,
+    checks.length > 0 &&
+      `After you finish, these commands run in a clean sandbox on the pushed commit, in this order, and their failures come back to you. Run what concerns your change before:\n${listed}`,
+  ]
+  const text = parts.filter(part => part !== false).join('\n\n')
+  return text === '' ? null : text.length > MAX_CHECK_CHARS ? `${text.slice(0, MAX_CHECK_CHARS).toWellFormed()}… [truncated]` : text
+}
+
 const MOST_HOSTS = 100
 
 function networkText(hosts: string[] | null): string {
@@ -42,6 +55,9 @@ export function planAgentInstructions(facts: {
   set_up_by: string[]
   /** Paths that they created, which are never committed. */
   set_up: string[]
+  /** Commands that passed when the setup was detected, and the checks of the repository that will run. */
+  verified: string[]
+  checks: { name: string; command: string }[]
   /** What the proxy of the sandbox lets out to, as `host:port`; null: egress is off. */
   reachable: string[] | null
   organization_rules: string | null
@@ -56,6 +72,7 @@ export function planAgentInstructions(facts: {
   const sections = [
     ['Workspace', facts.left_out === null ? workspace : `${workspace} ${leftOutText(facts.left_out)}`],
     ['Environment', setUpText(facts.set_up_by, facts.set_up)],
+    ['Tests and checks', checksText(facts.verified, facts.checks)],
     ['Network', networkText(facts.reachable)],
     ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],

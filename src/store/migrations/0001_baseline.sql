@@ -500,6 +500,8 @@ create index runs_of_branch on runs (organization_id, repository_id, branch) whe
 -- For deletes of the referenced rows.
 create index runs_of_parent on runs (organization_id, parent_run_id) where parent_run_id is not null;
 create index runs_of_repository on runs (organization_id, repository_id);
+-- Finds what the last detection of setup commands has verified.
+create index runs_of_setup on runs (organization_id, repository_id, id) where source_type = 'SETUP_COMMANDS';
 create index runs_owned on runs (organization_id, id) where owner is not null;
 -- The queue of each organization in claim order: recovering runs first (nulls last), then by waiting time.
 create index runs_queue on runs (organization_id, recovering_since, runnable_at, id) where runnable_at is not null;

@@ -32,6 +32,17 @@ export async function getSetupCommands(db: Db, organization_id: number, reposito
   return rows[0] && parseRow(rows[0])
 }
 
+/** Returns the result of the last completed run that detected setup commands of the repository, as JSON text. */
+export async function lastFoundSetup(db: Db, organization_id: number, repository_id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ result: string }>({
+    name: 'last_found_setup',
+    text: `select result from runs where organization_id = $1 and repository_id = $2 and source_type = 'SETUP_COMMANDS' and status = 'completed'
+      order by id desc limit 1`,
+    values: [organization_id, repository_id],
+  })
+  return rows[0]?.result
+}
+
 /** Replaces the settings. */
 export async function saveSetupCommands(
   db: Db,

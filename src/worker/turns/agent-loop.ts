@@ -12,6 +12,7 @@ import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { readFirst } from '../base/commit-notes.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress-of-run.ts'
+import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
 import type { AgentTurn, Begun } from './begin-conversation.ts'
 import { costOfChildren, relatedRuns } from './child-runs.ts'
@@ -52,6 +53,7 @@ async function instructionsOf({ deps, writer, run, base, setup, secrets }: Agent
     secrets: Object.keys(secrets.environment),
     set_up_by: setup?.commands ?? [],
     set_up: setup === null ? [] : await leftOutBySetup(deps, run),
+    ...(await readKnownCommands(deps, run, setup)),
     reachable: await listReachable(deps, writer, base?.repository.id ?? null),
     ...instructions,
   })

@@ -18,7 +18,7 @@ import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
 import { listCheckNames, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
 import { getStartup, insertStartup, startupMetrics } from '../../../src/store/runs/run-startups.ts'
 import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
-import { deleteSetupCommandsOf, getSetupCommands, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
+import { deleteSetupCommandsOf, getSetupCommands, lastFoundSetup, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
 import { addEnvironment } from '../access/second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'
@@ -50,6 +50,7 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
     await expect(addEnvironment(app.db, owners, 'theirs')).rejects.toThrow(/foreign key/)
   },
   getSetupCommands: (db, org) => getSetupCommands(db, org, mine.repo),
+  lastFoundSetup: (db, org) => lastFoundSetup(db, org, mine.repo),
   deleteSetupCommandsOf: (db, org) => deleteSetupCommandsOf(db, org, mine.repo),
   saveSetupCommands: async (db, org) => {
     await expect(saveSetupCommands(db, org, mine.repo, setup_commands, other.user_id)).rejects.toThrow(/foreign key/)

@@ -7,7 +7,7 @@ import { type NpmRegistry, startNpmRegistry } from '../../egress/npm-registry.ts
 import { servePlain, type TestServer } from '../../egress/servers.ts'
 import type { FakeAnswer } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
-import { allLogs, awaitEnd } from '../await-run.ts'
+import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, makeRepository, startCodingApp } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 
@@ -69,7 +69,7 @@ const shop = (more: Record<string, unknown> = {}) =>
   JSON.stringify({ name: 'shop', version: '1.0.0', scripts: { test: 'node test.js' }, dependencies: { tiny: '1.0.0' }, ...more })
 const uses_tiny = { 'test.js': 'require("assert").strictEqual(require("tiny"), "tiny indeed")\n' }
 
-test('with a lockfile: its packages are installed, the tests pass without network access, and the commands are saved', async () => {
+test('with a lockfile: its packages are installed, the tests pass without network access, the commands are saved, and agents learn what was verified', async () => {
   const { repo_id, run, logs, entriesOf, result } = await find({
     ...{ 'package.json': shop(), 'package-lock.json': registry.lockfile('shop', ['tiny']), '.npmrc': registry.npmrc, ...uses_tiny },
   })
@@ -92,6 +92,18 @@ test('with a lockfile: its packages are installed, the tests pass without networ
   expect(logs.at(-1)).toMatchObject({ message_type: 'FINAL_ANSWER', observation: run.result })
   expect(await settingsOf(repo_id)).toMatchObject({ commands: ['npm ci'], on_failure: 'fail' })
   expect(run.branch === null || !app.git('branch', '--list', run.branch).trim()).toBe(true)
+
+  const checks = [{ name: 'lint', command: 'npm run lint' }]
+  await app.call('PUT', at(`/repos/${repo_id}/checks`), { checks })
+  const instructions = async () => {
+    await awaitEnd(app, (await createRun(app, { prompt: 'x', repo_id })).id)
+    return JSON.stringify(app.model.requests.at(-1)?.body)
+  }
+  const known = await instructions()
+  expect(known).toContain('The setup of the repository was verified with: npm test')
+  expect(known).toContain('- lint: npm run lint')
+  await app.call('PUT', at(`/repos/${repo_id}/setup-commands`), { commands: ['true'] })
+  expect(await instructions()).not.toContain('was verified with')
 }, 90_000)
 
 test('an outdated lockfile is bypassed, the failing part of a step is isolated and left out, and commands that a person set are kept', async () => {

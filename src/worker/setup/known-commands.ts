@@ -1,0 +1,28 @@
+import { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
+import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
+import type { RunRow } from '../../store/runs/runs.ts'
+import { lastFoundSetup } from '../../store/workspaces/setup-commands.ts'
+import type { DatabaseDeps } from '../deps.ts'
+import type { Setup } from './run-setup.ts'
+
+/** Commands that passed after the setup commands, when these were detected; and the checks that will run on what the run pushes. */
+export type KnownCommands = { verified: string[]; checks: { name: string; command: string }[] }
+
+/** Reads what is known about the tests of a run's repository. */
+export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup: Setup | null): Promise<KnownCommands> {
+  const { organization_id, repository_id } = run
+  if (repository_id === null) return { verified: [], checks: [] }
+  const [checks, found] = await Promise.all([
+    getCheckCommands(db, organization_id, repository_id),
+    setup === null ? undefined : lastFoundSetup(db, organization_id, repository_id),
+  ])
+  return { verified: verifiedIn(found, setup), checks: (checks?.checks ?? []).map(({ name, command }) => ({ name, command })) }
+}
+
+/** What was verified with other commands than those that run now proves nothing. */
+function verifiedIn(found: string | undefined, setup: Setup | null): string[] {
+  if (found === undefined || setup === null) return []
+  const { success, data } = FoundSetupCommands.safeParse(JSON.parse(found))
+  if (!success || !data.verified || JSON.stringify(data.commands) !== JSON.stringify(setup.commands)) return []
+  return [...new Set(data.evidence.flatMap(({ what, ok, command }) => (what === 'proof' && ok ? [command] : [])))]
+}
