@@ -26,6 +26,8 @@ export type LoopInput = {
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
+  /** The installed programs with their versions, for the first result of a tool; null: not known. */
+  programs(): Promise<string | null>
   runs: ToolContext['runs']
   /** Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted input. */
   redactor: BackgroundRedactor

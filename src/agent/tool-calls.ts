@@ -44,7 +44,9 @@ export async function runToolCalls(input: LoopInput, state: LoopState, answered:
     const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
     const delivered = await deliverInstructions(input, messages, call, ran)
     const result = { ...ran, output: { ...ran.output, ...delivered } }
-    const message = toolMessage(call, { ...noted(ran, repetition), ...delivered })
+    // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
+    const programs = skipped || messages.some(({ role }) => role === 'tool') ? null : await input.programs()
+    const message = toolMessage(call, { ...noted(ran, repetition), ...delivered, ...(programs !== null && { programs }) })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
     const goes_on = last && ending === null && failure === null && !signal.aborted

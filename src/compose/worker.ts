@@ -1,6 +1,7 @@
 import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { prepareSocketFolder } from '../egress/socket.ts'
+import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts'
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
 import { Worker } from '../worker/worker.ts'
@@ -50,6 +51,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     driver,
     templates,
     environments,
+    programs: createInstalledPrograms(log),
     sandbox_limits,
     git,
     models,

@@ -25,7 +25,7 @@ type ResultPart = Extract<ToolPart, { type: 'tool-result' }>
 
 export const CLEARED = 'This result was removed to save context. Repeat the call if you need it.'
 /** The facts of a result that stay when it is cleared. */
-const KEPT_FIELDS = ['status', 'exit_code', 'path', 'bytes', 'replaced', 'agent_run_id', 'status_reason']
+const KEPT_FIELDS = ['status', 'exit_code', 'path', 'bytes', 'replaced', 'agent_run_id', 'status_reason', 'programs']
 const ERROR_CHARS = 300
 const MAX_PATHS = 20
 /** A result below this size is not worth clearing: what replaces it is as long. */

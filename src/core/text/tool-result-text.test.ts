@@ -80,6 +80,12 @@ describe('a result as the model reads it', () => {
     ['a cleared result', 'edit', { status: 'ok', path: 'a.ts', note: 'Cleared.' }, 'path: a.ts\n[Cleared.]'],
     ['a cleared failure', 'shell', { status: 'error', exit_code: 1, note: 'Cleared.' }, 'exit_code: 1\nfailed_with: error\n[Cleared.]'],
     ['nothing to tell', 'plan', { status: 'ok' }, 'Done.'],
+    [
+      'installed programs',
+      'plan',
+      { status: 'ok', programs: 'git 2.39' },
+      'Done.\n[Installed programs, besides the usual Unix tools: git 2.39]',
+    ],
     ['only a note', 'ask', { status: 'ok', note: 'The answer follows as the next message.' }, 'The answer follows as the next message.'],
     [
       'a note beside a result',

@@ -9,8 +9,9 @@ export const isFailedResult = ({ status }: Output) => status === 'error' || stat
 
 /** Returns the result of one tool call as the model reads it. `output`: what the tool returned, as the journal has it. */
 export function toolResultText(tool_name: string, output: Output): string {
-  const { note, instructions, ...result } = output
-  const blocks = Array.isArray(instructions) ? instructions.map(file => folderText(file as InstructionText)) : []
+  const { note, instructions, programs, ...result } = output
+  const installed = typeof programs === 'string' ? [`[Installed programs, besides the usual Unix tools: ${programs}]`] : []
+  const blocks = [...(Array.isArray(instructions) ? instructions.map(file => folderText(file as InstructionText)) : []), ...installed]
   if (typeof note !== 'string') return joined([textOf(tool_name, result), ...blocks])
   return Object.keys(result).join() === 'status' ? note : joined([textOf(tool_name, result), ...blocks, `[${note}]`])
 }

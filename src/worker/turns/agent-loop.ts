@@ -90,9 +90,10 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
   } satisfies Partial<LoopInput>
 }
 
-function callbacksOf({ live, control, opened, startup, openFiles }: AgentTurn) {
+function callbacksOf({ deps, model, live, control, opened, startup, openFiles }: AgentTurn) {
   return {
     sandbox: async () => (await openFiles()).sandbox,
+    programs: async () => (model.scripted ? null : deps.programs((await openFiles()).sandbox)),
     sandboxReady: () => opened.current !== null,
     leaving: () => control.leaving,
     stepSignal: () => control.stepSignal(),

@@ -36,6 +36,8 @@ export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
       throw error
     })
     opened.current = await opened.workspace
+    // Beside the first model call, so that the first tool result need not wait for it.
+    if (!parts.model.scripted) void parts.deps.programs(opened.current.sandbox)
     return opened.current
   }
 }

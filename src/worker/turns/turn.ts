@@ -19,12 +19,13 @@ import type {
   TelemetryDeps,
   WaitDeps,
 } from '../deps.ts'
+import type { InstalledPrograms } from '../sandbox/installed-programs.ts'
 import type { Opened } from '../workspace/close-workspace.ts'
 import type { WorkspaceDeps } from '../workspace/opening.ts'
 import type { ChildRuns } from './child-runs.ts'
 import type { ObservedTurn } from './observe-turn.ts'
 
-/** `children`: starts and lists child runs. */
+/** `children`: starts and lists child runs; `programs`: lists those of the sandboxes of this process. */
 export type TurnDeps = BaseDeps &
   WorkspaceDeps &
   AuthorDeps &
@@ -36,7 +37,7 @@ export type TurnDeps = BaseDeps &
   ReviewDeps &
   SecretDeps &
   TelemetryDeps &
-  WaitDeps & { hub: Hub; children: ChildRuns }
+  WaitDeps & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
 
 /** A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller closes. */
 export type TurnOf = {

@@ -13,7 +13,7 @@ const END = { text: 'Done.' }
 const shownOf = async (app: CodingApp, id: number) =>
   (await allLogs(app, id)).find(entry => entry.tool_name === 'repository_instructions').tool_output
 
-test('instructions of a folder come with the first result below it, the nearest last, and stay the same bytes', async () => {
+test('installed programs come with the first result, instructions of a folder with the first below it, and both stay the same bytes', async () => {
   const repository = makeRepository({
     'AGENTS.md': 'Root rule.\n',
     'web/AGENTS.md': 'Web rule.\n',
@@ -31,6 +31,7 @@ test('instructions of a folder come with the first result below it, the nearest 
   expect(systemOf(app, 0)).not.toContain('Web rule.')
   const results = requestOf(app, 2).messages.filter(({ role }) => role === 'tool')
   expect(results[0]?.content).toMatch(/^a\n.*count below web, .*Web rule\..*count below web\/form, .*Form rule\./s)
+  expect(results[0]?.content).toMatch(/\[Installed programs, besides the usual Unix tools: node \d+\.\d+\.\d+, .*git \d+\.\d+/)
   expect(results.slice(1).map(({ content }) => content)).toEqual(['b\n', 'a\n'])
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'again' })
   await awaitEnd(app, id)
