@@ -1,13 +1,19 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
-import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
+import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
 import { INSTRUCTION_CHARS, withinChars } from '../core/repositories/instruction-files.ts'
-import { folderOf, type InstructionText } from '../core/text/instruction-block.ts'
+import type { InstructionText } from '../core/text/instruction-block.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'
 import { resultsOf } from './compaction/compaction.ts'
 import type { ToolResult } from './tool.ts'
 
-/** The instructions of folders of the repository. `folders`: folder → its files; `read`: the first of them that can be read. */
-export type FolderInstructions = { folders: ReadonlyMap<string, string[]>; read(paths: string[]): Promise<InstructionText | null> }
+/**
+ * The instructions of folders of the repository. `folders`: folder → its files; `read`: for each list of files the first that can be read, or
+ * a note; empty when nothing can be read now.
+ */
+export type FolderInstructions = { folders: ReadonlyMap<string, string[]>; read(candidates: string[][]): Promise<InstructionText[]> }
+
+/** Folders of one result; those above come with the next one. */
+const MAX_FOLDERS = 20
 
 /** What a result brings besides: files with instructions, the nearest last. It is a part of the output, and so of the journal. */
 export type Delivered = { instructions: InstructionText[] }
@@ -16,7 +22,7 @@ type Input = { folder_instructions: FolderInstructions; redactor: BackgroundReda
 
 /**
  * Returns the instructions of the folders of the files that a call used, as far as the conversation does not have them: a compaction may have
- * removed them. Null: there are none.
+ * removed them. Null: there are none. Never rejects because of their content: what cannot be redacted is replaced by a note.
  */
 export async function deliverInstructions(
   { folder_instructions: { folders, read }, redactor }: Input,
@@ -29,10 +35,20 @@ export async function deliverInstructions(
   const used = [...folders].filter(([folder]) => wanted.has(folder))
   if (used.length === 0) return null
   const known = new Set(messages.flatMap(deliveredIn))
-  const found = await Promise.all(used.filter(([, paths]) => !paths.some(path => known.has(path))).map(([, paths]) => read(paths)))
-  const nearest_first = found.flatMap(file => file ?? []).toSorted((a, b) => depth(b.path) - depth(a.path))
-  if (nearest_first.length === 0) return null
-  return { instructions: withinChars(await redactor.value(nearest_first), INSTRUCTION_CHARS).reverse() }
+  const missing = used.filter(([, paths]) => !paths.some(path => known.has(path)))
+  const nearest = missing.toSorted(([a], [b]) => depth(b) - depth(a)).slice(0, MAX_FOLDERS)
+  if (nearest.length === 0) return null
+  const found = await read(nearest.map(([, paths]) => paths))
+  return found.length === 0 ? null : { instructions: withinChars(await redacted(found, redactor), INSTRUCTION_CHARS).reverse() }
+}
+
+/** The call has run by then, so a failure must not lose its result. */
+async function redacted(files: InstructionText[], redactor: BackgroundRedactor): Promise<InstructionText[]> {
+  return redactor.value(files).catch(error => {
+    if (!(error instanceof RedactionError)) throw error
+    const note = 'is left out, because it could not be redacted. Read it before you work below its folder.'
+    return files.map(({ path, bytes }) => ({ path: String(redactor.small({ path }).path), text: '', bytes, truncated: true, note }))
+  })
 }
 
 /** The files that a call used, as it names them. */
@@ -54,7 +70,7 @@ function foldersOf(path: string): string[] {
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'))
 }
 
-const depth = (path: string) => folderOf(path).split('/').length
+const depth = (folder: string) => folder.split('/').length
 
 function deliveredIn(message: ModelMessage): string[] {
   return resultsOf(message).flatMap(({ output }) => {

@@ -23,11 +23,12 @@ test('the files that speak to agents are recognized, and sorted by where they co
   })
 })
 
-test('files share the characters, the first first; a copy is left out', () => {
+test('files share the characters, the first first; a copy has a note instead of its text', () => {
   const shared = withinChars([file('a', 'x'.repeat(6)), file('b', 'y'.repeat(6)), file('copy', 'xxxxxx\n'), file('c', 'z')], 10)
   expect(shared).toEqual([
     { ...file('a', 'xxxxxx') },
     { ...file('b', 'yyyy'), bytes: 6, truncated: true },
+    { ...file('copy', ''), bytes: 7, note: 'has the same text as a.' },
     { ...file('c', ''), bytes: 1, truncated: true },
   ])
 })

@@ -46,15 +46,20 @@ export const instructionText = (path: string, text: string, file: { size: number
   ...{ path, text: storedText(text), bytes: file.size, truncated: file.truncated },
 })
 
-/** Cuts the files so that all together have at most `max_chars`: the first in the list get what they need. A copy of an earlier file is left out. */
+/**
+ * Cuts the files so that their texts together have at most `max_chars`: the first in the list get what they need. A copy of an earlier file has
+ * a note instead of its text.
+ */
 export function withinChars(files: readonly InstructionText[], max_chars: number): InstructionText[] {
   let left = max_chars
-  const seen = new Set<string>()
-  return files.flatMap(file => {
-    if (seen.has(file.text.trim())) return []
-    seen.add(file.text.trim())
+  const seen = new Map<string, string>()
+  return files.map(file => {
+    const content = file.text.trim()
+    const first = seen.get(content)
+    if (file.note === undefined && first !== undefined) return { ...file, text: '', note: `has the same text as ${first}.` }
+    if (file.note === undefined) seen.set(content, file.path)
     const text = file.text.slice(0, left).toWellFormed()
     left -= text.length
-    return [{ ...file, text, truncated: file.truncated || text.length < file.text.length }]
+    return { ...file, text, truncated: file.truncated || text.length < file.text.length }
   })
 }

@@ -6,10 +6,9 @@ import {
   instructionText,
   isInstructionPath,
   sortInstructionPaths,
-  withinChars,
 } from '../../core/repositories/instruction-files.ts'
 import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
-import type { RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
+import { fitInstructions, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
 import { type CursorRule, readCursorRule, readSkill, uniqueSkills } from '../../core/repositories/skill-files.ts'
 import type { InstructionText } from '../../core/text/instruction-block.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
@@ -38,14 +37,21 @@ export async function commitNotes(git: GitHost, repository_id: number, sha: stri
   return notes
 }
 
-/** Reads the instructions of a folder: the first of the files that can be read, at most `INSTRUCTION_CHARS`. Null: none can. */
-export async function readFirst(
+/**
+ * Reads the instructions of folders at once: for each list of candidates the first that can be read, or the first with a note when none can.
+ * GitError as of `readFilesAt`.
+ */
+export async function readFolders(
   git: GitHost,
   at: { repository_id: number; sha: string },
-  paths: string[],
-): Promise<InstructionText | null> {
-  const files = await readFilesAt(git, at.repository_id, at.sha, paths, FILE_BYTES)
-  return withinChars(paths.flatMap(path => textOf(path, files.get(path))).slice(0, 1), INSTRUCTION_CHARS)[0] ?? null
+  candidates: readonly string[][],
+): Promise<InstructionText[]> {
+  const files = await readFilesAt(git, at.repository_id, at.sha, candidates.flat(), FILE_BYTES)
+  return candidates.flatMap(paths => {
+    const [found] = paths.flatMap(path => textOf(path, files.get(path)))
+    const missing = paths.slice(0, 1).map(path => ({ path, text: '', bytes: 0, truncated: false, note: CANNOT_BE_READ }))
+    return found ?? missing
+  })
 }
 
 async function readNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
@@ -72,13 +78,14 @@ function instructionsIn(paths: InstructionPaths, files: ReadonlyMap<string, File
   const wanted = [...paths.root, ...copilot, ...paths.rules, ...paths.skills]
   const broken = wanted.filter(path => !files.has(path)).map(brokenNote)
   const all = [...textsOf(paths.root).slice(0, 1), ...textsOf(copilot), ...always].filter(({ text }) => text.trim() !== '')
-  return {
-    files: withinChars(all, INSTRUCTION_CHARS),
+  return fitInstructions({
+    files: all,
     folders: paths.folders,
     rules: rules.flatMap((rule: CursorRule) => (rule.kind === 'listed' ? [rule.listed] : [])),
     skills: skills.skills,
     notes: [...broken, ...skills.notes],
-  }
+  })
 }
 
-const brokenNote = (path: string) => `${path} cannot be read: it is a link in a loop, or to something that is not a file of the repository.`
+const CANNOT_BE_READ = 'cannot be read: it is a link in a loop, or to something that is not a file of the repository.'
+const brokenNote = (path: string) => `${path} ${CANNOT_BE_READ}`

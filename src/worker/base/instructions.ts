@@ -1,7 +1,7 @@
 import { actionTool, type ServiceTool } from '../../contract/runs/action-tools.ts'
 import { FOLDER_FILES } from '../../core/repositories/instruction-files.ts'
 import { leftOutText } from '../../core/repositories/left-out.ts'
-import { instructionsSection, type RepositoryInstructions, skillsSection } from '../../core/repositories/repository-instructions.ts'
+import { instructionsSection, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
 import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
@@ -60,7 +60,7 @@ async function showRepository(writer: RunWriter, sha: string, notes: CommitNotes
 /** `content`: the text as the agent gets it. Null: the repository has nothing for agents. */
 function shownInstructions(found: RepositoryInstructions): Record<string, unknown> | null {
   const { files, folders, rules, skills, notes } = found
-  const content = [instructionsSection(found), skillsSection(skills)].filter(text => text !== null).join('\n\n')
+  const content = instructionsSection(found) ?? ''
   if (content === '' && notes.length === 0) return null
   return {
     ...{ status: 'ok', path: files.map(({ path }) => path).join(', ') || null, content },

@@ -19,10 +19,19 @@ export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup
   return { verified: verifiedIn(found, setup), checks: (checks?.checks ?? []).map(({ name, command }) => ({ name, command })) }
 }
 
-/** What was verified with other commands than those that run now proves nothing. */
-function verifiedIn(found: string | undefined, setup: Setup | null): string[] {
+/** Returns what a result, as JSON text, has verified. What was verified with other commands than those that run now proves nothing. */
+export function verifiedIn(found: string | undefined, setup: Pick<Setup, 'commands'> | null): string[] {
   if (found === undefined || setup === null) return []
-  const { success, data } = FoundSetupCommands.safeParse(JSON.parse(found))
+  const { success, data } = FoundSetupCommands.safeParse(parsedJson(found))
   if (!success || !data.verified || JSON.stringify(data.commands) !== JSON.stringify(setup.commands)) return []
   return [...new Set(data.evidence.flatMap(({ what, ok, command }) => (what === 'proof' && ok ? [command] : [])))]
+}
+
+/** Null: the result is no JSON, so it verifies nothing. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }

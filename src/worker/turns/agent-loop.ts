@@ -9,7 +9,7 @@ import { toolsOf } from '../../agent/tools/table.ts'
 import { errorText } from '../../core/log.ts'
 import { contextLimit } from '../../core/runs/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
-import { readFirst } from '../base/commit-notes.ts'
+import { readFolders } from '../base/commit-notes.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress-of-run.ts'
 import { readKnownCommands } from '../setup/known-commands.ts'
@@ -60,14 +60,14 @@ async function instructionsOf({ deps, writer, run, base, setup, secrets }: Agent
 }
 
 function folderInstructions({ deps, base }: AgentTurn, { instructions: { instructions } }: Begun): LoopInput['folder_instructions'] {
-  if (base === null || instructions === null) return { folders: new Map(), read: async () => null }
+  if (base === null || instructions === null) return { folders: new Map(), read: async () => [] }
   const at = { repository_id: base.repository.id, sha: base.sha }
   return {
     folders: instructions.folders,
-    read: paths =>
-      readFirst(deps.git, at, paths).catch(error => {
-        deps.log('error', 'the instructions of a folder cannot be read; the run continues without them', { error: errorText(error) })
-        return null
+    read: candidates =>
+      readFolders(deps.git, at, candidates).catch(error => {
+        deps.log('error', 'the instructions of folders cannot be read; the run continues without them', { error: errorText(error) })
+        return []
       }),
   }
 }

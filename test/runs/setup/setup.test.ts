@@ -63,7 +63,7 @@ test('setup commands run after the clone and before the agent, with secrets, var
   expect(app.git('diff', '--name-only', 'main', run.branch)).toBe('count.js\nmine.txt\n')
   const reported = JSON.stringify(app.model.requests[0]?.body)
   expect(reported).toContain('These commands have prepared the workspace')
-  expect(reported).toContain('nor is what you add in it: lib/, own.txt')
+  expect(reported).toMatch(/nor is what you add in it:\\n\\n<repository_instructions [^>]*>\\nlib\/, own\.txt\\n</)
 })
 
 test('they have the headers of Node, and programs that npm installs globally are last on the PATH of the agent', async () => {
