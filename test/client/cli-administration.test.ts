@@ -100,7 +100,7 @@ test('run --dry-run starts nothing, prints what would be started, and fails when
   const rehearsed = await cli(['run', 'Look around', '--dry-run'])
   expect(rehearsed.out).toMatch(/^repository +1 sample\/invoice$/m)
   expect(rehearsed.out).toMatch(/^base +main at [0-9a-f]{12}$/m)
-  expect(rehearsed.out).toMatch(/^model +scripted\/playbook, agent built_in$/m)
+  expect(rehearsed.out).toMatch(/^model +scripted\/playbook, default effort, agent built_in$/m)
   expect(rehearsed.out).toMatch(/^setup +none$/m)
   expect(rehearsed.out).toMatch(/^usual start +not known yet$/m)
   expect(rehearsed.code).toBe(0)
