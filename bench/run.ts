@@ -1,6 +1,6 @@
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
-import { commands } from './commands.ts'
+import { commands } from './programs.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'

@@ -1,4 +1,4 @@
-import { runCommand } from './commands/run-command.ts'
+import { runCommand } from './programs/run-program.ts'
 import { childEnv } from './host-child-env.ts'
 import type { SystemUser } from './users.ts'
 

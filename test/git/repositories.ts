@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type GitHost, type GitHostOptions, openGitHost } from '../../src/git/process/git-host.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
-import { runCommand } from '../../src/system/commands/run-command.ts'
+import { runCommand } from '../../src/system/programs/run-program.ts'
 import type { SystemUser } from '../../src/system/users.ts'
 
 export const root = process.getuid?.() === 0

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createPipes } from '../../system/commands/create-pipes.ts'
+import { createPipes } from '../../system/programs/create-pipes.ts'
 import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPipes } from '../../system/commands/create-pipes.ts'
+import { createPipes } from '../../system/programs/create-pipes.ts'
 import { readPipe } from '../commands/pipe-reader.ts'
 import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { niceCommand } from '../../system/commands/nice-command.ts'
-import { runCommand } from '../../system/commands/run-command.ts'
+import { niceCommand } from '../../system/programs/nice-program.ts'
+import { runCommand } from '../../system/programs/run-program.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 

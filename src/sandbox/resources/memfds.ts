@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { niceCommand } from '../../system/commands/nice-command.ts'
-import { runCommand } from '../../system/commands/run-command.ts'
+import { niceCommand } from '../../system/programs/nice-program.ts'
+import { runCommand } from '../../system/programs/run-program.ts'
 import { threadsOf } from './descendants.ts'
 
 const LIST_TIMEOUT_MS = 10_000

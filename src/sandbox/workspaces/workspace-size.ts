@@ -1,5 +1,5 @@
-import { niceCommand } from '../../system/commands/nice-command.ts'
-import { runCommand } from '../../system/commands/run-command.ts'
+import { niceCommand } from '../../system/programs/nice-program.ts'
+import { runCommand } from '../../system/programs/run-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 const MEASURE_MS = 20_000

@@ -1,5 +1,5 @@
-import { runCommand } from '../src/system/commands/run-command.ts'
-import { type Command, type RunningCommand, startCommand } from '../src/system/commands/start-command.ts'
+import { runCommand } from '../src/system/programs/run-program.ts'
+import { type Command, type RunningCommand, startCommand } from '../src/system/programs/start-program.ts'
 
 const ROUNDS = 60
 const MEBIBYTES = [0, 300]

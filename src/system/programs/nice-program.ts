@@ -1,5 +1,5 @@
 import { childEnv } from '../host-child-env.ts'
-import type { Command } from './start-command.ts'
+import type { Command } from './start-program.ts'
 
 /** Returns a command at low priority, in `/`, with an environment made from nothing. */
 export function niceCommand(words: string[]): Pick<Command, 'program' | 'args' | 'cwd' | 'env'> {

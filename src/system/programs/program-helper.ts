@@ -1,4 +1,4 @@
-import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-command.ts'
+import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-program.ts'
 
 /** What the service sends to this process: a command to run, or the number of one to stop. */
 export type HelperRequest = { id: number; run: Command } | { id: number; stop: true }

@@ -1,5 +1,5 @@
 import { childEnv } from '../host-child-env.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand } from './run-program.ts'
 
 /** Creates named pipes, 0660. Rejects with what `mkfifo` wrote. */
 export async function createPipes(paths: string[]): Promise<void> {

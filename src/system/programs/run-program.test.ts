@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { isAlive, waitUntil } from '../processes.ts'
-import { runCommand } from './run-command.ts'
-import type { Command } from './start-command.ts'
+import { runCommand } from './run-program.ts'
+import type { Command } from './start-program.ts'
 
 const env = { PATH: '/usr/bin:/bin', ONE: 'x' }
 const sh = (script: string, more: Partial<Command> = {}) =>
@@ -63,7 +63,7 @@ test('the helper ignores signals to the process group; when it is killed, its co
 })
 
 test('the helper ends with its process, and keeps it alive only while a command runs', async () => {
-  const module = fileURLToPath(new URL('./run-command.ts', import.meta.url))
+  const module = fileURLToPath(new URL('./run-program.ts', import.meta.url))
   const script = (keep: string) => `import { runCommand } from ${JSON.stringify(module)}
     const { stdout } = await runCommand({ program: 'sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {}, max_output_bytes: 100 }).done
     process.stdout.write(stdout)

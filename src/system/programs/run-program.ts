@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { childEnv } from '../host-child-env.ts'
-import type { HelperAnswer, HelperRequest } from './command-helper.ts'
-import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-command.ts'
+import type { HelperAnswer, HelperRequest } from './program-helper.ts'
+import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-program.ts'
 
 /** `requests` are the commands without an answer. */
 type Helper = { process: ChildProcess; requests: Map<number, (end: CommandEnd) => void> }
 
-const program = fileURLToPath(new URL('./command-helper.ts', import.meta.url))
+const program = fileURLToPath(new URL('./program-helper.ts', import.meta.url))
 let helper: Helper | undefined
 let last_id = 0
 
