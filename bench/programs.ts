@@ -1,18 +1,18 @@
-import { runCommand } from '../src/system/programs/run-program.ts'
-import { type Command, type RunningCommand, startCommand } from '../src/system/programs/start-program.ts'
+import { runProgram } from '../src/system/programs/run-program.ts'
+import { type Program, type RunningProgram, startProgram } from '../src/system/programs/start-program.ts'
 
 const ROUNDS = 60
 const MEBIBYTES = [0, 300]
-const command: Command = { program: '/bin/true', args: [], cwd: '/', env: {}, max_output_bytes: 1 }
+const command: Program = { program: '/bin/true', args: [], cwd: '/', env: {}, max_output_bytes: 1 }
 
 /** Compares a command that this process forks itself with one that its helper runs, in a small and in a large process. */
-export async function commands(): Promise<string> {
-  const lines = ['commands: baseline is a fork by the process itself; medians of the time that the event loop is blocked, and of the whole']
+export async function programs(): Promise<string> {
+  const lines = ['programs: baseline is a fork by the process itself; medians of the time that the event loop is blocked, and of the whole']
   const memory: Buffer[] = []
-  await runCommand(command).done
+  await runProgram(command).done
   for (const mebibytes of MEBIBYTES) {
     while (memory.length < mebibytes) memory.push(Buffer.alloc(1024 ** 2, 1))
-    const [direct, helper] = [await timesOf(startCommand), await timesOf(runCommand)]
+    const [direct, helper] = [await timesOf(startProgram), await timesOf(runProgram)]
     const ratio = direct.blocked / helper.blocked
     lines.push(
       `  with ${mebibytes} MiB in use: direct ${text(direct)}, by the helper ${text(helper)}; blocked ${ratio.toFixed(0)} times as long`,
@@ -23,7 +23,7 @@ export async function commands(): Promise<string> {
 
 type Times = { blocked: number; whole: number }
 
-async function timesOf(start: (command: Command) => RunningCommand): Promise<Times> {
+async function timesOf(start: (command: Program) => RunningProgram): Promise<Times> {
   const all: Times[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const started_at = performance.now()

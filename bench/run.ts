@@ -1,11 +1,11 @@
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
-import { commands } from './programs.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
+import { programs } from './programs.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
 import { sandbox } from './sandbox.ts'
@@ -19,7 +19,7 @@ const benches: Record<string, () => Promise<string>> = {
   'step-overhead': stepOverhead,
   'log-page': logPage,
   search,
-  commands,
+  programs,
   sandbox,
   environments,
   claims,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type GitHost, type GitHostOptions, openGitHost } from '../../src/git/process/git-host.ts'
 import type { GitRepository } from '../../src/git/refs/repository-url.ts'
-import { runCommand } from '../../src/system/programs/run-program.ts'
+import { runProgram } from '../../src/system/programs/run-program.ts'
 import type { SystemUser } from '../../src/system/users.ts'
 
 export const root = process.getuid?.() === 0
@@ -56,7 +56,7 @@ export async function run(
   }
   const identity = { cwd, env, ...(options.user && { user: options.user }) }
   const command = { program, args, ...identity, stdin: options.input ?? '', max_output_bytes: 256 * 1024 ** 2 }
-  const { code, stdout, stderr, start_error } = await runCommand(command).done
+  const { code, stdout, stderr, start_error } = await runProgram(command).done
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${start_error ?? `${stderr}${stdout}`}`)
   return stdout
 }

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { onAbort } from '../../core/abort.ts'
-import { runCommand } from '../../system/programs/run-program.ts'
-import { type Command, type CommandStdio, type RunningCommand, startCommand } from '../../system/programs/start-program.ts'
+import { runProgram } from '../../system/programs/run-program.ts'
+import { type Program, type ProgramStdio, type RunningProgram, startProgram } from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
 import type { GitHost } from './git-host.ts'
@@ -70,7 +70,7 @@ export function ownIdentity(host: GitHost): GitIdentity {
  */
 export function runGit(host: GitHost, call: GitCall, identity: GitIdentity = ownIdentity(host)): Promise<GitResult> {
   const limits = limitsOf(host, call)
-  return finish(host, runCommand(commandOf(host, identity, call, limits)), call, limits)
+  return finish(host, runProgram(programOf(host, identity, call, limits)), call, limits)
 }
 
 /** Like `runGit`, but an exit code other than 0 is a GitError that starts with `what`. */
@@ -81,13 +81,13 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
 }
 
 /** Starts the process before it returns, so that the ends of two processes can be joined in the same turn of the event loop. */
-export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: CommandStdio = {}): StartedGit {
+export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: ProgramStdio = {}): StartedGit {
   const limits = limitsOf(host, call)
-  const started = startCommand(commandOf(host, identity, call, limits), stdio)
+  const started = startProgram(programOf(host, identity, call, limits), stdio)
   return { child: started.child, done: finish(host, started, call, limits) }
 }
 
-function commandOf(host: GitHost, identity: GitIdentity, call: GitCall, limits: ProcessLimits): Command {
+function programOf(host: GitHost, identity: GitIdentity, call: GitCall, limits: ProcessLimits): Program {
   return {
     ...(call.program === undefined ? limitedCommand(call.args, limits) : { program: call.program, args: call.args }),
     cwd: identity.cwd,
@@ -127,7 +127,7 @@ function environment(host: GitHost, identity: GitIdentity, call: GitCall): Recor
   }
 }
 
-async function finish(host: GitHost, command: RunningCommand, call: GitCall, limits: ProcessLimits): Promise<GitResult> {
+async function finish(host: GitHost, command: RunningProgram, call: GitCall, limits: ProcessLimits): Promise<GitResult> {
   let aborted: { reason: unknown } | null = null
   const stopOn = (signal: AbortSignal) =>
     onAbort(signal, () => {
@@ -140,6 +140,7 @@ async function finish(host: GitHost, command: RunningCommand, call: GitCall, lim
   const { stdout, stderr, stopped, start_error, ...exit } = await command.done
   if (aborted) throw (aborted as { reason: unknown }).reason
   if (start_error !== null) throw new GitError('failed', `git cannot be started: ${start_error}`)
+  if (stopped === 'lost') throw new GitError('failed', 'git was killed with the process that ran it')
   if (stopped === 'timeout') throw new GitError('timeout', `git took longer than ${timeoutOf(call)} ms`)
   const truncated = stopped === 'output'
   if (truncated && call.on_overflow !== 'cut')

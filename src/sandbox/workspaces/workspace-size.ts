@@ -1,5 +1,5 @@
-import { niceCommand } from '../../system/programs/nice-program.ts'
-import { runCommand } from '../../system/programs/run-program.ts'
+import { niceProgram } from '../../system/programs/nice-program.ts'
+import { runProgram } from '../../system/programs/run-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 const MEASURE_MS = 20_000
@@ -32,6 +32,6 @@ async function diskUsage(unit: string[], path: string, user: SystemUser | null):
 /** Returns its output for any exit code; null when it does not end in time or cannot be started. */
 async function run(command: string[], user: SystemUser | null): Promise<string | null> {
   const limits = { timeout_ms: MEASURE_MS, max_output_bytes: 4_096 }
-  const { code, stdout } = await runCommand({ ...niceCommand(command), user, ...limits }).done
+  const { code, stdout } = await runProgram({ ...niceProgram(command), user, ...limits }).done
   return code !== 0 && stdout.length === 0 ? null : stdout.toString()
 }

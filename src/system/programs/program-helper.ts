@@ -1,23 +1,34 @@
-import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-program.ts'
+import { type Program, type ProgramEnd, type RunningProgram, tryProgram } from './start-program.ts'
 
-/** What the service sends to this process: a command to run, or the number of one to stop. */
-export type HelperRequest = { id: number; run: Command } | { id: number; stop: true }
-/** The one answer to each command. */
-export type HelperAnswer = { id: number; end: CommandEnd }
+/** What the service sends to this process: a program to run, or the number of one to stop. */
+export type HelperRequest = { id: number; run: Program } | { id: number; stop: true }
+/** What this process sends about each program: that it runs, in a process group of this id, and how it ended. */
+export type HelperReport = { id: number; pid: number } | { id: number; end: ProgramEnd }
 
-const running = new Map<number, RunningCommand>()
+const running = new Map<number, RunningProgram>()
 
 process.on('message', (request: HelperRequest) => {
   if ('stop' in request) return running.get(request.id)?.stop()
   const { id } = request
-  const command = startCommand(request.run)
-  running.set(id, command)
-  void command.done.then(end => {
+  const program = tryProgram(request.run)
+  running.set(id, program)
+  if (program.pid !== undefined) report({ id, pid: program.pid })
+  void program.done.then(end => {
     running.delete(id)
-    // The channel may have closed: then nobody waits.
-    process.send?.({ id, end } satisfies HelperAnswer, () => {})
+    report({ id, end })
   })
 })
-// Signals to the service's process group are for the service, which still needs commands while it stops.
+
+/** When the channel has closed, nobody waits. */
+function report(what: HelperReport): void {
+  process.send?.(what, () => {})
+}
+
+// Signals to the service's process group are for the service, which still needs programs while it stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
-process.on('disconnect', () => process.exit(0))
+// The service has ended: nobody enforces the timeouts of its programs any more.
+process.on('disconnect', async () => {
+  for (const program of running.values()) program.stop()
+  await Promise.all([...running.values()].map(program => program.done))
+  process.exit(0)
+})

@@ -1,14 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/temporary-folder.ts'
 import { isAlive, waitUntil } from '../processes.ts'
-import { runCommand } from './run-program.ts'
-import type { Command } from './start-program.ts'
+import { runProgram } from './run-program.ts'
+import type { Program } from './start-program.ts'
 
 const env = { PATH: '/usr/bin:/bin', ONE: 'x' }
-const sh = (script: string, more: Partial<Command> = {}) =>
-  runCommand({ program: 'sh', args: ['-c', script], cwd: '/', env, max_output_bytes: 1_000, ...more })
+const sh = (script: string, more: Partial<Program> = {}) =>
+  runProgram({ program: 'sh', args: ['-c', script], cwd: '/', env, max_output_bytes: 1_000, ...more })
+const pidIn = async (file: string) => {
+  await expect.poll(() => readFileSync(file, { encoding: 'utf8', flag: 'a+' })).toMatch(/^\d+\n$/)
+  return Number(readFileSync(file, 'utf8'))
+}
 const helperPid = async () => Number((await sh('echo $PPID').done).stdout)
 
 test('the result has output, errors and exit code; the environment is the given one', async () => {
@@ -29,51 +36,68 @@ test('parallel commands get their own results', async () => {
   expect(ends.map(end => Number(end.stdout))).toEqual(Array.from({ length: 40 }, (_, n) => n))
 })
 
-test('above the limit of its output, and at its timeout, a command is stopped with all that it started', async () => {
+test('above the limit of its output, and at its timeout, a program is stopped with all that it started', async () => {
   expect(await sh('echo $$; exec yes').done).toMatchObject({ stopped: 'output', code: null, stdout: { length: 1_000 } })
   const late = await sh('sleep 600 & echo $!; wait', { timeout_ms: 50 }).done
   expect(late).toMatchObject({ stopped: 'timeout', signal: 'SIGTERM' })
   expect(await waitUntil(() => !isAlive(Number(late.stdout)), 5_000)).toBe(true)
 })
 
-test('a command that is stopped leaves no process, though it ignores the first signal', async () => {
-  const command = sh("trap '' TERM; sleep 600 & echo $!; wait; wait")
-  command.stop()
-  const { stopped, stdout } = await command.done
-  expect(stopped).toBe('request')
-  if (stdout.length > 0) expect(await waitUntil(() => !isAlive(Number(stdout)), 5_000)).toBe(true)
+test('a program that is stopped leaves no process, though it ignores the first signal', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'pid')
+  const program = sh(`trap '' TERM; sleep 600 & echo $! >${file}; wait; wait`)
+  const pid = await pidIn(file)
+  program.stop()
+  expect(await program.done).toMatchObject({ stopped: 'request', signal: 'SIGKILL' })
+  expect(isAlive(pid)).toBe(false)
 })
 
 test('a missing program', async () => {
-  expect(await runCommand({ program: '/no/such', args: [], cwd: '/', env, max_output_bytes: 1 }).done).toMatchObject({
+  expect(await runProgram({ program: '/no/such', args: [], cwd: '/', env, max_output_bytes: 1 }).done).toMatchObject({
     code: null,
     start_error: expect.stringContaining('ENOENT'),
   })
 })
 
-test('the helper ignores signals to the process group; when it is killed, its commands end with an error and the next has a new one', async () => {
+test('a program that Node refuses to start ends none of the others', async () => {
+  const other = sh('sleep 0.2; echo still here')
+  const args = Array.from({ length: 4_000 }, () => 'x'.repeat(1_000))
+  const long = await runProgram({ program: '/bin/true', args, cwd: '/', env, max_output_bytes: 1 }).done
+  expect(long).toMatchObject({ code: null, start_error: expect.stringContaining('E2BIG') })
+  expect((await other.done).stdout.toString()).toBe('still here\n')
+})
+
+test('the helper ignores signals to the process group; when it is killed, its programs end too, and the next has a new one', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'pid')
   const first = await helperPid()
   process.kill(first, 'SIGTERM')
   process.kill(first, 'SIGINT')
   expect(await helperPid()).toBe(first)
-  const command = sh('sleep 600')
+  const program = sh(`echo $$ >${file}; exec sleep 600`)
+  const pid = await pidIn(file)
   process.kill(first, 'SIGKILL')
-  expect(await command.done).toMatchObject({ code: null, start_error: 'the process that runs commands has ended' })
+  expect(await program.done).toMatchObject({ code: null, stopped: 'lost', start_error: null })
+  expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true)
   expect(await helperPid()).not.toBe(first)
 })
 
-test('the helper ends with its process, and keeps it alive only while a command runs', async () => {
+test('the helper ends with its process and ends what it runs, and keeps it alive only while a program runs', async () => {
   const module = fileURLToPath(new URL('./run-program.ts', import.meta.url))
-  const script = (keep: string) => `import { runCommand } from ${JSON.stringify(module)}
-    const { stdout } = await runCommand({ program: 'sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {}, max_output_bytes: 100 }).done
+  const script = (keep: string) => `import { runProgram } from ${JSON.stringify(module)}
+    const { stdout } = await runProgram({ program: 'sh', args: ['-c', 'echo $PPID'], cwd: '/', env: {}, max_output_bytes: 100 }).done
     process.stdout.write(stdout)
     ${keep}`
   const start = (keep: string) =>
     spawn(process.execPath, ['--input-type=module', '-e', script(keep)], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const idle = start('')
   expect((await once(idle, 'exit'))[0]).toBe(0)
-  const busy = start('setInterval(() => {}, 1000)')
-  const pid = Number((await once(busy.stdout, 'data'))[0])
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'pid')
+  const forever = JSON.stringify(`echo $$ >${file}; exec sleep 600`)
+  const busy = start(`await runProgram({ program: 'sh', args: ['-c', ${forever}], cwd: '/', env: {}, max_output_bytes: 100 }).done`)
+  const pids = [Number((await once(busy.stdout, 'data'))[0]), await pidIn(file)]
   busy.kill('SIGKILL')
-  expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true)
+  expect(await waitUntil(() => !pids.some(isAlive), 5_000)).toBe(true)
 })

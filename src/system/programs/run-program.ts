@@ -1,58 +1,70 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { childEnv } from '../host-child-env.ts'
-import type { HelperAnswer, HelperRequest } from './program-helper.ts'
-import { type Command, type CommandEnd, type RunningCommand, startCommand } from './start-program.ts'
+import type { HelperReport, HelperRequest } from './program-helper.ts'
+import { notRun, type Program, type ProgramEnd, type RunningProgram, signalGroup, tryProgram } from './start-program.ts'
 
-/** `requests` are the commands without an answer. */
-type Helper = { process: ChildProcess; requests: Map<number, (end: CommandEnd) => void> }
+/** `requests` are the programs that have not ended. */
+type Helper = { process: ChildProcess; requests: Map<number, Waiting> }
+type Waiting = { resolve: (end: ProgramEnd) => void; pid: number | null }
 
-const program = fileURLToPath(new URL('./program-helper.ts', import.meta.url))
+const helper_file = fileURLToPath(new URL('./program-helper.ts', import.meta.url))
 let helper: Helper | undefined
 let last_id = 0
 
 /**
- * Runs a command by a small helper process, one for this process (decisions.md#commands-run-by-a-helper): a fork copies the page tables of
- * its caller. A helper that has ended is replaced by the next call; its commands end with a `start_error`.
+ * Runs a program by a small helper process, one for this process (decisions.md#programs-run-by-a-helper): a fork copies the page tables of
+ * its caller. A helper that has ended is replaced by the next call; its programs are killed and end as `lost`.
  */
-export function runCommand(command: Command): RunningCommand {
+export function runProgram(program: Program): RunningProgram {
   // A descriptor is not valid in another process.
-  if (typeof command.stdin === 'number') return startCommand(command)
+  if (typeof program.stdin === 'number') return tryProgram(program)
   helper ??= startHelper()
   const { process, requests } = helper
   const id = ++last_id
-  const { promise, resolve } = Promise.withResolvers<CommandEnd>()
-  requests.set(id, resolve)
+  const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
+  requests.set(id, { resolve, pid: null })
   process.channel?.ref()
-  send(helper, { id, run: command })
+  send(helper, { id, run: program })
   return { done: promise, stop: () => void (requests.has(id) && process.send({ id, stop: true } satisfies HelperRequest, () => {})) }
 }
 
 function startHelper(): Helper {
-  const process = fork(program, { env: childEnv(), execArgv: [], serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const process = fork(helper_file, {
+    env: childEnv(),
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   const started: Helper = { process, requests: new Map() }
-  // It does not keep this process alive, except while a command runs.
+  // It does not keep this process alive, except while a program runs.
   process.unref()
   process.channel?.unref()
-  process.on('message', ({ id, end }: HelperAnswer) => {
-    started.requests.get(id)?.(end)
-    started.requests.delete(id)
+  process.on('message', (report: HelperReport) => {
+    const waiting = started.requests.get(report.id)
+    if (waiting && 'pid' in report) waiting.pid = report.pid
+    if (!waiting || 'pid' in report) return
+    started.requests.delete(report.id)
+    waiting.resolve(report.end)
     if (started.requests.size === 0) process.channel?.unref()
   })
-  process.once('error', error => giveUp(started, error.message))
-  process.once('exit', () => giveUp(started, 'the process that runs commands has ended'))
+  process.once('error', () => giveUp(started))
+  process.once('exit', () => giveUp(started))
   return started
 }
 
 function send(to: Helper, request: HelperRequest): void {
   to.process.send(request, error => {
-    if (error) giveUp(to, error.message)
+    if (error) giveUp(to)
   })
 }
 
-function giveUp(given_up: Helper, start_error: string): void {
+/** Ends the programs of a helper that has ended. One that it had not reported yet may run on. */
+function giveUp(given_up: Helper): void {
   if (helper === given_up) helper = undefined
-  for (const resolve of given_up.requests.values())
-    resolve({ code: null, signal: null, stdout: Buffer.alloc(0), stderr: '', stopped: null, start_error })
+  for (const { resolve, pid } of given_up.requests.values()) {
+    if (pid !== null) signalGroup(pid, 'SIGKILL')
+    resolve({ ...notRun, stopped: 'lost' })
+  }
   given_up.requests.clear()
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
 /** A program that runs to its end, in a process group of its own. `env` is its whole environment. */
-export type Command = {
+export type Program = {
   program: string
   args: string[]
   cwd: string
@@ -19,29 +19,29 @@ export type Command = {
 }
 
 /**
- * How a command ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
- * stopped before its own end. `start_error`: it never ran.
+ * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
+ * stopped before its own end; `lost`: the process that ran it has ended, and the program was killed. `start_error`: it never ran.
  */
-export type CommandEnd = {
+export type ProgramEnd = {
   code: number | null
   signal: string | null
   stdout: Buffer
   stderr: string
-  stopped: 'timeout' | 'output' | 'request' | null
+  stopped: 'timeout' | 'output' | 'request' | 'lost' | null
   start_error: string | null
 }
 
 /** `done` never rejects. `stop` ends the command with all processes that it started. */
-export type RunningCommand = { done: Promise<CommandEnd>; stop(): void }
+export type RunningProgram = { done: Promise<ProgramEnd>; stop(): void }
 
 /**
  * Replaces standard pipes: `input` and `output` are one end of a connection, or a pipe that the caller writes and closes, or reads to its
  * end: then its output is not kept. `fd3` is a further descriptor.
  */
-export type CommandStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
+export type ProgramStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; fd3?: 'pipe' }
 
 /** Starts the command before it returns, so that the ends of two commands can be joined in the same turn of the event loop. */
-export function startCommand(command: Command, stdio: CommandStdio = {}): RunningCommand & { child: ChildProcess } {
+export function startProgram(command: Program, stdio: ProgramStdio = {}): RunningProgram & { child: ChildProcess } {
   const stdin = typeof command.stdin === 'number' ? command.stdin : command.stdin === undefined ? 'ignore' : 'pipe'
   const child = spawn(command.program, command.args, {
     cwd: command.cwd,
@@ -50,16 +50,29 @@ export function startCommand(command: Command, stdio: CommandStdio = {}): Runnin
     detached: true,
     ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
   })
-  return { child, ...watchCommand(child, command, stdio.output === 'pipe') }
+  return { child, ...watchProgram(child, command, stdio.output === 'pipe') }
 }
 
-function watchCommand(child: ChildProcess, command: Command, read_by_others: boolean): RunningCommand {
-  const { promise, resolve } = Promise.withResolvers<CommandEnd>()
+/** Like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */
+export function tryProgram(program: Program): RunningProgram & { pid: number | undefined } {
+  try {
+    const { child, ...running } = startProgram(program)
+    return { ...running, pid: child.pid }
+  } catch (error) {
+    const start_error = error instanceof Error ? error.message : String(error)
+    return { done: Promise.resolve({ ...notRun, start_error }), stop() {}, pid: undefined }
+  }
+}
+
+export const notRun: ProgramEnd = { code: null, signal: null, stdout: Buffer.alloc(0), stderr: '', stopped: null, start_error: null }
+
+function watchProgram(child: ChildProcess, command: Program, read_by_others: boolean): RunningProgram {
+  const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
   const chunks: Buffer[] = []
   let kept = 0
   let stderr = ''
-  let stopped: CommandEnd['stopped'] = null
-  const stop = (reason: CommandEnd['stopped']) => {
+  let stopped: ProgramEnd['stopped'] = null
+  const stop = (reason: ProgramEnd['stopped']) => {
     stopped ??= reason
     endGroup(child)
   }
@@ -77,18 +90,18 @@ function watchCommand(child: ChildProcess, command: Command, read_by_others: boo
   if (child.stdin && (typeof command.stdin === 'string' || command.stdin instanceof Uint8Array)) child.stdin.end(command.stdin)
 
   const timer = command.timeout_ms === undefined ? undefined : setTimeout(() => stop('timeout'), command.timeout_ms)
-  const end = (how: Pick<CommandEnd, 'code' | 'signal' | 'start_error'>) => {
+  const end = (how: Pick<ProgramEnd, 'code' | 'signal' | 'start_error'>) => {
     clearTimeout(timer)
     resolve({ ...how, stdout: Buffer.concat(chunks), stderr, stopped })
   }
-  child.once('exit', () => letGo(child, output))
+  child.once('exit', () => stopReading(child, output))
   child.once('error', error => end({ code: null, signal: null, start_error: error.message }))
   child.once('close', (code, signal) => end({ code, signal, start_error: null }))
   return { done: promise, stop: () => stop('request') }
 }
 
 /** A process that a command left running, such as a persistent ssh connection, may hold the pipes open forever: its output is not waited for. */
-function letGo(child: ChildProcess, output: Readable | null): void {
+function stopReading(child: ChildProcess, output: Readable | null): void {
   const timer = setTimeout(() => {
     output?.destroy()
     child.stderr?.destroy()
@@ -111,7 +124,7 @@ function endGroup(child: ChildProcess): void {
   })
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
