@@ -9,7 +9,7 @@ const checks: { name: string; script: string; args: string[] }[] = [
   {
     name: 'shape, drift, migrations, API document and unit tests',
     script: 'vitest/vitest.mjs',
-    // In processes that are used again: pure code leaves nothing behind, and loading it anew for each file takes most of the time.
+    // In processes that are used again: pure code leaves nothing behind, and loading it again for each file takes most of the time.
     args: [
       'run',
       '--no-isolate',

@@ -73,7 +73,7 @@ async function keep(command: 'backup' | 'restore', file: string) {
   }
   const { taken_at, version: of, tables, rows } = await restore(url, resolve(file))
   say(
-    `The database is as it was at ${taken_at} (version ${of}): ${rows} rows of ${tables} tables. Start the service; runs that were at work go on.`,
+    `The database is as it was at ${taken_at} (version ${of}): ${rows} rows of ${tables} tables. Start the service; runs that were active continue.`,
   )
 }
 
@@ -129,7 +129,7 @@ function parsed(args: string[]) {
   }
 }
 
-/** Where a browser reaches the service, as far as its configuration tells. */
+/** Where a browser reaches the service, as far as its configuration says. */
 function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config): string {
   if (AGENTRUN_BASE_URL !== undefined) return AGENTRUN_BASE_URL
   if (AGENTRUN_PORT === 0) throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')

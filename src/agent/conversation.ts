@@ -71,7 +71,7 @@ export type Conversation = {
   /** Of the current turn. */
   turn_steps: number
   turn_tokens: number
-  /** Whether the agent has called a tool in this turn, and whether it was asked to continue or to finish since the last call. */
+  /** Whether the agent has called a tool in this turn, and whether it received a request to continue or to finish since the last call. */
   called: boolean
   nudged: boolean
   /** The notices of limits that the agent received in this turn. */

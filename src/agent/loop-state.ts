@@ -66,7 +66,7 @@ export type LoopState = {
   tokens: number
   /** Ids of all calls of the run. */
   call_ids: Set<string>
-  /** Whether the agent has called a tool in this turn, and whether it was asked to continue or to finish since the last call. */
+  /** Whether the agent has called a tool in this turn, and whether it received a request to continue or to finish since the last call. */
   called: boolean
   nudged: boolean
   /** Consecutive answers without content. */

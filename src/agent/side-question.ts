@@ -5,7 +5,7 @@ import { createTokenEstimate } from './token-estimate.ts'
 
 /** A question to the model of a run besides its conversation, answered by one call of one tool. */
 export type Question = {
-  /** Identifies the question in the run: it is asked once, whichever worker asks. */
+  /** Identifies the question in the run: each is sent once, by any worker. */
   key: string
   instructions: string
   text: string
@@ -45,7 +45,7 @@ export type SideQuestionInput = {
 }
 
 const MAX_OUTPUT_TOKENS = 4_000
-/** How often a question is asked whose answers were lost with their workers. */
+/** How often a question is sent whose answers were lost with their workers. */
 const MAX_TRIES = 2
 const PROMPTS = { max: 5, chars: 20_000 }
 
@@ -104,7 +104,7 @@ async function askOnce(input: SideQuestionInput, question: Question): Promise<Si
 function answerTo(question: Question, { tool_calls }: ModelAnswer, model: Model): SideAnswer {
   const found = tool_calls.find(({ name }) => name === question.tool.name)?.input
   if (found) return { kind: 'answered', input: found, model: model.id }
-  // A script without a verdict for this question is not asked.
+  // A script without a verdict for this question gives no answer.
   return { kind: model.scripted ? 'not_asked' : 'unusable' }
 }
 

@@ -10,7 +10,7 @@ export type Verdict = { ends_turn: TurnEnding | null; notice: AnswerNotice | nul
 
 /**
  * Judges an answer without tool calls. Text ends the turn (specification.md#logs). Before any tool call of the turn, or marked as commentary by
- * its provider, it may only announce work: the agent is asked once to continue or to finish.
+ * its provider, it may only announce work: the agent gets one request to continue or to finish.
  */
 export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelAnswer): Verdict {
   const { text, reasoning, finish_reason } = answer

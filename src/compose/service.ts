@@ -25,7 +25,7 @@ export type RunningService = AsyncDisposable & {
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
   /**
-   * Begins the end: no run is claimed any more and those at work go to the next worker as soon as they can, `/readyz` says 503, and the API
+   * Begins the shutdown: no run is claimed any more and active runs go to another worker as soon as they can, `/readyz` says 503, and the API
    * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
@@ -125,7 +125,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
     blocked: () => worker?.blocked ?? null,
     uncaught(error, event) {
       telemetry.errorUncaught(event)
-      log('error', 'an error was not caught; the service goes on', { event, error: errorText(error) })
+      log('error', 'an error was not caught; the service continues', { event, error: errorText(error) })
     },
     async drain() {
       if (state === 'stopping') return

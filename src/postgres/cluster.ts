@@ -55,12 +55,12 @@ async function runInitdb(folder: string, { binaries, user, log_file, durable }: 
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${lastLogLine(log_file)}`)
 }
 
-/** What PostgreSQL wrote last that tells why it ended, for one-line errors: after the first `from` bytes of its log. */
+/** The last output of PostgreSQL that explains its end, for one-line errors: after the first `from` bytes of its log. */
 export function lastLogLine(log_file: string, from = 0): string {
   if (!existsSync(log_file)) return 'its log is gone'
   const lines = readFileSync(log_file).subarray(from).toString().trimEnd().split('\n')
   return lines.findLast(line => /(FATAL|PANIC): /.test(line) && !CALLERS.test(line)) ?? lines.at(-1) ?? ''
 }
 
-/** What it tells those who call at the wrong moment. */
+/** Its messages to clients that connect while it starts or stops. */
 const CALLERS = /the database system is|terminating connection/

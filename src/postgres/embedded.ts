@@ -101,7 +101,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** An adopted server is nobody's child here, so only looking tells that it ended. */
+/** An adopted server is nobody's child here, so only polling detects that it ended. */
 async function watch(pid: number): Promise<string> {
   while (isAlive(pid)) await delay(50)
   return 'PostgreSQL, adopted from an earlier service, ended'

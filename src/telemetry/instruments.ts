@@ -28,7 +28,7 @@ export function createInstruments() {
     ]),
     streams: gauge('http_streams', 'Readers of event streams'),
     claims: counter('claims_total', 'Runs claimed by this worker'),
-    recoveries: counter('recoveries_total', 'Claimed runs that another worker had before, by why it let go', ['cause']),
+    recoveries: counter('recoveries_total', 'Claimed runs that another worker had before, by the cause of the loss', ['cause']),
     turns: gauge('turns_active', 'Runs that this worker works on'),
     turns_ended: counter('turns_ended_total', 'How turns ended on this worker', ['outcome', 'reason']),
     turn_time: histogram('turn_duration_seconds', 'From claim to end on this worker', slow, ['outcome']),

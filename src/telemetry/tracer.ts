@@ -10,7 +10,7 @@ export type SpanFacts = {
 }
 
 export type Span = {
-  /** Names this span to whatever goes on below it, in this process or another. */
+  /** Names this span to what runs below it, in this process or another. */
   readonly traceparent: string
   rename(name: string): void
   set(attributes: Attributes): void

@@ -183,7 +183,7 @@ describe('following', () => {
     }
     const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
     expect(code).toBe(130)
-    expect(await err).toBe(`run ${id} goes on. To stop it: agentrun stop ${id}. To look on again: agentrun logs -f ${id}\n`)
+    expect(await err).toBe(`run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}\n`)
     expect((await app.call('GET', path(id))).body.status).toBe('waiting')
   })
 

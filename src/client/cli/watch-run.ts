@@ -82,7 +82,7 @@ export async function staying<T>(
     return await work()
   } catch (error) {
     if (signal.aborted && error instanceof Interrupted)
-      print.note(`run ${id} goes on. To stop it: agentrun stop ${id}. To look on again: agentrun logs -f ${id}`)
+      print.note(`run ${id} continues. To stop it: agentrun stop ${id}. To follow it again: agentrun logs -f ${id}`)
     throw error
   } finally {
     print.progress(null)

@@ -101,7 +101,7 @@ export const ResumeRunInput = z
     images: images.describe('As at create'),
     model: model.nullish().describe('For this turn and later ones; default: as before'),
     reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: as before"),
-    budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run goes on with them'),
+    budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run continues with them'),
     approve: z
       .boolean()
       .nullish()

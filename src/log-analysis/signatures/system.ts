@@ -77,7 +77,7 @@ export const systemSignatures: readonly Signature[] = [
       /bad interpreter: (.{1,200})|cannot execute: required file not found|\/usr\/bin\/env: [‘'"]?([^’'":]{1,100})[’'"]?: (?:No such file|Permission denied)|\\r['’]?: (?:command not found|No such file)/,
     title: 'The interpreter of a script is not there',
     cause: 'Its first line names what is not in this sandbox (with Windows line ends the name has an invisible character): $1$2',
-    remedy: 'Use a sandbox that has it, or mend the first line and the line ends.',
+    remedy: 'Use a sandbox that has it, or fix the first line and the line endings.',
   },
   {
     code: 'locale',

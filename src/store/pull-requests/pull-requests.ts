@@ -156,7 +156,7 @@ export type NewPullRequest = Pick<
 > & { run_id: number }
 
 /**
- * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created` tells which. There is one row per
+ * Saves the pull request of a branch: creates it as a draft that is held back, or updates its head. `created` reports which. There is one row per
  * branch even after retries; numbers count up per repository. Returns undefined when the branch's pull request was closed or merged.
  */
 export async function savePullRequest(db: Db, pr: NewPullRequest): Promise<(PullRequestRow & { created: boolean }) | undefined> {

@@ -63,7 +63,7 @@ async function reviewCommits(committed: Committed, since: string) {
   const secrets = await secretsIn(committed)
   const conflicts = conflictMarkers(changes.patch)
   const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts })
-  // The model is not asked about commits that fail by rules.
+  // Commits that fail by rules need no model.
   const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(commitQuestion(head, listed, changes)))
   return { listed, secrets, ...together(by_rules, opinion) }
 }

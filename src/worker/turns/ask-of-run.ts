@@ -6,7 +6,7 @@ import { createSideQuestionJournal } from './side-question-journal.ts'
 import type { TurnOf } from './turn.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
-/** Asks the run's model within the run's budget. A scripted model only plays its script, so it is not asked. */
+/** Asks the run's model within the run's budget. A scripted model only plays its script and answers no questions. */
 export function askOfRun(of: TurnOf, secrets: RunSecrets): Ask {
   const model = of.deps.models.get(of.run.model)
   if (!model || model.scripted) return neverAsk
