@@ -1,4 +1,4 @@
-import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget-check.ts'
+import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 

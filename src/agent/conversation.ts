@@ -1,6 +1,6 @@
 import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
-import type { Reservation } from '../core/runs/budget-check.ts'
-import { type NearLimit, noticeKey } from '../core/runs/near-limits.ts'
+import type { Reservation } from '../core/runs/budget/budget-check.ts'
+import { type NearLimit, noticeKey } from '../core/runs/budget/near-limits.ts'
 import type { ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
 import { applyCompaction, type Compaction, clearAllBut } from './compaction/compaction.ts'
 import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'

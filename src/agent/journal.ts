@@ -1,4 +1,4 @@
-import type { Reservation } from '../core/runs/budget-check.ts'
+import type { Reservation } from '../core/runs/budget/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'
 import type { Compaction } from './compaction/compaction.ts'

@@ -1,4 +1,4 @@
-import { countedTokens } from '../core/runs/budget-check.ts'
+import { countedTokens } from '../core/runs/budget/budget-check.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import { addNotice, callModel } from './model-step.ts'
 import { createRepetitionGuard } from './repetition.ts'

@@ -1,5 +1,5 @@
-import type { LimitReached, Reservation } from '../core/runs/budget-check.ts'
-import type { NearLimit } from '../core/runs/near-limits.ts'
+import type { LimitReached, Reservation } from '../core/runs/budget/budget-check.ts'
+import type { NearLimit } from '../core/runs/budget/near-limits.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
 
 /** A permitted model call: its reservation, and the notice to the agent before it when limits are near. */

@@ -1,5 +1,5 @@
 import type { StatusReason } from '../contract/runs/runs.ts'
-import type { LimitReached } from '../core/runs/budget-check.ts'
+import type { LimitReached } from '../core/runs/budget/budget-check.ts'
 import { type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'

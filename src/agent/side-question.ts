@@ -1,5 +1,5 @@
 import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
-import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget-check.ts'
+import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/budget-check.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolSpec } from '../model/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 

@@ -1,6 +1,6 @@
 import type { ModelSettings } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import { THINKING_TOKENS } from '../core/runs/output-limit.ts'
+import { THINKING_TOKENS } from '../core/runs/budget/output-limit.ts'
 import type { ProviderOptions } from './cache-marks.ts'
 
 export type ModelApi = NonNullable<ModelSettings['api']>

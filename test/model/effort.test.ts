@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ReasoningEffort, reasoning_efforts } from '../../src/contract/reasoning-efforts.ts'
-import { outputLimit } from '../../src/core/runs/output-limit.ts'
+import { outputLimit } from '../../src/core/runs/budget/output-limit.ts'
 import { ANTHROPIC, COMPATIBLE, failureOf, GOOGLE, OPENAI, type Protocol, request } from './protocols.ts'
 import { forbidOutput } from './silence.ts'
 

@@ -1,4 +1,4 @@
-import type { NearLimit } from '../../core/runs/near-limits.ts'
+import type { NearLimit } from '../../core/runs/budget/near-limits.ts'
 import { notifyLive } from '../../store/notify.ts'
 import { type LivePart, LiveText } from './live-text.ts'
 import type { RunWriter } from './run-writer.ts'

@@ -1,7 +1,7 @@
 import { promptMessage } from '../../agent/conversation.ts'
 import type { FinishedCall, FollowsAnswer, LoopJournal, Signals } from '../../agent/journal.ts'
 import type { PlannedCall } from '../../agent/meter.ts'
-import { countedTokens } from '../../core/runs/budget-check.ts'
+import { countedTokens } from '../../core/runs/budget/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../../model/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'

@@ -1,4 +1,4 @@
-import type { LimitReached } from '../../core/runs/budget-check.ts'
+import type { LimitReached } from '../../core/runs/budget/budget-check.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import { monthWithReserved } from '../../store/access/usage-days.ts'
 import type { Db } from '../../store/database.ts'

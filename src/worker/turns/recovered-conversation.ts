@@ -1,5 +1,5 @@
 import { type Conversation, type JournalRecord, type OpenCall, toolMessage } from '../../agent/conversation.ts'
-import type { Reservation } from '../../core/runs/budget-check.ts'
+import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listJournal } from '../../store/runs/journal.ts'

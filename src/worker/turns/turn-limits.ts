@@ -9,9 +9,9 @@ import {
   type Spent,
   shortOf,
   timeLeft,
-} from '../../core/runs/budget-check.ts'
-import { nearLimits, noticeKey, noticeText } from '../../core/runs/near-limits.ts'
-import { outputLimit } from '../../core/runs/output-limit.ts'
+} from '../../core/runs/budget/budget-check.ts'
+import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-limits.ts'
+import { outputLimit } from '../../core/runs/budget/output-limit.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { watchMonth } from './organization-budget.ts'

@@ -8,13 +8,13 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Input, Switch } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useReadOnlyReason } from '../permission.ts'
-import { BudgetFields, budgetOf, draftOf } from './budget-fields.tsx'
-import { EffortField } from './effort-field.tsx'
-import { ModelField } from './model-field.tsx'
+import { BudgetFields, budgetOf, draftOf } from './fields/budget-fields.tsx'
+import { EffortField } from './fields/effort-field.tsx'
+import { ModelField } from './fields/model-field.tsx'
+import { TagField } from './fields/tag-field.tsx'
 import { RelatedSection } from './related-section.tsx'
 import { useRunActions } from './run-actions.ts'
 import { StartupSection } from './startup-section.tsx'
-import { TagField } from './tag-field.tsx'
 
 type Draft = Pick<AgentRun, 'title' | 'tags' | 'archived' | 'model' | 'reasoning_effort'> & { budget: ReturnType<typeof draftOf> }
 

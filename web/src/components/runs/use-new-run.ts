@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts'
 import { modelsQuery, organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
 import type { NewRunSearch } from '../../search-params.ts'
 import { useReadOnlyReason } from '../permission.ts'
-import { budgetOf, no_budget } from './budget-fields.tsx'
+import { budgetOf, no_budget } from './fields/budget-fields.tsx'
 
 const empty = {
   ...{ base_ref: '', model: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },

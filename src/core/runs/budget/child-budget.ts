@@ -1,4 +1,4 @@
-import { plainDecimal } from '../text/plain-decimal.ts'
+import { plainDecimal } from '../../text/plain-decimal.ts'
 
 /** How many runs an agent may start in one run, and how many generations of children may exist below the first run. */
 export const MAX_CHILDREN = 10

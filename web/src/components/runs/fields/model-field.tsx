@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { modelsQuery } from '../../api/queries.ts'
-import { visible } from '../../text/visible.ts'
-import { Field, Input, Select } from '../../ui/field.tsx'
+import { modelsQuery } from '../../../api/queries.ts'
+import { visible } from '../../../text/visible.ts'
+import { Field, Input, Select } from '../../../ui/field.tsx'
 
 type Props = {
   label: string

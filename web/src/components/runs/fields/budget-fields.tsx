@@ -1,5 +1,5 @@
-import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { Field, Input } from '../../ui/field.tsx'
+import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { Field, Input } from '../../../ui/field.tsx'
 
 /** The text of the fields; '' is no limit. */
 export type BudgetDraft = { cost: string; steps: string; minutes: string }

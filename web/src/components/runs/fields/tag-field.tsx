@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { visible } from '../../text/visible.ts'
+import { visible } from '../../../text/visible.ts'
 
 type Props = { tags: string[]; on_change: (tags: string[]) => void; problem: string | undefined }
 

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReasoningEffort } from '../../../contract/reasoning-efforts.ts'
 
 /** For the text and the tool calls of one response. More would count against rate limits that reserve it. */
 const TEXT_TOKENS = 32_000

@@ -1,5 +1,5 @@
-import { type ReasoningEffort, reasoning_efforts } from '../../../../src/contract/reasoning-efforts.ts'
-import { Field, Select } from '../../ui/field.tsx'
+import { type ReasoningEffort, reasoning_efforts } from '../../../../../src/contract/reasoning-efforts.ts'
+import { Field, Select } from '../../../ui/field.tsx'
 
 type Props = { value: ReasoningEffort | null; on_change: (effort: ReasoningEffort | null) => void; problem: string | undefined }
 

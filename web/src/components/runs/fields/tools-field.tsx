@@ -1,5 +1,5 @@
-import { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
-import { Switch } from '../../ui/field.tsx'
+import { optionalTools } from '../../../../../src/contract/runs/action-tools.ts'
+import { Switch } from '../../../ui/field.tsx'
 
 type Props = { tools_off: string[]; on_change: (tools_off: string[]) => void; problem: string | undefined }
 
