@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
+import { onAbort } from '../../core/abort.ts'
 import { childEnv } from '../../system/host-child-env.ts'
+import { startProgram } from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 
 /** A name has no zero byte; only the kernel sets the time of change. */
@@ -14,18 +14,16 @@ const STATE = '%p\\0%y %m %s %T@ %C@ %i %l\\0'
 export async function folderFingerprint(root: string, folders: readonly string[], user: SystemUser | null, signal?: AbortSignal) {
   // Its user may have removed permissions of its own folders.
   const command = ['--user', '--map-root-user', '--', '/usr/bin/find', ...folders, '-printf', STATE]
-  const child = spawn('/usr/bin/unshare', command, {
-    ...{ cwd: root, env: childEnv(), stdio: ['ignore', 'pipe', 'pipe'] },
-    ...(signal && { signal }),
-    ...(user ? { uid: user.uid, gid: user.gid } : {}),
-  })
+  const program = startProgram(
+    { program: '/usr/bin/unshare', args: command, cwd: root, env: childEnv(), user, max_output_bytes: 0 },
+    { output: 'pipe' },
+  )
+  using _stop = signal && onAbort(signal, () => program.stop())
   const hash = createHash('sha256')
-  let complaint = ''
-  child.stdout.on('data', chunk => hash.update(chunk))
-  child.stderr.on('data', chunk => {
-    complaint = (complaint + chunk).slice(0, 1_000)
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`the files cannot be read: ${complaint.trim() || `find ended with ${code}`}`)
+  program.child.stdout?.on('data', chunk => hash.update(chunk))
+  const { code, stderr, start_error } = await program.done
+  signal?.throwIfAborted()
+  if (code !== 0)
+    throw new Error(`the files cannot be read: ${start_error ?? (stderr.trim().slice(0, 1_000) || `find ended with ${code}`)}`)
   return hash.digest('hex')
 }

@@ -1,5 +1,5 @@
-import type { EntrySummary } from './entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
+import type { EntrySummary } from './summary-types.ts'
 
 /** Why the agent stopped fixing checks, as text (src/core/pull-requests/check-rounds.ts has the text for answers). */
 const stopped: Record<string, string> = {

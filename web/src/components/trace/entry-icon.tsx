@@ -18,7 +18,7 @@ import {
   User,
   Wrench,
 } from 'lucide-react'
-import type { EntryKind } from '../../trace/entry-summary.ts'
+import type { EntryKind } from '../../trace/summary-types.ts'
 
 const icons: Record<EntryKind, typeof Wrench> = {
   shell: SquareTerminal,
