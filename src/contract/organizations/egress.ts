@@ -23,7 +23,7 @@ export const EgressRule = z
   .object({
     host: z
       .string()
-      .max(253)
+      .max(253, { abort: true })
       .regex(HOST, 'must be a host name in lower case, or *. and one of two labels or more for all names below it')
       .refine(host => !SHARED.test(host), 'must not be all names below a host where anybody can have one')
       .describe('A host name, or `*.example.com` for all names below that one, itself not among them'),

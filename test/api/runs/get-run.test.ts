@@ -28,7 +28,7 @@ const keys = [
     'agent_type',
     'model',
     'reasoning_effort',
-  'tools_off',
+    'tools_off',
     'prompt',
     'title',
     'tags',
