@@ -4,7 +4,7 @@ import { nodeHeaders } from '../../../src/sandbox/bubblewrap/host-files.ts'
 import { servePlain, type TestServer } from '../../egress/servers.ts'
 import type { FakeAnswer } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-app.ts'
 
 const SECRET = 'deploy-key-0123456789'
 
@@ -115,7 +115,7 @@ test('if the repository allows failures, the run continues and the agent is noti
 
 test('a second turn finds the created files and does not repeat the commands, unless they have changed', async () => {
   await setUpBy(['echo once >>~/times'])
-  script = [{ text: 'First.' }, calls(shell('cat ~/times; echo own >~/own')), { text: 'Second.' }, calls(shell('cat ~/times; ls ~'))]
+  script = [finish('First.'), calls(shell('cat ~/times; echo own >~/own')), { text: 'Second.' }, calls(shell('cat ~/times; ls ~'))]
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitEnd(app, id)
   const again = async () => {
