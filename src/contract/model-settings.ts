@@ -3,6 +3,9 @@ import { ReasoningEffort } from './reasoning-effort.ts'
 
 /** The wire formats that a model can have. */
 export const model_apis = ['anthropic-messages', 'openai-responses', 'openai-chat', 'google-generate-content'] as const
+/** Providers that have variables of their own. */
+const model_providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+export type ModelProvider = (typeof model_providers)[number]
 /** Which tools change files: `edit` and `write`, or `apply_patch` in the format that GPT models are trained on. */
 export const tool_families = ['edit', 'apply_patch'] as const
 export type ToolFamily = (typeof tool_families)[number]
@@ -49,10 +52,16 @@ const model = z
       if (api === undefined && value !== undefined) issue(field, 'needs api')
   })
 
-const schema = z.record(
-  z.string().regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted'),
-  model,
-)
+const schema = z
+  .record(z.string().regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted'), model)
+  .superRefine((models, ctx) => {
+    for (const [id, { api }] of Object.entries(models)) {
+      const provider = id.slice(0, id.indexOf('/'))
+      if (api !== undefined || model_providers.some(known => known === provider)) continue
+      const message = `is required, because ${provider} is none of ${model_providers.join(', ')}`
+      ctx.addIssue({ code: 'custom', path: [id, 'api'], message })
+    }
+  })
 
 /**
  * What AGENTRUN_MODELS says about one model. With `api` it is a model of the server at `base_url`, otherwise one of a provider that has its own

@@ -3,7 +3,7 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel } from 'ai'
-import type { ModelSettings } from '../contract/model-settings.ts'
+import type { ModelProvider, ModelSettings } from '../contract/model-settings.ts'
 import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
 import { describeModel } from './described-model.ts'
@@ -28,7 +28,7 @@ const PROVIDERS = {
   anthropic: { api: 'anthropic-messages', base_url: 'https://api.anthropic.com/v1' },
   openai: { api: 'openai-responses', base_url: 'https://api.openai.com/v1' },
   google: { api: 'google-generate-content', base_url: 'https://generativelanguage.googleapis.com/v1beta' },
-} as const
+} as const satisfies Record<Exclude<ModelProvider, 'openai-compatible'>, { api: ModelApi; base_url: string }>
 
 /** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
 const PLAIN_NAME = /^[\w.:@-]+$/
