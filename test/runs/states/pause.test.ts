@@ -27,7 +27,7 @@ test('a pause in the middle of a command interrupts it; the resume continues in 
   expect((await allLogs(app, id)).at(-1)).toMatchObject({ tool_name: 'shell', tool_output: { status: 'interrupted' } })
   expect((await goOn(app, id)).body).toMatchObject({ status: 'queued', turn: 1, pause_requested_at: null })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 1, result: 'back' })
-  expect(JSON.stringify(app.model.requests[1]?.body)).toMatch(/[Ii]nterrupted.*Go on\./)
+  expect(JSON.stringify(app.model.requests[1]?.body)).toMatch(/\[Interrupted before it ended\.\].*Go on\./)
   expect((await allLogs(app, id)).filter(entry => entry.tool_name === 'shell').at(-1).tool_output.output).toBe('kept\n')
 })
 
