@@ -5,6 +5,7 @@ import type { InstructionText } from '../core/text/instruction-block.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'
 import { resultsOf } from './compaction/compaction.ts'
 import type { ToolResult } from './tool.ts'
+import { workspacePath } from './workspace-path.ts'
 
 /**
  * The instructions of folders of the repository. `folders`: folder → its files; `read`: for each list of files the first that can be read, or
@@ -60,13 +61,9 @@ function pathsOf({ name, input }: ToolCall, { output }: ToolResult): string[] {
 
 /** The folders of a path relative to the workspace, and the path itself, which may be a folder. */
 function foldersOf(path: string): string[] {
-  const relative = path.startsWith('/workspace/') ? path.slice('/workspace/'.length) : path
+  const relative = workspacePath(path)
   if (relative.startsWith('/')) return []
-  const parts: string[] = []
-  for (const part of relative.split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '.' && part !== '') parts.push(part)
-  }
+  const parts = relative.split('/')
   return parts.map((_, i) => parts.slice(0, i + 1).join('/'))
 }
 

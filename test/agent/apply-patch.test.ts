@@ -99,6 +99,16 @@ test('parts of a patch see what earlier parts did', async () => {
   expect(await tree()).toEqual({ a: 'again\n', b: 'three\n', c: 'y\n' })
 })
 
+test('names of the same file are one file, so each hunk counts', async () => {
+  await box.sh('mkdir b; printf "one\\ntwo\\nthree\\nfour\\n" > a')
+  const { text } = await apply(
+    ...['*** Update File: a', '-one', '+1', '*** Update File: ./a', '-two', '+2'],
+    ...['*** Update File: /workspace/a', '-three', '+3', '*** Update File: b/../a', '*** Move to: .//c', '-four', '+4'],
+  )
+  expect(text).toBe('Applied the patch:\nM a\nM a\nM a\nR a -> c')
+  expect(await tree()).toEqual({ c: '1\n2\n3\n4\n' })
+})
+
 test('an added file replaces one that exists, and a move its destination', async () => {
   await box.sh('echo old > a; echo b > b; echo c > c')
   const { text } = await apply('*** Add File: a', '+new', '*** Update File: b', '*** Move to: c', '-b', '+B')
@@ -123,6 +133,7 @@ describe('a patch that does not apply changes nothing, and its message names the
     ['a folder', ['*** Delete File: folder'], ['folder is a directory']],
     ['a binary file', ['*** Update File: binary', '-a'], ['binary is a binary file']],
     ['a read-only file', ['*** Add File: /usr/bin/x', '+x'], ['Read-only file system']],
+    ['a file outside of the workspace', ['*** Add File: ../usr/bin/x', '+x'], ['/usr/bin/x', 'Read-only file system']],
     ['a folder in the way', ['*** Add File: file/below', '+x'], ['file/below']],
     ['an invalid line', ['*** Update File: file', 'a'], ['Line 9 of the patch']],
     ['a placeholder', ['*** Update File: file', '-a', '+[redacted:KEY]'], ['hidden from you']],
@@ -140,6 +151,12 @@ describe('a patch that does not apply changes nothing, and its message names the
     expect(result.error).toBeUndefined()
     for (const part of expected) expect(text).toContain(part)
     expect(after).toEqual(before)
+  })
+
+  test('NUL in a path is refused, so that no other file is changed', async () => {
+    await box.write('x', 'a\n')
+    expect((await apply('*** Delete File: x\0y')).text).toContain('patch: must not contain NUL')
+    expect(await tree()).toEqual({ x: 'a\n' })
   })
 
   test('a patch that was cut off is refused as a whole', async () => {

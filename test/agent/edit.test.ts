@@ -68,6 +68,17 @@ describe('an edit changes exactly what it names', () => {
     expect(await box.sh('cat script; stat -c %a script; readlink link')).toBe('new\n750\nscript\n')
   })
 
+  test('changes of many lines are counted, and the first and last of them are shown', async () => {
+    await box.write('many', 'an e\n'.repeat(50_000))
+    const { status, output, text } = await box.call('edit', { path: 'many', old: 'e', new: 'E', replace_all: true })
+    expect({ status, replaced: output.replaced }).toEqual({ status: 'ok', replaced: 50_000 })
+    expect(await box.read('many')).toBe('an E\n'.repeat(50_000))
+    expect(text).toContain('8: an E\n…\n49993: an E')
+    await box.write('many', 'an e\nb\n'.repeat(50_000))
+    const apart = await box.call('edit', { path: 'many', old: 'e', new: 'E', replace_all: true })
+    expect(apart.text.split('\n').slice(-2)).toEqual(['119: an E', '…'])
+  })
+
   test('a long change shows its first and last lines', async () => {
     await box.write('file', 'x\n')
     const { text } = await box.call('edit', {
@@ -114,6 +125,10 @@ describe('an edit that cannot be made changes nothing and teaches', () => {
     ['no `new`', { old: 'a' }, ['give either `old` and `new`, or `edits`']],
     ['no edit', { edits: [] }, ['edits: ']],
     ['a wrong type', { old: 7, new: 'x' }, ['old: ']],
+    ['a text that is too long', { old: 'x'.repeat(100_001), new: 'x' }, ['old: ', '100000']],
+    ['a replacement that is too long', { old: 'a + 1', new: 'x'.repeat(500_001) }, ['new: ', '500000']],
+    ['NUL in the path', { path: 'source.ts\0x', old: 'a + 1', new: 'x' }, ['path: must not contain NUL']],
+    ['too many occurrences for a file', { old: ' ', new: 'x'.repeat(490_000), replace_all: true }, ['source.ts', 'Use a command']],
     ['a placeholder', { old: 'a + 1', new: '[redacted:KEY]' }, ['hidden from you']],
   ])('%s', async (_name, input, expected) => {
     await box.write('source.ts', SOURCE)
@@ -121,6 +136,14 @@ describe('an edit that cannot be made changes nothing and teaches', () => {
     expect(status).toBe('error')
     for (const part of expected) expect(text).toContain(part)
     expect(await box.read('source.ts')).toBe(SOURCE)
+  })
+
+  test('a text that occurs everywhere in a file of 4 MB with one line', async () => {
+    await box.write('line', 'e'.repeat(4_000_000))
+    const { text } = await box.call('edit', { path: 'line', old: 'e', new: 'f' })
+    expect(text).toContain('occurs more than 20 times in line, in lines 1, 1,')
+    const all = await box.call('edit', { path: 'line', old: 'ee', new: 'f', replace_all: true })
+    expect(all.text).toContain('occurs more than 100000 times')
   })
 
   test('a secret near the text is hidden', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nearestLines } from './nearest-lines.ts'
 
 const FILE = [
@@ -49,6 +49,24 @@ test('nothing is near to unrelated text, or in an empty file', () => {
   expect(nearestLines(FILE, ['SELECT * FROM users WHERE id = 7'])).toBeNull()
   expect(nearestLines([''], ['x'])).toBeNull()
   expect(nearestLines(FILE, [''])).toBeNull()
+})
+
+test('of marks that look alike, all kinds are the same', () => {
+  const marks = ['a \u2014 b', '\u201cc\u201d', 'it\u201as', 'wait\u2026', 'x\u00a0y', '`name`']
+  for (const [i, plain] of ['a - b', '"c"', "it's", 'wait...', 'x y', "'name'"].entries())
+    expect(nearestLines(marks, [plain])).toMatchObject({ first: i, difference: expect.stringMatching(/quotes|white space/) })
+})
+
+describe('no text makes the comparison long', () => {
+  test('a hundred thousand lines after a very long one', () => {
+    const wanted = ['unknown '.repeat(25_000), ...Array.from({ length: 100_000 }, (_, i) => `${i}`)]
+    expect(nearestLines(['other()'], wanted)).toBeNull()
+  })
+
+  test('a part that almost matches at each position of a long line', () => {
+    const half = 'ab'.repeat(24_000)
+    expect(nearestLines(['ab'.repeat(2_000_000)], [`${half}c${half}`])).toMatchObject({ first: 0, difference: 'it differs in the text' })
+  })
 })
 
 test('a file of 200,000 lines with the same text is compared', () => {

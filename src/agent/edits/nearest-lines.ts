@@ -1,6 +1,12 @@
+import { findSequence } from './find-sequence.ts'
+import { plainMarks } from './plain-marks.ts'
+
 /** Lines of a file that come closest to wanted ones. `first`: from 0. `at`: the first of the wanted lines that differs, and how. */
 export type Nearest = { first: number; count: number; at: number; difference: string }
 
+/** Lines of a file that are compared, and of those that are wanted. */
+const MAX_FILE_LINES = 500_000
+const MAX_WANTED_LINES = 200
 /** Files with more lines are compared by equal lines only. */
 const MAX_COMPARED_LINES = 20_000
 const MAX_COMPARED_CHARS = 400
@@ -10,13 +16,17 @@ const MAX_SAME_LINES = 100
 
 /** Returns the lines of a file that resemble the wanted ones most; null: none does. */
 export function nearestLines(file: string[], wanted: string[]): Nearest | null {
-  const first = alignedStart(file, wanted) ?? similarStart(file, wanted)
+  const compared = wanted.slice(0, MAX_WANTED_LINES)
+  const first = alignedStart(file.slice(0, MAX_FILE_LINES), compared) ?? similarStart(file, compared)
   if (first === null) return null
   const count = Math.min(wanted.length, file.length - first)
-  const differs = wanted.findIndex((line, i) => !(file[first + i] ?? '').includes(line) || (file[first + i] === undefined && line === ''))
+  const differs = wanted.findIndex((line, i) => !has(file[first + i], line))
   const at = Math.max(differs, 0)
   return { first, count, at, difference: differenceOf(file[first + at], wanted[at] ?? '') }
 }
+
+/** Whether a line exists and has this text. */
+const has = (line: string | undefined, text: string) => line !== undefined && (text === '' || findSequence(line, text) !== null)
 
 /** Where most of the wanted lines are, apart from white space, punctuation that looks alike, escapes and case. */
 function alignedStart(file: string[], wanted: string[]): number | null {
@@ -41,7 +51,8 @@ function alignedStart(file: string[], wanted: string[]): number | null {
 /** Where the longest of the wanted lines is most likely: the share of its pairs of characters that a line has. */
 function similarStart(file: string[], wanted: string[]): number | null {
   if (file.length > MAX_COMPARED_LINES) return null
-  const longest = wanted.reduce((best, line, i) => (loose(line).length > loose(wanted[best] ?? '').length ? i : best), 0)
+  const lengths = wanted.map(line => loose(line).length)
+  const longest = lengths.indexOf(Math.max(...lengths))
   const pairs = pairsOf(wanted[longest] ?? '')
   if (pairs.size < 2) return null
   let [best, best_share] = [-1, MIN_SIMILARITY]
@@ -64,13 +75,7 @@ function pairsOf(line: string): Set<string> {
 }
 
 const withoutSpace = (text: string) => text.replace(/[\s\u200b\ufeff]+/g, '')
-const plainMarks = (text: string) =>
-  text
-    .replace(/[\u2018\u2019\u201a\u201b`´]/g, "'")
-    .replace(/[\u201c\u201d\u201e\u201f]/g, '"')
-    .replace(/[\u2010-\u2015\u2212]/g, '-')
-    .replace(/\u2026/g, '...')
-const withoutQuotes = (text: string) => plainMarks(text).replaceAll('"', "'")
+const withoutQuotes = (text: string) => plainMarks(text).replace(/["`´]/g, "'")
 const unescaped = (text: string) => text.replace(/\\([\\"'`$/])/g, '$1').replace(/\\t/g, '\t')
 const loose = (text: string) => withoutSpace(withoutQuotes(unescaped(text))).toLowerCase()
 
@@ -84,7 +89,7 @@ const KINDS: [string, (text: string) => string][] = [
 
 function differenceOf(found: string | undefined, wanted: string): string {
   if (found === undefined) return 'the file ends before it'
-  const kind = KINDS.find(([, normalized]) => normalized(found).includes(normalized(wanted)))?.[0] ?? 'the text'
+  const kind = KINDS.find(([, normalized]) => has(normalized(found), normalized(wanted)))?.[0] ?? 'the text'
   if (kind !== 'white space') return `it differs in ${kind}`
   return `it differs in white space (· is a space, → a tab): the file has \`${visible(found)}\`, not \`${visible(wanted)}\``
 }

@@ -63,7 +63,16 @@ test.each([
   [patch('*** Update File: a', '-a', 'b'), /^Line 4 of the patch, in the update of a, is "b"; a line of a hunk starts with/],
   [patch('*** Add File: a', 'no plus'), /^Line 3 of the patch is "no plus"/],
   [patch(`*** Delete File: ${'x'.repeat(5_000)}`), /^Line 2 of the patch: the path has more than 4096 characters/],
+  [patch('*** Update File: a', `*** Move to: ${'x'.repeat(5_000)}`, '-a'), /^Line 3 of the patch: the path has more than 4096 characters/],
 ])('%j is an error that names the line', (text, message) => {
   expect(() => parsePatch(text)).toThrow(PatchError)
   expect(() => parsePatch(text)).toThrow(message)
+})
+
+test.each([
+  ['files', Array.from({ length: 1_001 }, (_, i) => `*** Delete File: ${i}`)],
+  ['hunks', ['*** Update File: a', '@@\n-a\n'.repeat(500_000)]],
+  ['anchors', ['*** Update File: a', ...Array.from({ length: 1_000 }, () => '@@ a'), '-a']],
+])('a patch with more than a thousand %s is refused, with the line', (_name, lines) => {
+  expect(() => parsePatch(patch(...lines))).toThrow(/^Line \d+ of the patch: more than 1000 files, hunks and @@ lines\. Send several/)
 })

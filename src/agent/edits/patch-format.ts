@@ -35,8 +35,10 @@ const OPERATION = /^\*\*\* (Add|Delete|Update) File: (.+)$/
 const MOVE = /^\*\*\* Move to: (.+)$/
 const END_OF_FILE = '*** End of File'
 const MAX_PATH = 4_096
+const MAX_PARTS = 1_000
 
-type Reader = { lines: string[]; at: number }
+/** `parts`: files, hunks and anchors that were read. */
+type Reader = { lines: string[]; at: number; parts: number }
 
 /** Reads a patch in the format of Codex's `apply_patch`. Throws PatchError. */
 export function parsePatch(text: string): FilePatch[] {
@@ -45,7 +47,7 @@ export function parsePatch(text: string): FilePatch[] {
   const end = lines.findLastIndex(line => line.trim() === END)
   if (begin < 0) throw new PatchError(`The patch does not start with "${BEGIN}".`)
   if (end < begin) throw new PatchError(`The patch does not end with "${END}": it is incomplete, and nothing was changed.`)
-  const reader = { lines: lines.slice(0, end), at: begin + 1 }
+  const reader = { lines: lines.slice(0, end), at: begin + 1, parts: 0 }
   const patches: FilePatch[] = []
   while (reader.at < reader.lines.length) {
     if (reader.lines[reader.at]?.trim() === '') reader.at++
@@ -55,12 +57,18 @@ export function parsePatch(text: string): FilePatch[] {
   return patches
 }
 
+function count(reader: Reader, parts: number): void {
+  reader.parts += parts
+  if (reader.parts <= MAX_PARTS) return
+  throw new PatchError(`Line ${reader.at + 1} of the patch: more than ${MAX_PARTS} files, hunks and @@ lines. Send several patches.`)
+}
+
 function operation(reader: Reader): FilePatch {
   const line = reader.at + 1
+  count(reader, 1)
   const header = reader.lines[reader.at++]?.trim() ?? ''
   const [, verb, raw_path = ''] = OPERATION.exec(header) ?? []
-  const path = raw_path.trim()
-  if (path.length > MAX_PATH) throw new PatchError(`Line ${line} of the patch: the path has more than ${MAX_PATH} characters.`)
+  const path = checkedPath(raw_path, line)
   if (verb === 'Add') return { kind: 'add', path, line, content: taken(reader, text => text.startsWith('+')).map(text => text.slice(1)) }
   if (verb === 'Delete') return { kind: 'delete', path, line }
   if (verb === 'Update') return update(reader, path, line)
@@ -70,16 +78,23 @@ function operation(reader: Reader): FilePatch {
 
 function update(reader: Reader, path: string, line: number): FilePatch {
   const [, move_to = null] = MOVE.exec(reader.lines[reader.at]?.trim() ?? '') ?? []
-  if (move_to !== null) reader.at++
+  const destination = move_to === null ? null : checkedPath(move_to, ++reader.at)
   const hunks: Hunk[] = []
   while (reader.at < reader.lines.length && !isOperation(reader)) hunks.push(hunk(reader, path))
   if (hunks.length === 0 && move_to === null) throw new PatchError(`Line ${line} of the patch: the update of ${path} has no hunk.`)
-  return { kind: 'update', path, line, move_to: move_to?.trim() ?? null, hunks }
+  return { kind: 'update', path, line, move_to: destination, hunks }
+}
+
+function checkedPath(raw: string, line: number): string {
+  const path = raw.trim()
+  if (path.length > MAX_PATH) throw new PatchError(`Line ${line} of the patch: the path has more than ${MAX_PATH} characters.`)
+  return path
 }
 
 function hunk(reader: Reader, path: string): Hunk {
   const line = reader.at + 1
   const anchors = taken(reader, text => text.startsWith('@@')).map(anchorText)
+  count(reader, 1 + anchors.length)
   const raw = taken(reader, text => text === '' || /^[ +-]/.test(text))
   const at_end = reader.lines[reader.at]?.trim() === END_OF_FILE
   // Blank lines between a hunk and the next operation are no lines of the file.

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { lineAt, type Region, replaceText, shifted } from './replace-text.ts'
+import { lineNumbers } from './line-numbers.ts'
+import { type Region, replaceText, type TextEdit } from './replace-text.ts'
+
+const FILE_BYTES = 4 * 1024 ** 2
+const replaced = (text: string, edit: TextEdit) => replaceText(text, edit, FILE_BYTES)
 
 const text = (before: string, old: string, next: string, replace_all = false) => {
-  const replaced = replaceText(before, { old, new: next, replace_all })
-  return replaced.kind === 'replaced' ? replaced.text : replaced
+  const result = replaced(before, { old, new: next, replace_all })
+  return result.kind === 'replaced' ? result.text : result
 }
 
 describe('a replacement', () => {
@@ -27,13 +31,46 @@ describe('a replacement', () => {
   test('of every occurrence, which do not overlap', () => {
     expect(text('aaaa b aa', 'aa', 'a', true)).toBe('aa b a')
     expect(text('a\r\nb\r\na\r\nb', 'a\nb', 'x\ny', true)).toBe('x\r\ny\r\nx\r\ny')
+    expect(text('a\r\nb\na\nb\r\na\r\nb\nc', 'a\nb\n', 'x\n', true)).toBe('x\r\nx\nx\r\nc')
+    expect(text('a\r\nb\na\r\nb\r\nc', '\na\nb', '\nx', true)).toBe('a\r\nb\nx\r\nc')
+    expect(text('a\r\nb\r\na\r\nb\r\n', '\nb\n', '\nx\n', true)).toBe('a\r\nx\r\na\r\nx\r\n')
   })
 })
 
 test('text that does not occur is missing, and one that occurs more than once is ambiguous with its lines', () => {
   expect(text('a\n', 'b', 'c')).toEqual({ kind: 'missing' })
   expect(text('a\n', 'A', 'c')).toEqual({ kind: 'missing' })
-  expect(text('a\nb\na a\n', 'a', 'c')).toEqual({ kind: 'ambiguous', lines: [1, 3, 3] })
+  expect(text('a\nb\na a\n', 'a', 'c')).toEqual({ kind: 'ambiguous', lines: [1, 3, 3], more: false })
+})
+
+describe('the time is linear in a file of 4 MB', () => {
+  const one_line = 'e'.repeat(FILE_BYTES)
+
+  test('with one line: an ambiguous text, each of its occurrences, and one that almost matches everywhere', () => {
+    expect(text(one_line, 'e', 'f')).toEqual({ kind: 'ambiguous', lines: Array.from({ length: 20 }, () => 1), more: true })
+    const half = 'e'.repeat(49_000)
+    expect(text(one_line, `${half}x${half}`, 'f')).toEqual({ kind: 'missing' })
+    expect(text(`${one_line}\r\n`, `${half}\n${half}`, 'f')).toEqual({ kind: 'missing' })
+    const parts = Array.from({ length: 99_999 }, () => 'x'.repeat(40))
+    expect(text(`\r\n${parts.join('y')}`, 'y', 'z', true)).toBe(`\r\n${parts.join('z')}`)
+  })
+
+  test('with short lines: the changed parts are limited, and later edits find them', () => {
+    const lines = Array.from({ length: 90_000 }, (_, i) => `line ${i}\n`).join('')
+    const result = replaced(lines, { old: 'line', new: 'l', replace_all: true })
+    if (result.kind !== 'replaced') throw new Error(result.kind)
+    expect(result.count).toBe(90_000)
+    expect(result.regions).toHaveLength(61)
+    expect(result.regions.at(-1)?.end).toBe(result.text.lastIndexOf('l') + 1)
+    expect(result.text.slice(result.moved(lines.indexOf('line 89999')))).toBe('l 89999\n')
+  })
+
+  test('and a replacement that makes it too large, or too many of them, are refused before the text exists', () => {
+    const many = 'more than 100000 times'
+    expect(text(one_line, 'e', 'f', true)).toEqual({ kind: 'excessive', limit: expect.stringContaining(many) })
+    const limit = 'the file would have 4500000000 bytes, more than 4194304'
+    expect(text('e'.repeat(9_000), 'e', 'x'.repeat(500_000), true)).toEqual({ kind: 'excessive', limit })
+  })
 })
 
 test('the changed parts are found after further edits, before and after them', () => {
@@ -45,14 +82,13 @@ test('the changed parts are found after further edits, before and after them', (
     ['four', 'IIII'],
     ['e', 'EE'],
   ] as const) {
-    const replaced = replaceText(now, { old, new: next, replace_all: true })
-    if (replaced.kind !== 'replaced') throw new Error(old)
-    regions = shifted(regions, replaced.regions)
-    now = replaced.text
+    const result = replaced(now, { old, new: next, replace_all: true })
+    if (result.kind !== 'replaced') throw new Error(old)
+    regions = [...regions.map(({ start, end }) => ({ start: result.moved(start), end: result.moved(end) })), ...result.regions]
+    now = result.text
   }
   expect(now).toBe('EElEEvEEn two\n3\nIIII\n')
-  expect(now.slice(regions[0]?.start, regions[0]?.end)).toBe('3')
-  expect(now.slice(regions[2]?.start, regions[2]?.end)).toBe('IIII')
-  expect(regions.slice(3).map(({ start, end }) => now.slice(start, end))).toEqual(['EE', 'EE', 'EE'])
-  expect(lineAt(now, regions[2]?.start ?? 0)).toBe(3)
+  // Parts in one line are one part.
+  expect(regions.map(({ start, end }) => now.slice(start, end))).toEqual(['3', 'EElEEvEEn', 'IIII', 'EElEEvEE'])
+  expect(regions.map(({ start }) => lineNumbers(now)(start))).toEqual([2, 1, 3, 1])
 })

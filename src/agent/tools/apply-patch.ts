@@ -1,14 +1,16 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { yieldToOthers } from '../../core/yield-to-others.ts'
 import { copyMode, readFile, removeFiles, SandboxFileError, writeFile } from '../../sandbox/files.ts'
 import { type AppliedHunks, applyHunks } from '../edits/apply-hunks.ts'
 import { bytesAsText, excerpt, readable, textAsBytes } from '../edits/excerpt.ts'
 import { nearestLines } from '../edits/nearest-lines.ts'
 import { type FilePatch, PatchError, parsePatch } from '../edits/patch-format.ts'
 import { failed, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
+import { workspacePath } from '../workspace-path.ts'
 import { FILE_BYTES, placeholderWritten } from './files.ts'
 
 type ChangedFile = { change: 'added' | 'updated' | 'deleted' | 'moved'; path: string; from?: string }
-/** Contents by path, as they are and as the patch leaves them; null: there is no such file. */
+/** Contents by normalized path, as they are and as the patch leaves them; null: there is no such file. */
 type Files = { before: Map<string, Buffer | null>; after: Map<string, Buffer | null>; moves: { from: string; to: string }[] }
 type Update = Extract<FilePatch, { kind: 'update' }>
 
@@ -28,7 +30,10 @@ export const apply_patch: Tool<'apply_patch'> = {
     try {
       const patches = parsePatch(patch)
       const changed: ChangedFile[] = []
-      for (const one of patches) changed.push(await change(context, files, one))
+      for (const one of patches) {
+        await yieldToOthers()
+        changed.push(await change(context, files, one))
+      }
       await commit(context, files)
       return { status: 'ok', output: { status: 'ok', files: changed } }
     } catch (error) {
@@ -47,7 +52,7 @@ function noMatch(message: string): ToolOutcome {
 }
 
 async function change(context: ToolContext, files: Files, patch: FilePatch): Promise<ChangedFile> {
-  const { path } = patch
+  const path = workspacePath(patch.path)
   const content = await contentOf(context, files, path)
   if (patch.kind === 'add') {
     refusePlaceholders(context, path, patch.content.join('\n'), '')
@@ -62,9 +67,9 @@ async function change(context: ToolContext, files: Files, patch: FilePatch): Pro
   if (patch.hunks.length > 0 && content.includes(0)) throw new Refused(noMatch(`${path} is a binary file. Nothing was changed.`))
   const byte_text = bytesAsText(content)
   refusePlaceholders(context, path, textOf(patch, '+'), `${textOf(patch, '-')}\n${textOf(patch, ' ')}`)
-  const applied = applyHunks(byte_text, patch.hunks)
+  const applied = await applyHunks(byte_text, patch.hunks)
   if ('failed' in applied) throw new Refused(noMatch(await mismatch(context, patch, readable(byte_text), applied)))
-  const { move_to } = patch
+  const move_to = patch.move_to === null ? null : workspacePath(patch.move_to)
   if (move_to !== null && move_to !== path) {
     await contentOf(context, files, move_to)
     files.after.set(path, null)

@@ -1,11 +1,12 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { yieldToOthers } from '../../core/yield-to-others.ts'
 import { bytesAsText, excerpt, readable, textAsBytes } from '../edits/excerpt.ts'
+import { findSequence } from '../edits/find-sequence.ts'
+import { lineNumbers } from '../edits/line-numbers.ts'
 import { nearestLines } from '../edits/nearest-lines.ts'
-import { lineAt, type Region, type Replaced, replaceText, shifted, type TextEdit } from '../edits/replace-text.ts'
+import { type Region, type Replaced, replaceText, type TextEdit } from '../edits/replace-text.ts'
 import { failed, type Tool, type ToolContext } from '../tool.ts'
-import { placeholderWritten, readBytes, writeBytes } from './files.ts'
-
-const MAX_LINE_NUMBERS = 20
+import { FILE_BYTES, placeholderWritten, readBytes, writeBytes } from './files.ts'
 
 export const edit: Tool<'edit'> = {
   name: actionTool.edit,
@@ -20,21 +21,26 @@ export const edit: Tool<'edit'> = {
     if ('outcome' in file) return file.outcome
     let text = bytesAsText(file.value)
     let regions: Region[] = []
+    let count = 0
     for (const [i, one] of all.entries()) {
-      const replaced = replaceText(text, { ...one, old: asBytes(one.old), new: asBytes(one.new) })
+      await yieldToOthers()
+      const replaced = replaceText(text, { ...one, old: asBytes(one.old), new: asBytes(one.new) }, FILE_BYTES)
       if (replaced.kind !== 'replaced') {
         const which = all.length === 1 ? '' : `Edit ${i + 1} of ${all.length}, so nothing was changed: `
         return refused(path, which + (await explained(replaced, text, one, { path, context })))
       }
+      const { moved } = replaced
       text = replaced.text
-      regions = shifted(regions, replaced.regions)
+      count += replaced.count
+      regions = [...regions.map(({ start, end }) => ({ start: moved(start), end: moved(end) })), ...replaced.regions]
     }
     const bytes = Buffer.from(text, 'latin1')
     const written = await writeBytes(context, path, bytes)
     if (written !== null) return written
-    const ranges = regions.map(({ start, end }) => ({ start: lineAt(text, start) - 1, end: lineAt(text, Math.max(start, end - 1)) }))
+    const lineOf = lineNumbers(text)
+    const ranges = regions.map(({ start, end }) => ({ start: lineOf(start) - 1, end: lineOf(Math.max(start, end - 1)) }))
     const changed = await excerpt(readable(text), ranges, context.redactor)
-    return { status: 'ok', output: { status: 'ok', path, replaced: regions.length, bytes: bytes.length, changed } }
+    return { status: 'ok', output: { status: 'ok', path, replaced: count, bytes: bytes.length, changed } }
   },
 }
 
@@ -48,13 +54,14 @@ async function explained(
   { path, context }: { path: string; context: ToolContext },
 ): Promise<string> {
   if (replaced.kind === 'ambiguous') {
-    const { lines } = replaced
-    const named = lines.slice(0, MAX_LINE_NUMBERS).join(', ') + (lines.length > MAX_LINE_NUMBERS ? ', …' : '')
-    return `\`old\` occurs ${lines.length} times in ${path}, in lines ${named}; it must occur exactly once. Add lines around it, or set \`replace_all\`.`
+    const { lines, more } = replaced
+    const named = lines.join(', ') + (more ? ', …' : '')
+    return `\`old\` occurs ${more ? 'more than ' : ''}${lines.length} times in ${path}, in lines ${named}; it must occur exactly once. Add lines around it, or set \`replace_all\`.`
   }
+  if (replaced.kind === 'excessive') return `${replaced.limit}, which is too much for an edit of ${path}. Use a command, for example sed.`
   const text = readable(byte_text)
-  const at = one.new.trim() === '' ? -1 : text.indexOf(one.new)
-  const done = at < 0 ? '' : ` \`new\` occurs in line ${lineAt(text, at)}: perhaps this edit was made already.`
+  const at = one.new.trim() === '' ? null : findSequence(text, one.new)
+  const done = at === null ? '' : ` \`new\` occurs in line ${lineNumbers(text)(at)}: perhaps this edit was made already.`
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
   const nearest = nearestLines(lines, one.old.replace(/\r?\n$/, '').split(/\r?\n/))
   if (nearest === null) return `\`old\` does not occur in ${path} (${lines.length} lines), nor does anything like it.${done}`

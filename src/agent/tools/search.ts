@@ -17,7 +17,6 @@ const ERROR_BYTES = 4_000
 export const search: Tool<'search'> = {
   name: actionTool.search,
   async run(context, input) {
-    if (input.pattern.includes('\0')) return failure('The pattern contains a NUL character.')
     try {
       const { result, bytes } = await runSearch(context, searchCommand(input, { max_lines: KEPT_LINES, max_bytes: WHOLE_BYTES }))
       const failed = failureOf(result, input)

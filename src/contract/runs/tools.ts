@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
 
-const path = z.string().min(1).max(4_096).describe('File path, relative to the workspace or absolute')
+/** Text that becomes a part of a command, which cannot contain NUL. */
+const commandText = (max_chars: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max_chars)
+    .refine(text => !text.includes('\0'), 'must not contain NUL')
+const MAX_PATH_CHARS = 4_096
+const path = commandText(MAX_PATH_CHARS).describe('File path, relative to the workspace or absolute')
 const textEdit = {
-  old: z.string().min(1).describe('Text to replace; must occur exactly once unless replace_all is true'),
-  new: z.string().describe('Text to replace it by'),
+  old: z.string().min(1).max(100_000).describe('Text to replace; must occur exactly once unless replace_all is true'),
+  new: z.string().max(500_000).describe('Text to replace it by'),
   replace_all: z.boolean().optional().describe('Replace every occurrence, default false'),
 }
 
@@ -61,29 +69,20 @@ export const toolInputs = {
     ),
   apply_patch: z
     .object({
-      patch: z
-        .string()
-        .min(1)
-        .max(4_000_000)
-        .describe(
-          'From "*** Begin Patch" to "*** End Patch", with "*** Add File: ", "*** Update File: " (and "*** Move to: ") or "*** Delete File: "',
-        ),
+      patch: commandText(4_000_000).describe(
+        'From "*** Begin Patch" to "*** End Patch", with "*** Add File: ", "*** Update File: " (and "*** Move to: ") or "*** Delete File: "',
+      ),
     })
     .describe(
       'Change, add, move and delete files by a patch in the format of Codex: all of it or nothing. Each hunk starts with "@@", optionally with the class or function that it is in, and has about three lines of context around lines that start with "-" and "+". This is a free-form tool: send the patch itself, not JSON.',
     ),
   search: z
     .object({
-      pattern: z
-        .string()
-        .min(1)
-        .max(2_000)
-        .describe('Regular expression as in ripgrep: \\d, \\w, \\b; lookaround and back-references work, \\n matches line breaks'),
-      path: z.string().min(1).max(4_096).optional().describe('Folder or file to search in, default the workspace'),
-      glob: z
-        .string()
-        .min(1)
-        .max(500)
+      pattern: commandText(2_000).describe(
+        'Regular expression as in ripgrep: \\d, \\w, \\b; lookaround and back-references work, \\n matches line breaks',
+      ),
+      path: commandText(MAX_PATH_CHARS).optional().describe('Folder or file to search in, default the workspace'),
+      glob: commandText(500)
         .optional()
         .describe('Only these files: *.ts at any depth, src/*.ts, **/*.{ts,tsx}; with a leading ! all others'),
       ignore_case: z.boolean().optional().describe('Default false'),

@@ -2,6 +2,7 @@ import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
 import { entryUrl, traceUrl } from '../../core/runs/trace-url.ts'
+import { yieldToOthers } from '../../core/yield-to-others.ts'
 import { type AnalyzedRun, analyzeRun, type RunAnalysis } from '../../log-analysis/analyze-run.ts'
 import { analyzeRuns } from '../../log-analysis/analyze-runs.ts'
 import type { Entry, Finding } from '../../log-analysis/finding.ts'
@@ -54,9 +55,6 @@ export async function firstPass(ctx: Context, parts: readonly Part[], left_out: 
   if (too_many > 0) looked_at.left_out.push(`${too_many} less important findings`)
   return { message: summarize(findings, looked_at), findings, looked_at }
 }
-
-/** Lets other requests run in between. */
-const yieldToOthers = () => new Promise<void>(resolve => setImmediate(resolve))
 
 async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, max_bytes: number) {
   const entries: Entry[] = []
