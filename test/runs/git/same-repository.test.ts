@@ -42,7 +42,7 @@ const templatesNow = () => {
   const root = join(app.data_dir, 'templates')
   const contents = execFileSync(
     'sh',
-    ['-c', 'find . -path "*/tree/*" -printf "%p %y %m %T@ %s %l\\n" -type f -exec sha256sum {} \\; | sort'],
+    ['-c', 'find . -path "*/tree/*" -printf "%p %y %m %T@ %s %l\\n" -type f -exec sha256sum {} + | sort'],
     {
       cwd: root,
     },

@@ -104,9 +104,12 @@ test('a notice that limits are near is in the conversation once, also for the wo
   expect(cluster.model.requests.map(request => times(request, 'budget max_steps: 3 of 4'))).toEqual([0, 0, 0, 1, 1])
 }, 60_000)
 
+/** Text and thinking of one call. */
+const RESERVED = 48_000
+
 test('a model call that was lost with its worker is counted with its full reservation, and so is its repetition', async () => {
   await using cluster = await startCluster((_request, n) =>
-    n === 0 ? { stall: 'before_body' } : { text: 'Second time.', usage: { input: 2_000, output: 100 } },
+    n === 0 ? { stall: 'before_body' } : { ...finish('Second time.'), usage: { input: 2_000, output: 100 } },
   )
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'think', model: PRICED.model })
@@ -118,7 +121,7 @@ test('a model call that was lost with its worker is counted with its full reserv
   expect(run).toMatchObject({ status: 'completed', result: 'Second time.' })
   const answered = 2_000 * PRICED.input + 100 * PRICED.output
   expect(Number(run.usage.cost_usd)).toBeCloseTo(Number(set_aside?.reserved_usd) + answered, 9)
-  expect(run.usage.output_tokens).toBe(32_000 + 100)
+  expect(run.usage.output_tokens).toBe(RESERVED + 100)
   // The same in the usage of the organization.
   const [day] = await cluster.rows<{ cost_usd: string }>('select sum(cost_usd) as cost_usd from usage_days where run_id = $1', [id])
   expect(Number(day?.cost_usd)).toBeCloseTo(Number(run.usage.cost_usd), 9)
@@ -132,6 +135,6 @@ test('a model call that was lost with its worker is also counted when the run is
   worker.child.kill('SIGKILL')
   await cluster.call('POST', '/run/stop', { agent_run_id: id })
   const run = await ended(cluster, id)
-  expect(run).toMatchObject({ status: 'cancelled', usage: { output_tokens: 32_000 } })
-  expect(Number(run.usage.cost_usd)).toBeGreaterThan(32_000 * PRICED.output)
+  expect(run).toMatchObject({ status: 'cancelled', usage: { output_tokens: RESERVED } })
+  expect(Number(run.usage.cost_usd)).toBeGreaterThan(RESERVED * PRICED.output)
 }, 60_000)

@@ -156,7 +156,7 @@ test('unreadable files are reported as unreadable, and so are files that never s
     answers(
       calls(shell('echo closed >closed.txt; chmod 000 closed.txt')),
       calls(shell('(while :; do head -c 20M /dev/urandom >churn; done) & sleep 1')),
-      ...[touch, touch, touch, touch, calls(shell('kill $!; wait; chmod 600 closed.txt')), { text: 'Done.' }],
+      ...[touch, touch, touch, touch, calls(shell('kill $!; wait; rm churn; chmod 600 closed.txt')), { text: 'Done.' }],
     ),
   )
   const { id } = await createRun(app, { prompt: 'make trouble', auto_create_pr: false })
