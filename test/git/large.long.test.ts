@@ -48,7 +48,7 @@ test('a repository with 20,000 files is cloned, changed in every file, and deliv
   const changes = await readChanges(fixture.host, repo.id, base.sha, head_sha ?? '', { max_patch_bytes: 200_000 })
   expect(changes).toMatchObject({ files_changed: 23_000, patch_truncated: true })
   expect((await listCommits(fixture.host, repo.id, base.sha, head_sha ?? ''))[0]?.files).toHaveLength(23_000)
-})
+}, 120_000)
 
 test('a history of tens of megabytes is mirrored whole and borrowed, not copied, by the workspace', async () => {
   await using fixture = await openGitFixture()

@@ -42,4 +42,4 @@ test('kill -9 between the start of a child and its record: one child, and the ag
   const of = (tool: string) => logs.find((entry: { tool_name: string }) => entry.tool_name === tool).tool_output
   expect(of('start_run')).toMatchObject({ status: 'interrupted', error: expect.stringContaining('whether it took effect is unknown') })
   expect(of('get_run')).toMatchObject({ runs: [{ agent_run_id: child?.id, status: 'completed', result: 'Done.' }] })
-})
+}, 60_000)

@@ -4,15 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
 import { type Cluster, startCluster } from '../../sandbox/cluster/start-cluster.ts'
 import { withoutEngine } from '../../sandbox/start-engine.ts'
-import { testFolder } from '../../temporary-folder.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
 describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
+  const folders: ReturnType<typeof temporaryFolder>[] = []
   /** `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in deploy/kubernetes/volumes.yaml. */
   const env = () => {
-    const data_dir = join(testFolder(), 'data')
+    // Short, because the sockets in it have names of at most 107 bytes.
+    const folder = temporaryFolder()
+    folders.push(folder)
+    const data_dir = join(folder.path, 'data')
     const parts = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
     cluster.node.claims = Object.fromEntries(parts.map(part => [`agentrun-data-${part}`, join(data_dir, part)]))
     const { access, node, image, seccomp_profile } = cluster.of_tests
@@ -34,7 +38,10 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
   beforeAll(async () => {
     cluster = await startCluster(tmpdir())
   })
-  afterAll(() => cluster?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]()
+    for (const folder of folders) folder[Symbol.dispose]()
+  })
 
   test('a run changes files, keeps its shell, reaches its proxy and ends with a branch', async () => {
     await playRun('kubernetes', env(), () => pods().length === 0)
