@@ -13,7 +13,7 @@ import { RunStatus, SourceType } from './runs.ts'
 
 const prompt = text(1, limits.prompt_chars, { trim: true, error: 'is required and must be a string' })
 
-const IMAGE = '^data:image/(png|jpeg|gif|webp);base64,'
+const IMAGE = String.raw`^data:image\/(png|jpeg|gif|webp);base64,`
 const image_start = new RegExp(IMAGE)
 
 /** In two steps: one pattern for megabytes of letters exhausts the stack of V8's regular expressions. */
