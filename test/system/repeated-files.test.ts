@@ -6,8 +6,8 @@ import { expect, test } from 'vitest'
 
 const here = resolve(import.meta.dirname, '../..')
 
-/** Runs `scripts/test.ts`, as in CI, on test files in a temporary folder, with our reporter. */
-function runTests(files: Record<string, string>, args: string[] = [], variables = { CI: 'true' }) {
+/** Runs `scripts/test.ts`, as in `.ci/run`, on test files in a temporary folder, with our reporter. */
+function runTests(files: Record<string, string>, args: string[] = [], variables = { TEST_REPEAT: '1' }) {
   const folder = mkdtempSync(join(tmpdir(), 'agentrun-repeated-files-'))
   try {
     symlinkSync(join(here, 'node_modules'), join(folder, 'node_modules'))
@@ -39,14 +39,14 @@ const failsOnce = `test('fails once', () => {
 })
 test('beside it', () => {})`
 
-test('in CI a file that fails beside others and passes alone has passed, and is named', () => {
+test('with TEST_REPEAT a file that fails beside others and passes alone has passed, and is named', () => {
   const { status, last, stdout } = runTests({ passes, failsOnce })
   expect({ status, last }).toEqual({ status: 0, last: '3 passed, 0 failed' })
   expect(stdout).toContain('Failed beside others, and ran again alone:\n  test/failsOnce.test.ts > fails once\n')
 })
 
-test('outside of CI no file runs twice', () => {
-  expect(runTests({ passes, failsOnce }, [], { CI: '' })).toMatchObject({ status: 1, last: '2 passed, 1 failed' })
+test('without TEST_REPEAT no file runs twice', () => {
+  expect(runTests({ passes, failsOnce }, [], { TEST_REPEAT: '' })).toMatchObject({ status: 1, last: '2 passed, 1 failed' })
 })
 
 test('what fails alone too has failed, once', () => {
