@@ -358,6 +358,7 @@ create table log_entries (
   tool_name text,
   created_at timestamp with time zone not null default now(),
   body text not null,
+  signature bytea,
   constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint log_entries_pkey PRIMARY KEY (run_id, seq)
 );

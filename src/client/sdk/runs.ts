@@ -37,6 +37,15 @@ export type Runs = {
   list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Answer<'listAgentRuns'>, AgentRun>
   /** `limit` is the size of a page. Iterating continues from the last entry, with any filter. */
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
+  /**
+   * Yields the parts of a search as they are found; their `seqs` together are all matching entries. The first part comes at once, and the last
+   * one is `complete`.
+   */
+  search(
+    agent_run_id: number,
+    query: Query<'searchAgentRunLogs'>,
+    options?: CallOptions,
+  ): AsyncGenerator<Answer<'searchAgentRunLogs'>, undefined, undefined>
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** The outcome of every step, and how often another worker continued the run. */
@@ -97,6 +106,14 @@ export function createRuns(core: Core): Runs {
     unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
     list: (query = {}, options) => listed(query, position => core.call('listAgentRuns', { query: position, ...options })),
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
+    async *search(agent_run_id, query, options) {
+      for (let position = query; ; ) {
+        const part = await core.call('searchAgentRunLogs', { params: { agent_run_id }, query: position, ...options })
+        yield part
+        if (part.complete) return undefined
+        position = { ...query, after_seq: part.searched_to }
+      }
+    },
     follow: (agent_run_id, options) => followRun(core, agent_run_id, options),
     wait: (agent_run_id, options) => waitForRun(core, agent_run_id, 0, options),
     recovery: (agent_run_id, query, options) =>

@@ -1,6 +1,7 @@
 import { id } from '../decimal.ts'
 import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { exampleEntry, exampleRun } from '../runs/example-run.ts'
+import { LogSearch, SearchLogsQuery } from '../runs/log-search.ts'
 import { ListLogsQuery, RunWithLogs } from '../runs/logs.ts'
 import { EventsQuery } from '../runs/run-inputs.ts'
 
@@ -24,6 +25,20 @@ export const traceEndpoints = {
     params: run,
     query: ListLogsQuery,
     response: RunWithLogs,
+  },
+  searchAgentRunLogs: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/logs/search',
+    summary: 'Search the logs of an agent run',
+    description:
+      'Searches oldest first, and ends after some tenths of a second or 10,000 matches: `complete` is then false, and the next request continues with `after_seq` = `searched_to`. The number of all `seqs` together is the number of matching entries. Show a match with its neighbours by `after_seq` and `before_seq` of the logs. Run, `seq`, time and turn of an entry are not searched.',
+    scope: 'logs:read',
+    bucket: 'logs',
+    params: run,
+    query: SearchLogsQuery,
+    response: LogSearch,
   },
   getArtifact: {
     ...v1,

@@ -530,7 +530,8 @@ create table run_startups (
 );
 create index run_startups_by_repository on run_startups (organization_id, repository_id, started_at);
 
--- The trace. `body` is the entry as JSON text as it is sent: jsonb rejects \u0000 and lone surrogates.
+-- The trace. `body` is the entry as JSON text as it is sent: jsonb rejects \u0000 and lone surrogates. `signature` tells a search which
+-- entries cannot contain its text; null: any text is possible.
 create table log_entries (
   run_id bigint not null,
   seq int not null,
@@ -540,6 +541,7 @@ create table log_entries (
   tool_name text,
   created_at timestamptz not null default now(),
   body text not null,
+  signature bytea,
   primary key (run_id, seq),
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete cascade
 );

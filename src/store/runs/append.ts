@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
+import { searchSignature } from '../../core/runs/search-signature.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 
@@ -67,11 +68,11 @@ export async function append(
         where organization_id = $1 and id = $2 and ($3::int is null or (epoch = $3 and lease_until is not null))
         returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
-        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
+        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature)
         select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
           '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
-          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json
-        from run, unnest($11::text[], $12::text[], $13::text[]) with ordinality as e (message_type, tool_name, json, ordinal)
+          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json, e.signature
+        from run, unnest($11::text[], $12::text[], $13::text[], $19::bytea[]) with ordinality as e (message_type, tool_name, json, signature, ordinal)
       ), records as (
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
         select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
@@ -101,6 +102,7 @@ export async function append(
       records.map(r => r.body),
       usage.model,
       add.reserved_usd ?? null,
+      entries.map(e => searchSignature(e.json)),
     ],
   })
   return rows[0]

@@ -1,4 +1,5 @@
-import { type Db, only, type Transactional } from '../database.ts'
+import { searchBits } from '../../core/runs/search-signature.ts'
+import { type Db, only, type Statement, type Transactional } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
 
@@ -52,13 +53,55 @@ export function searchEntries(
   page: Page,
 ): Promise<Found> {
   return db.transaction(async tx => {
-    // The planner underestimates the cost of decompressing and folding a text, so it parallelizes too few scans by default.
-    await tx.query({
-      text: `select set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
-        set_config('min_parallel_table_scan_size', '512kB', true), set_config('min_parallel_index_scan_size', '0', true)`,
-    })
-    return selectEntries(tx, [organization_id, run_id], filter, JSON.stringify(q).slice(1, -1).toLowerCase(), page)
+    await tx.query(parallel_scans)
+    return selectEntries(tx, [organization_id, run_id], filter, foldedText(q), page)
   })
+}
+
+/** The planner underestimates the cost of decompressing and folding a text, so it parallelizes too few scans by default. */
+const parallel_scans: Statement = {
+  text: `select set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
+    set_config('min_parallel_table_scan_size', '512kB', true), set_config('min_parallel_index_scan_size', '0', true)`,
+}
+
+/** Returns a searched text as `body` has it: as JSON, in lower case. */
+const foldedText = (q: string): string => JSON.stringify(q).slice(1, -1).toLowerCase()
+
+/**
+ * Returns the `seq` of the entries after `after` up to `to` that contain `q`, at most `limit`, ascending. Only what the writer of an entry
+ * chose is searched, not its run, `seq`, time and turn. Entries whose signature excludes `q` are not read.
+ */
+export function searchRange(
+  db: Transactional,
+  [organization_id, run_id]: [number, number],
+  { q, message_type, tool_name }: { q: string; message_type?: string[] | undefined; tool_name?: string[] | undefined },
+  range: { after: number; to: number; limit: number },
+): Promise<number[]> {
+  const folded = foldedText(q)
+  const bits = searchBits(folded)
+  const excluded = bits.map(bit => `get_bit(signature, ${bit} & (length(signature) * 8 - 1)) = 0`).join(' or ') || 'false'
+  return db.transaction(async tx => {
+    await tx.query(parallel_scans)
+    const { rows } = await tx.query<{ seq: number }>({
+      text: `select seq from log_entries
+        where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
+          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6))
+          and case when ${excluded} then false else ${containsText(folded, `substr(body, strpos(body, '"message_type":'))`)} end
+        order by seq limit $8`,
+      values: [organization_id, run_id, range.after, range.to, message_type ?? null, tool_name ?? null, folded, range.limit],
+    })
+    return rows.map(({ seq }) => seq)
+  })
+}
+
+/** Returns entries by their `seq`, ascending. */
+export async function entriesBySeq(db: Db, organization_id: number, run_id: number, seqs: number[]): Promise<EntryRow[]> {
+  const { rows } = await db.query<EntryRow>({
+    name: 'entries_by_seq',
+    text: 'select seq, body from log_entries where organization_id = $1 and run_id = $2 and seq = any($3::int[]) order by seq',
+    values: [organization_id, run_id, seqs],
+  })
+  return rows
 }
 
 async function selectEntries(db: Db, run: [number, number], filter: EntryFilter, q: string | null, page: Page): Promise<Found> {
@@ -104,14 +147,14 @@ const NAMES = {
  * part of a key or a literal, or that starts in one, can match outside the text. Only the keys that can match are removed, because each costs a
  * pass.
  */
-function containsText(q: string): string {
+function containsText(q: string, body = 'body'): string {
   // A comma or a brace follows a literal: without that check each `q` that begins with an "e" or an "l" would cost all literals.
   const begins = (literal: string) =>
     literal.includes(q) || [...literal].some((_, at) => q.startsWith(literal.slice(at)) && ',}'.includes(q[literal.length - at] ?? '.'))
   const named = Object.entries(NAMES)
   const literals = named.flatMap(([name, all]) => all.filter(begins).map(literal => `"${name}"${literal}`))
   const alone = named.filter(([name]) => name.includes(q) || q.startsWith(':')).map(([name]) => `"${name}":`)
-  const text = [...literals, ...alone].reduce((sql, removed) => `replace(${sql}, '${removed}', '')`, 'body')
+  const text = [...literals, ...alone].reduce((sql, removed) => `replace(${sql}, '${removed}', '')`, body)
   return `strpos(lower(${text}${foldsAsAscii(q) ? ' collate "C"' : ''}), $7) > 0`
 }
 

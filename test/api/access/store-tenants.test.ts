@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
-import { sumUsage } from '../../../src/store/access/usage-days.ts'
+import { sumProposed, sumUsage } from '../../../src/store/access/usage-days.ts'
 import { listEventsAfter } from '../../../src/store/runs/events.ts'
 import { listRunsToAnalyze } from '../../../src/store/runs/log-analysis.ts'
 import { listRuns } from '../../../src/store/runs/runs.ts'
@@ -26,10 +26,13 @@ const reaches: Reaches = {
   ...reachesOfRuns(ours),
 }
 
+const all_days = { from: '2000-01-01', to: '2999-01-01' }
+
 /** These read only objects of the given organization: with another organization they return that one's. */
 const own_lists: Reaches = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
-  sumUsage: async (db, org) => (await sumUsage(db, org, '2000-01-01', '2999-01-01', 'repo')).filter(row => row.repository_id === mine.repo),
+  sumUsage: async (db, org) => (await sumUsage(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
+  sumProposed: async (db, org) => (await sumProposed(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
   listRuns: async (db, org) => (await listRuns(db, org, {}, 0, 100)).rows.filter(row => row.organization_id !== org),
   listRunsToAnalyze: async (db, org) => {
     const all = { repository_id: null, repository_ids: null, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
@@ -67,7 +70,7 @@ test('the same calls reach our objects: only the organization prevented the othe
     'getChange',
     'getCustomPrompt',
     'getCheckSuiteSettings',
-    ...['getCheckCommands', 'listChecks', 'listCheckNames', 'listRepositoryGaps'],
+    ...['getCheckCommands', 'listChecks', 'listCheckStates', 'listCheckNames', 'listRepositoryGaps'],
     'getEgress',
     ...['findEnvironment', 'listEnvironments', 'getStartup', 'startupMetrics'],
     'listEgressOfRun',

@@ -31,6 +31,7 @@ const homes: Record<EndpointName, string[]> = {
   addClaudeCodeLog: ['recorded-sessions', 'existing-clients'],
   setClaudeCodeStatus: ['recorded-sessions', 'existing-clients'],
   getAgentRunLogs: ['run-logs', 'run-logs-text'],
+  searchAgentRunLogs: ['search-logs'],
   getArtifact: ['artifacts'],
   streamAgentRunEvents: ['run-events', 'slow-reader'],
   streamOrganizationEvents: ['organization-events'],

@@ -123,6 +123,7 @@ export function tokenCalls(ids: Ids): Call[] {
     listGitHubRepositories: 'url=https://github.invalid',
     disconnectGitea: `url=${away.gitea}`,
     listGiteaRepositories: 'url=https://gitea.invalid',
+    searchAgentRunLogs: 'q=x',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
   }

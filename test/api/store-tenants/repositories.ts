@@ -15,7 +15,7 @@ import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecr
 import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/pull-requests/check-commands.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
-import { listCheckNames, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
+import { listCheckNames, listCheckStates, listChecks, saveCheck } from '../../../src/store/pull-requests/checks.ts'
 import { getStartup, insertStartup, startupMetrics } from '../../../src/store/runs/run-startups.ts'
 import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironments } from '../../../src/store/workspaces/environments.ts'
 import { deleteSetupCommandsOf, getSetupCommands, lastFoundSetup, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
@@ -61,6 +61,7 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
     await expect(saveCheckCommands(db, org, mine.repo, [], other.user_id)).rejects.toThrow(/foreign key/)
   },
   listChecks: (db, org) => listChecks(db, org, [{ repository_id: mine.repo, head_sha: 'b' }]),
+  listCheckStates: (db, org) => listCheckStates(db, org, [{ repository_id: mine.repo, head_sha: 'b' }]),
   listCheckNames: (db, org) => listCheckNames(db, org, mine.repo, 10),
   saveCheck: (db, org) => saveCheck(db, org, mine.repo, { ...check, attempt: 2 }),
   setSetupStatus: (db, org) => setSetupStatus(db, org, mine.repo, 'SETUP'),

@@ -27,7 +27,14 @@ import {
   newestMessages,
 } from '../../../src/store/runs/journal.ts'
 import { knownEntries, listEntriesToAnalyze } from '../../../src/store/runs/log-analysis.ts'
-import { findEntries, listEntries, listEntriesAfter, searchEntries } from '../../../src/store/runs/log-entries.ts'
+import {
+  entriesBySeq,
+  findEntries,
+  listEntries,
+  listEntriesAfter,
+  searchEntries,
+  searchRange,
+} from '../../../src/store/runs/log-entries.ts'
 import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
 import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
@@ -73,6 +80,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   searchEntries: (db, org) => searchEntries(joined(db), org, mine.run, { q: 'x' }, { skip: 0, limit: 100, reverse: false }),
+  searchRange: (db, org) => searchRange(joined(db), [org, mine.run], { q: 'x' }, { after: 0, to: 100, limit: 100 }),
+  entriesBySeq: (db, org) => entriesBySeq(db, org, mine.run, [1, 2]),
   deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired], null)) > 0,
   deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
   lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
