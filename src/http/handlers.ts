@@ -9,7 +9,7 @@ import { listMembers, removeMember, updateMember } from '../service/access/membe
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/access/service-users.ts'
 import { createSignInLink } from '../service/access/sign-in-links.ts'
 import { createToken, listTokens, revokeToken } from '../service/access/tokens.ts'
-import { getUsage } from '../service/access/usage.ts'
+import { getUsage, usageCsv } from '../service/access/usage.ts'
 import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/access/users.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { startAppManifest } from '../service/forges/app-manifest.ts'
@@ -63,6 +63,7 @@ import { getRunDiff } from '../service/runs/run-diff.ts'
 import { listRunLogs } from '../service/runs/run-logs.ts'
 import { getRunRecovery } from '../service/runs/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs/runs.ts'
+import { searchRunLogs } from '../service/runs/search-logs.ts'
 import { getRepositoryStartups, getRunStartup } from '../service/runs/startups.ts'
 import { stopRun } from '../service/runs/stop-run.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets/secrets.ts'
@@ -157,6 +158,7 @@ export const handlers: Handlers = {
       await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)),
       'application/json; charset=utf-8',
     ),
+  searchAgentRunLogs: (ctx, { params, query }) => searchRunLogs(ctx, params.agent_run_id, query),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
   listRelatedAgentRuns: (ctx, { params, query }) => listRelatedRuns(ctx, params.agent_run_id, query),
   getAgentRunStartup: (ctx, { params }) => getRunStartup(ctx, params.agent_run_id),
@@ -243,7 +245,10 @@ export const handlers: Handlers = {
   redeliverFailedWebhooks: (ctx, { body }) => redeliverFailedWebhooks(ctx, body),
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
-  getUsage: (ctx, { query }) => getUsage(ctx, query),
+  getUsage: async (ctx, { query }) => {
+    const usage = await getUsage(ctx, query)
+    return query.format === 'csv' ? new RawResponse(usageCsv(usage.items), 'text/csv; charset=utf-8') : usage
+  },
   generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),

@@ -8,12 +8,14 @@ export const usageEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/usage',
     summary: 'Get usage and cost of runs',
-    description: 'Counted immediately, by day (UTC). Deleted runs stay counted.',
+    description:
+      'Counted immediately, by day (UTC). Deleted runs stay counted. In `csv`, texts that a spreadsheet would take for a formula begin with an apostrophe.',
     scope: 'org:read',
     bucket: 'standard',
     reach: 'none',
     params: org,
     query: UsageQuery,
     response: Usage,
+    also_answers: ['text/csv'],
   },
 } as const satisfies Record<string, Endpoint>

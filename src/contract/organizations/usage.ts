@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { id } from '../decimal.ts'
 import { money } from '../money.ts'
+import { several } from '../several.ts'
+import { text } from '../text.ts'
 
 const day = z.iso.date({ error: 'must be a day, for example 2026-11-20' })
 
@@ -12,6 +15,13 @@ export const UsageQuery = z.object({
     .enum(groupings, { error: `must be one of ${groupings.join(', ')}` })
     .default('day')
     .describe('What the items are'),
+  repo_id: several(id()).describe('Only runs on one of these repositories'),
+  user_id: several(id()).describe('Only runs that one of these users requested'),
+  model: several(text(1, 250)).describe('Only calls of one of these models, `provider/model`'),
+  format: z
+    .enum(['json', 'csv'], { error: 'must be json or csv' })
+    .default('json')
+    .describe('`csv`: the items as `text/csv` (RFC 4180), with the names of their fields in the first line'),
 })
 export type UsageQuery = z.output<typeof UsageQuery>
 
@@ -26,9 +36,19 @@ const numbers = {
   cost_usd: money.nullable().describe('US dollars; null when something of it has no known price'),
   known_cost_usd: money.describe('US dollars of what has a known price'),
   active_seconds: z.number().describe('Seconds of worker time'),
+  success_rate: z
+    .number()
+    .nullable()
+    .describe('`completed` as a part of `completed` and `failed`, from 0 to 1 with three decimals; null when there were neither'),
+  pull_requests: z.int().describe('Runs of the period that proposed a pull request; deleted runs do not count'),
+  median_seconds_to_pull_request: z
+    .number()
+    .nullable()
+    .describe('Median of the seconds from the creation of these runs to their pull request; null without one'),
 }
+const proposed = { success_rate: 0.9, pull_requests: 8, median_seconds_to_pull_request: 312.5 }
 const zero = { completed: 9, failed: 1, cancelled: 0, input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
-const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5 }
+const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5, ...proposed }
 
 export const UsageItem = z
   .object({
@@ -36,6 +56,7 @@ export const UsageItem = z
     repo_id: z.int().nullable().describe('The repository, when grouped by repo; null: runs without one'),
     user_id: z.int().nullable().describe('The creator of the runs, when grouped by user'),
     model: z.string().nullable().describe('The model, when grouped by model'),
+    name: z.string().nullable().describe('Name of the repository or user; null for other groups, and after its removal'),
     ...numbers,
   })
   .meta({ id: 'UsageItem' })
@@ -62,7 +83,7 @@ export const Usage = z
     examples: [
       {
         ...{ from: '2026-11-01', to: '2026-11-20', group_by: 'day' },
-        items: [{ day: '2026-11-20', repo_id: null, user_id: null, model: null, ...example }],
+        items: [{ day: '2026-11-20', repo_id: null, user_id: null, model: null, name: null, ...example }],
         total: example,
         month: { first_day: '2026-11-01', runs: 10, runs_per_month: null, known_cost_usd: '1.25', budget_usd_per_month: '250' },
       },

@@ -67,6 +67,8 @@ export const exampleRun = {
     active_seconds: 71.3,
   },
   budget: { max_cost_usd: '2.5', max_steps: null, max_active_seconds: null, max_wall_seconds: null },
+  repo_name: 'invoices',
+  checks: { state: 'success', passed: 2, failed: 0, pending: 0 },
   banned: false,
 }
 

@@ -9,7 +9,7 @@ import { isSoundJson, text, unsound } from '../text.ts'
 import { WebhookTargets } from '../webhooks/webhooks.ts'
 import { optionalTools } from './action-tools.ts'
 import { exampleRun } from './example-run.ts'
-import { RunStatus, SourceType } from './runs.ts'
+import { RunStatus, SourceType, StatusReason } from './runs.ts'
 
 const prompt = text(1, limits.prompt_chars, { trim: true, error: 'is required and must be a string' })
 
@@ -184,6 +184,8 @@ export const ListRunsQuery = z.object({
   user_id: several(id()).describe('Only runs that one of these users requested'),
   source_type: several(SourceType).describe('Only runs from one of these sources'),
   status: several(RunStatus).describe('Only runs in one of these statuses'),
+  status_reason: several(StatusReason).describe('Only runs that failed or are paused for one of these reasons'),
+  model: several(text(1, 250)).describe('Only runs with one of these models, `provider/model`'),
   repo_id: several(id()).describe('Only runs on one of these repositories'),
   tag: several(text(0, limits.tag_chars), { commas: false }).describe(
     'Only runs with one of these tags; repeat the parameter, because a tag may contain commas',

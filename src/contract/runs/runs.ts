@@ -117,6 +117,18 @@ export const Budget = z
   .meta({ id: 'Budget' })
 export type Budget = z.infer<typeof Budget>
 
+/** As in the checks of a pull request, without the checks themselves. */
+const RunChecks = z
+  .object({
+    state: z
+      .enum(['none', 'pending', 'success', 'failure'])
+      .describe('`failure`: one has failed; `pending`: none has, and one has not ended; `none`: there are none'),
+    passed: z.int().describe('How many passed, or were skipped'),
+    failed: z.int().describe('How many ended otherwise'),
+    pending: z.int().describe('How many have not ended'),
+  })
+  .meta({ id: 'RunChecks' })
+
 /** The run object of create, get, resume, stop and every list item (specification.md#run-object). */
 export const AgentRun = z
   .object({
@@ -182,6 +194,8 @@ export const AgentRun = z
     total_logs: z.int().describe('Number of entries in its trace'),
     usage: Usage.describe('What it used, over all turns'),
     budget: Budget.describe('Limits that the caller set; reaching one pauses it'),
+    repo_name: z.string().nullable().describe('Name of that repository'),
+    checks: RunChecks.nullable().describe('The combined checks of its newest pull request; null without one'),
     banned: z.boolean().describe('Banned: no resume and no check starts it again until the ban is lifted'),
   })
   .meta({ id: 'AgentRun', examples: [exampleRun] })

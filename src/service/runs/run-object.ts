@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
+import { checksVerdict } from '../../core/pull-requests/checks-verdict.ts'
 import { isRecorded } from '../../core/runs/recorded-run.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
@@ -6,13 +7,14 @@ import { waitingOn } from '../../core/runs/waiting-on.ts'
 import { parseJsonExactly } from '../../core/text/json-text.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
 import type { Db } from '../../store/database.ts'
+import { listCheckStates } from '../../store/pull-requests/checks.ts'
 import { listPullRequests, type PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { ShownRun } from '../../store/runs/runs.ts'
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
 /** Returns the run object of specification.md#run-object from its rows. */
-export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_url: string): AgentRun {
+function runObject(row: ShownRun, pull_requests: PullRequestRow[], checks: AgentRun['checks'], base_url: string): AgentRun {
   return {
     id: row.id,
     organization_id: row.organization_id,
@@ -61,6 +63,8 @@ export function runObject(row: ShownRun, pull_requests: PullRequestRow[], base_u
     total_logs: row.total_logs,
     usage: usageOf(row),
     budget: budgetOf(row),
+    repo_name: row.repository_name,
+    checks,
     banned: row.banned,
   }
 }
@@ -97,21 +101,20 @@ const budgetOf = (row: ShownRun): AgentRun['budget'] => ({
   max_wall_seconds: row.budget_max_wall_seconds,
 })
 
-/** Returns the run objects of several rows, with one query for their pull requests. */
+/** Returns the run objects of several rows, with one query for their pull requests and one for the checks of these. */
 export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
-  const all =
-    rows.length === 0
-      ? []
-      : await listPullRequests(
-          db,
-          organization_id,
-          rows.map(row => row.id),
-        )
-  return rows.map(row =>
-    runObject(
-      row,
-      all.filter(pr => pr.run_id === row.id),
-      base_url,
-    ),
-  )
+  const ids = rows.map(row => row.id)
+  const pulls = rows.length === 0 ? [] : await listPullRequests(db, organization_id, ids)
+  const newest = new Map(pulls.map(pull => [pull.run_id, pull]))
+  const checks = newest.size === 0 ? [] : await listCheckStates(db, organization_id, [...newest.values()])
+  const checksOf = (pull: PullRequestRow): AgentRun['checks'] => {
+    const of_head = checks.filter(check => check.repository_id === pull.repository_id && check.head_sha === pull.head_sha)
+    const { state, passed, failed, pending } = checksVerdict(of_head)
+    return { state, passed, failed, pending }
+  }
+  return rows.map(row => {
+    const pull = newest.get(row.id)
+    const own = pulls.filter(({ run_id }) => run_id === row.id)
+    return runObject(row, own, pull === undefined ? null : checksOf(pull), base_url)
+  })
 }

@@ -56,11 +56,10 @@ export async function monthWithReserved(
   return only(rows)
 }
 
-export type UsageRow = {
-  day: string | null
-  repository_id: number | null
-  user_id: number | null
-  model: string | null
+type Group = { day: string | null; repository_id: number | null; user_id: number | null; model: string | null }
+export type UsageRow = Group & {
+  /** Of the repository or user that it is grouped by. */
+  name: string | null
   runs: number
   completed: number
   failed: number
@@ -72,26 +71,72 @@ export type UsageRow = {
   cost_known: boolean
   active_ms: number
 }
+export type ProposedRow = Group & { pull_requests: number; median_seconds: number }
 
 const groups = { day: 'day', repo: 'repository_id', user: 'user_id', model: 'model' } as const
+export type UsageGrouping = keyof typeof groups
+/** Days are `YYYY-MM-DD` (UTC), both included. Absent filters do not narrow. */
+export type UsageFilter = {
+  from: string
+  to: string
+  repo_id?: number[] | undefined
+  user_id?: number[] | undefined
+  model?: string[] | undefined
+}
 
-/** Returns the usage from one day to another, both included: one row per group, sorted by group, or one row for all. */
-export async function sumUsage(
-  db: Db,
-  organization_id: number,
-  from: string,
-  to: string,
-  group_by: keyof typeof groups | null,
-): Promise<UsageRow[]> {
+const names: Record<keyof Group, string> = {
+  ...{ day: 'null', model: 'null' },
+  repository_id: '(select n.name from repositories n where n.organization_id = $1 and n.id = u.repository_id)',
+  user_id: '(select n.full_name from users n where n.id = u.user_id)',
+}
+const shown: Record<keyof Group, string> = {
+  ...{ day: "to_char(u.day, 'YYYY-MM-DD')", repository_id: 'u.repository_id', user_id: 'u.user_id', model: 'u.model' },
+}
+const selected = (column: keyof Group | null) => Object.entries(shown).map(([name, sql]) => `${name === column ? sql : 'null'} as ${name}`)
+const grouped = (column: keyof Group | null) => (column === null ? '' : `group by u.${column} order by u.${column}`)
+const narrowed = `($4::bigint[] is null or u.repository_id = any($4)) and ($5::bigint[] is null or u.user_id = any($5))
+  and ($6::text[] is null or u.model = any($6))`
+const filterValues = (organization_id: number, filter: UsageFilter) => [
+  ...[organization_id, filter.from, filter.to],
+  ...[filter.repo_id ?? null, filter.user_id ?? null, filter.model ?? null],
+]
+
+/** Returns the usage of some days: one row per group, sorted by group, or one row for all. */
+export async function sumUsage(db: Db, organization_id: number, filter: UsageFilter, group_by: UsageGrouping | null): Promise<UsageRow[]> {
   const column = group_by === null ? null : groups[group_by]
-  const shown = { day: "to_char(day, 'YYYY-MM-DD')", repository_id: 'repository_id', user_id: 'user_id', model: 'model' }
-  const selected = Object.entries(shown).map(([name, sql]) => `${name === column ? sql : 'null'} as ${name}`)
-  const sums = added.map(name => `coalesce(sum(${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`)
+  const sums = added.map(name => `coalesce(sum(u.${name}), 0)::${name === 'cost_usd' ? 'numeric' : 'bigint'} as ${name}`)
   const { rows } = await db.query<UsageRow>({
     name: `sum_usage_${group_by ?? 'all'}`,
-    text: `select ${[...selected, ...sums].join(', ')}, coalesce(bool_and(cost_known), true) as cost_known
-      from usage_days where organization_id = $1 and day between $2 and $3 ${column === null ? '' : `group by ${column} order by ${column}`}`,
-    values: [organization_id, from, to],
+    text: `select ${[...selected(column), ...sums].join(', ')}, coalesce(bool_and(u.cost_known), true) as cost_known,
+        ${column === null ? 'null' : names[column]} as name
+      from usage_days u where u.organization_id = $1 and u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
+    values: filterValues(organization_id, filter),
+  })
+  return rows
+}
+
+/**
+ * Returns how many runs created on some days have proposed a pull request, and the median time from the creation of these runs to it. Runs that
+ * were deleted are not counted.
+ */
+export async function sumProposed(
+  db: Db,
+  organization_id: number,
+  filter: UsageFilter,
+  group_by: UsageGrouping | null,
+): Promise<ProposedRow[]> {
+  const column = group_by === null ? null : groups[group_by]
+  const { rows } = await db.query<ProposedRow>({
+    name: `sum_proposed_${group_by ?? 'all'}`,
+    text: `select ${selected(column).join(', ')}, count(*) as pull_requests,
+        percentile_cont(0.5) within group (order by u.seconds) as median_seconds
+      from (select r.repository_id, r.user_id, r.model, (r.created_at at time zone 'utc')::date as day,
+          extract(epoch from p.proposed_at - r.created_at)::float8 as seconds
+        from (select run_id, min(created_at) as proposed_at from pull_requests
+          where organization_id = $1 and created_at >= $2::date::timestamp at time zone 'utc' group by run_id) p
+        join runs r on r.organization_id = $1 and r.id = p.run_id) u
+      where u.day between $2 and $3 and ${narrowed} ${grouped(column)}`,
+    values: filterValues(organization_id, filter),
   })
   return rows
 }

@@ -62,23 +62,41 @@ export async function saveCheck(db: Db, organization_id: number, repository_id: 
 const given_up = `c.source = 'local' and c.status <> 'completed' and not exists (select from runs r where r.organization_id = c.organization_id
   and r.repository_id = c.repository_id and r.pushed_sha = c.head_sha and r.status not in ('completed', 'failed', 'cancelled'))`
 
+const shown = (names: string) =>
+  names
+    .replaceAll(/\w+/g, 'c.$&')
+    .replace('c.status', `case when ${given_up} then 'completed' else c.status end as status`)
+    .replace('c.conclusion', `case when ${given_up} then 'cancelled' else c.conclusion end as conclusion`)
+const checksOf = (names: string) => `select ${shown(names)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
+  from checks c left join check_suite_settings s using (organization_id, repository_id)
+  where c.organization_id = $1 and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
+  order by c.head_sha, c.name, c.source`
+
+type Head = { repository_id: number; head_sha: string }
+const headValues = (organization_id: number, heads: readonly Head[]) => [
+  organization_id,
+  heads.map(head => head.repository_id),
+  heads.map(head => head.head_sha),
+]
+
 /**
  * Returns the checks of commits, by commit and name, with whether the repository ignores them. A check that the service has started counts as
  * cancelled when no run of that commit continues.
  */
-export async function listChecks(
-  db: Db,
-  organization_id: number,
-  heads: readonly { repository_id: number; head_sha: string }[],
-): Promise<(CheckRow & { ignored: boolean })[]> {
-  const { rows } = await db.query<CheckRow & { ignored: boolean }>({
-    name: 'list_checks',
-    text: `select ${columns.replaceAll(/\w+/g, 'c.$&').replace('c.status', `case when ${given_up} then 'completed' else c.status end as status`).replace('c.conclusion', `case when ${given_up} then 'cancelled' else c.conclusion end as conclusion`)}, coalesce(s.ignored_checks::jsonb ? c.name, false) as ignored
-      from checks c left join check_suite_settings s using (organization_id, repository_id)
-      where c.organization_id = $1 and (c.repository_id, c.head_sha) in (select * from unnest($2::bigint[], $3::text[]))
-      order by c.head_sha, c.name, c.source`,
-    values: [organization_id, heads.map(head => head.repository_id), heads.map(head => head.head_sha)],
-  })
+export async function listChecks(db: Db, organization_id: number, heads: readonly Head[]): Promise<(CheckRow & { ignored: boolean })[]> {
+  const values = headValues(organization_id, heads)
+  const { rows } = await db.query<CheckRow & { ignored: boolean }>({ name: 'list_checks', text: checksOf(columns), values })
+  return rows
+}
+
+export type CheckState = Pick<CheckRow, 'repository_id' | 'head_sha' | 'name' | 'source' | 'app' | 'status' | 'conclusion'> & {
+  ignored: boolean
+}
+
+/** Like `listChecks`, without output and times: what a list of runs shows of many commits. */
+export async function listCheckStates(db: Db, organization_id: number, heads: readonly Head[]): Promise<CheckState[]> {
+  const text = checksOf('repository_id, head_sha, name, source, app, status, conclusion')
+  const { rows } = await db.query<CheckState>({ name: 'list_check_states', text, values: headValues(organization_id, heads) })
   return rows
 }
 

@@ -84,8 +84,16 @@ export type RunRow = {
   pause_requested_by: number | null
 }
 
-/** A run as it is shown: with its position in the queue, whether it lacks a needed owner, and the kind of its last journal record. */
-export type ShownRun = RunRow & { queue_position: number | null; ownerless: boolean; last_record: string | null }
+/**
+ * A run as it is shown: with its position in the queue, whether it lacks a needed owner, the kind of its last journal record, and the name of
+ * its repository.
+ */
+export type ShownRun = RunRow & {
+  queue_position: number | null
+  ownerless: boolean
+  last_record: string | null
+  repository_name: string | null
+}
 
 // The position in the order in which the organization's own runs are claimed, including answered ones that wait; $1 is the organization, so it
 // is computed once per statement. Counting stops at 1,000: beyond that the exact position is useless and would cost a scan of the queue.
@@ -93,7 +101,8 @@ export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(a
   where q.organization_id = $1 and q.runnable_at is not null order by q.recovering_since, q.runnable_at, q.id limit 1000), r.id), 1000) end as queue_position,
   case when r.status = 'queued' then r.recovering_since is not null else coalesce(r.lease_until < now(), false) end as ownerless,
   case when r.status = 'running' then (select j.kind from journal j
-    where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record`
+    where j.organization_id = r.organization_id and j.run_id = r.id and j.n = r.journal_count) end as last_record,
+  (select n.name from repositories n where n.organization_id = r.organization_id and n.id = r.repository_id) as repository_name`
 
 /** The same rule as src/core/runs/waiting-on.ts: a question that was answered waits for a worker. */
 export const waits_on = `case when r.status = 'waiting' and r.runnable_at is not null then 'slot' else r.waiting_on end`
@@ -197,6 +206,8 @@ export type RunFilter = {
   source_type?: SourceType[] | undefined
   /** Matches runs of any of these. */
   status?: StatusFilter[] | undefined
+  status_reason?: StatusReason[] | undefined
+  model?: string[] | undefined
   repo_id?: number[] | undefined
   tag?: string[] | undefined
   q?: string | undefined
@@ -235,6 +246,8 @@ export async function listRuns(
     return `(r.status = any($${values.length - 1}) and coalesce(${waits_on}, r.status_reason, '') <> all($${values.length}))`
   }
   if (filter.status !== undefined) conditions.push(`(${filter.status.map(inStatus).join(' or ')})`)
+  add(p => `r.status_reason = any(${p})`, filter.status_reason)
+  add(p => `r.model = any(${p})`, filter.model)
   add(p => `r.repository_id = any(${p})`, filter.repo_id)
   add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
   add(p => `r.tags && ${p}`, filter.tag)

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RunPage } from '../../../src/contract/runs/runs.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
+import { saveCheck } from '../../../src/store/pull-requests/checks.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
+import { putPullRequest } from '../pull-requests/put-pull-request.ts'
 import { putRepository } from '../repositories/put-repository.ts'
 import { putRun } from './put-run.ts'
 
@@ -146,6 +148,34 @@ describe('200', () => {
     expect(await found(`?parent_run_id=${other.run_id}`)).toEqual([])
     expect(await found(`?repo_id=${other.repo_id}`)).toEqual([])
     expect(await found('?q=secret')).toEqual([])
+  })
+
+  test('model and reason of a failure are filters, and an item has what a row of a list shows', async () => {
+    const { id } = await createRun(app, { prompt: 'fails', repo_id: second_repo })
+    await rows(app, `update runs set model = 'acme/other' where id = $1`, [id])
+    await putRun(app, id, 'failed')
+    expect(await found('?model=acme/other,acme/none')).toEqual([id])
+    expect(await found('?model=acme')).toEqual([])
+    expect(await found('?status_reason=agent_error,budget&model=acme/other')).toEqual([id])
+    expect(await found('?status_reason=budget')).toEqual([])
+    const item = async () => (await list('?model=acme/other')).body.items[0]
+    expect(await item()).toMatchObject({ repo_name: 'b', checks: null, error: { code: 'agent_error' } })
+    await putPullRequest(app, id)
+    expect((await item()).checks).toEqual({ state: 'none', passed: 0, failed: 0, pending: 0 })
+    const report = {
+      head_sha: 'b',
+      source: 'github',
+      app: null,
+      url: null,
+      log_excerpt: null,
+      attempt: 1,
+      started_at: null,
+      completed_at: null,
+    } as const
+    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'test', status: 'completed', conclusion: 'failure' })
+    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'lint', status: 'completed', conclusion: 'skipped' })
+    await saveCheck(app.db, app.org_id, app.repo_id, { ...report, name: 'build', status: 'queued', conclusion: null })
+    expect((await item()).checks).toEqual({ state: 'failure', passed: 1, failed: 1, pending: 1 })
   })
 })
 

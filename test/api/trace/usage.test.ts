@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Usage } from '../../../src/contract/organizations/usage.ts'
+import type { z } from 'zod'
+import { Usage, type UsageItem } from '../../../src/contract/organizations/usage.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
+import { putPullRequest } from '../pull-requests/put-pull-request.ts'
 
 let app: App
 let other: Tenant
@@ -31,15 +33,16 @@ describe('getUsage 200', () => {
     expect(status).toBe(200)
     Usage.strict().parse(body)
     const common = { failed: 0, cancelled: 0, output_tokens: 0, cached_tokens: 0 }
-    const empty = { repo_id: null, user_id: null, model: null }
+    const empty = { repo_id: null, user_id: null, model: null, name: null }
+    const proposed = { success_rate: 1, pull_requests: 0, median_seconds_to_pull_request: null }
     expect(body.items).toEqual([
       {
         ...{ day: '2026-01-01', ...empty, runs: 1, completed: 1, ...common, input_tokens: 100 },
-        ...{ cost_usd: '0.1', known_cost_usd: '0.1', active_seconds: 1.5 },
+        ...{ cost_usd: '0.1', known_cost_usd: '0.1', active_seconds: 1.5, ...proposed },
       },
       {
         ...{ day: '2026-01-02', ...empty, runs: 2, completed: 2, ...common, input_tokens: 200 },
-        ...{ cost_usd: null, known_cost_usd: '0.2', active_seconds: 3 },
+        ...{ cost_usd: null, known_cost_usd: '0.2', active_seconds: 3, ...proposed },
       },
     ])
     expect(body.total).toMatchObject({ runs: 3, known_cost_usd: '0.3', cost_usd: null, active_seconds: 4.5 })
@@ -53,6 +56,52 @@ describe('getUsage 200', () => {
     const { body } = await usage(`from=2026-01-01&to=2026-01-31&group_by=${group}`)
     expect(body.items.map((item: Record<string, unknown>) => item[key])).toEqual(typeof values === 'function' ? values() : values)
     expect(body.items.reduce((sum: number, item: { runs: number }) => sum + item.runs, 0)).toBe(3)
+  })
+
+  test('filters narrow the items and the total, and groups of repositories and users have their names', async () => {
+    const { body } = await usage('from=2026-01-01&to=2026-01-31&model=b/two')
+    expect(body.items.map((item: { day: string; runs: number }) => [item.day, item.runs])).toEqual([['2026-01-02', 1]])
+    expect(body.total.runs).toBe(1)
+    expect((await usage(`from=2026-01-01&to=2026-01-31&user_id=${other.user_id}`)).body.items).toEqual([])
+    expect((await usage(`from=2026-01-01&to=2026-01-31&repo_id=${app.repo_id}`)).body.total.runs).toBe(3)
+    const [repository] = (await usage('from=2026-01-01&to=2026-01-31&group_by=repo')).body.items
+    expect(repository.name).toBe((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.name)
+  })
+
+  test('pull requests of runs, with the median time to them', async () => {
+    for (const [day, seconds] of [
+      [1, 60],
+      [1, 120],
+      [2, 600],
+    ] as const) {
+      const { id } = await createRun(app, { prompt: 'x' })
+      const pr = await putPullRequest(app, id)
+      await rows(app, `update runs set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day' where id = $1`, [id, day])
+      await rows(
+        app,
+        `update pull_requests set created_at = '2026-02-01T00:00:00Z'::timestamptz + $2 * interval '1 day' + $3 * interval '1 second' where id = $1`,
+        [pr, day, seconds],
+      )
+      await rows(app, `update usage_days set day = '2026-02-01'::date + $2::int where run_id = $1`, [id, day])
+    }
+    const { body } = await usage('from=2026-02-01&to=2026-02-28')
+    expect(body.items.map((item: z.infer<typeof UsageItem>) => [item.pull_requests, item.median_seconds_to_pull_request])).toEqual([
+      [2, 90],
+      [1, 600],
+    ])
+    expect(body.total).toMatchObject({ pull_requests: 3, median_seconds_to_pull_request: 120 })
+  })
+
+  test('CSV has a line per item, and no text of it is a formula', async () => {
+    await rows(app, `update usage_days set model = '=cmd|"x",1' where run_id = 903`)
+    const { headers, body } = await usage('from=2026-01-01&to=2026-01-31&group_by=model&format=csv')
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [names, first, second, ...rest] = (body as string).split('\r\n')
+    expect(names).toMatch(/^day,repo_id,user_id,model,name,runs,.*,median_seconds_to_pull_request$/)
+    expect(first).toBe(`,,,"'=cmd|""x"",1",,1,1,0,0,1,100,0,0,,0,1.5,0,`)
+    expect(second).toBe(',,,a/one,,2,2,0,0,1,200,0,0,0.3,0.3,3,0,')
+    expect(rest).toEqual([''])
+    await rows(app, `update usage_days set model = 'b/two' where run_id = 903`)
   })
 
   test('this month by default: a run that is created now is counted, in the total and in the budget', async () => {
@@ -76,6 +125,8 @@ describe('getUsage 400', () => {
     ['to=today', 'query.to'],
     ['from=2026-01-02&to=2026-01-01', 'query.to'],
     ['group_by=prompt', 'query.group_by'],
+    ['format=xml', 'query.format'],
+    ['repo_id=x', 'query.repo_id'],
     ['group_by=day&group_by=day', 'query.group_by'],
   ])('%s', async (query, field) => void expectProblem(await usage(query), 400, field))
 })
