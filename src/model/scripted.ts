@@ -65,6 +65,9 @@ function nextMove(messages: ModelMessage[]): Move {
     if (unit) return moveOf(unit, script.playbook)
     const last = units.at(-1)
     if (last) ending = moveOf(last, script.playbook).text
+    // Without steps for failed checks, the answer of the playbook stays the answer of the run.
+    const latest = messages.findLast(message => message.role === 'user')
+    if (ending !== null && latest && isChecksFailed(latest)) return { reasoning: null, text: ending, calls: [] }
   }
   const start = turnStart(messages)
   const prompt = messages[start]

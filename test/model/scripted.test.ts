@@ -171,6 +171,13 @@ describe('a playbook', () => {
     expect(answer.text).toBe('two')
   })
 
+  test('without steps for failed checks keeps its answer when they fail', async () => {
+    const messages = [prompt(block('- run: a\n- answer: done'))]
+    await playOn(messages, fine)
+    messages.push({ role: 'user', content: 'A check failed.', providerOptions: { agentrun: { checks_failed: true } } })
+    expect((await playOn(messages, fine)).answer.text).toBe('done')
+  })
+
   test('of a follow-up is played after one that failed', async () => {
     const messages = [prompt(block('- run: a\n- run: b'))]
     await failure(playOn(messages, () => ({ status: 'error', exit_code: 1, output: '' })))

@@ -60,6 +60,7 @@ export const UsageItem = z
     ...numbers,
   })
   .meta({ id: 'UsageItem' })
+export type UsageItem = z.infer<typeof UsageItem>
 
 export const Usage = z
   .object({
@@ -89,3 +90,4 @@ export const Usage = z
       },
     ],
   })
+export type Usage = z.infer<typeof Usage>

@@ -68,7 +68,7 @@ export const publicSourceTypes = [
 export const SourceType = z.enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN', 'TOOL']).meta({
   id: 'SourceType',
   description:
-    'What started a run: `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
+    'What started a run: `CHAT` the web page, `API` another client, `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
 })
 export type SourceType = z.infer<typeof SourceType>
 

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { Usage, UsageItem, UsageQuery } from '../../contract/organizations/usage.ts'
 import { invalid } from '../../core/service-error.ts'
 import { plainDecimal } from '../../core/text/plain-decimal.ts'
@@ -6,7 +5,7 @@ import { type ProposedRow, sumProposed, sumUsage, type UsageRow, usedThisMonth }
 import type { Context } from '../context.ts'
 
 /** Returns what the runs of an organization used per day (UTC). Throws 400 when the last day is before the first. */
-export async function getUsage(ctx: Context, { group_by, format: _, ...query }: UsageQuery): Promise<z.infer<typeof Usage>> {
+export async function getUsage(ctx: Context, { group_by, format: _, ...query }: UsageQuery): Promise<Usage> {
   const month = await usedThisMonth(ctx.db, ctx.organization_id)
   const from = query.from ?? month.month
   const to = query.to ?? new Date().toISOString().slice(0, 10)
@@ -55,7 +54,7 @@ function numbers(row: UsageRow, proposed: ProposedRow | undefined) {
 }
 
 /** Returns the items as CSV (RFC 4180). A text that a spreadsheet would take for a formula is prefixed by an apostrophe. */
-export function usageCsv(items: z.infer<typeof UsageItem>[]): string {
+export function usageCsv(items: UsageItem[]): string {
   const cell = (value: string | number | null) => {
     if (typeof value !== 'string') return `${value ?? ''}`
     const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

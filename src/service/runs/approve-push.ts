@@ -9,6 +9,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { userMessage } from '../../trace/entry.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
+import { byCaller } from './message-source.ts'
 
 /**
  * Approves the push of the commit that a waiting run shows; `text` is recorded in the trace but not sent to the agent. Throws 409 when no
@@ -22,7 +23,7 @@ export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: strin
       'conflict',
       `The commit that waits for approval is ${head_sha}, not ${expected_head_sha}: review the newer change first.`,
     )
-  const message = { text, user_id: ctx.actor.user_id, source_type: 'API' as const, mode: 'approve', images: 0 }
+  const message = { text, user_id: ctx.actor.user_id, source_type: byCaller(ctx).source_type, mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
   if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
   await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)

@@ -21,7 +21,7 @@ import { defaultModel, requestedModel } from '../organizations/models.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
-import { by_api, type MessageSource } from './message-source.ts'
+import { byCaller, type MessageSource } from './message-source.ts'
 import { linkWhileActive } from './related-runs.ts'
 import { getRun, requireRun } from './runs.ts'
 
@@ -33,7 +33,7 @@ const NOT_INSTALLED = ['claude_code', 'codex', 'opencode', 'gemini']
  * Accepts a run: the row, its first entry and the notification of workers commit together (specification.md#create-and-resume).
  * Throws 400 that names the field; 404 for a repository or parent run that is not in this organization.
  */
-export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = by_api): Promise<AgentRun> {
+export async function createRun(ctx: Context, input: CreateRunInput, source: MessageSource = byCaller(ctx)): Promise<AgentRun> {
   const { plan, problems } = await planRun(ctx, input)
   if (plan === null) throw problems[0]
   return ctx.db.transaction(tx => acceptRun(tx, ctx, input, plan, source))
@@ -94,7 +94,7 @@ export async function acceptRun(
   ctx: Context,
   input: CreateRunInput,
   plan: RunPlan,
-  source: MessageSource = by_api,
+  source: MessageSource = byCaller(ctx),
 ): Promise<AgentRun> {
   const { repository, model } = plan
   const texts = await withoutSecrets(tx, ctx, repository?.id ?? null, {

@@ -1,5 +1,6 @@
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { NewEntry } from '../../store/runs/append.ts'
+import type { Actor } from '../context.ts'
 
 /**
  * The origin of a prompt. `comment`: its entry in the trace when it was written elsewhere. `relation`: of a new run to its parent, when it is
@@ -7,4 +8,8 @@ import type { NewEntry } from '../../store/runs/append.ts'
  */
 export type MessageSource = { source_type: AgentRun['source_type']; comment: NewEntry | null; relation?: 'analysis' }
 
-export const by_api: MessageSource = { source_type: 'API', comment: null }
+/** A request of the web page is `CHAT`, every other one `API`. */
+export const byCaller = ({ actor }: { actor: Pick<Actor, 'kind'> }): MessageSource => ({
+  source_type: actor.kind === 'browser' ? 'CHAT' : 'API',
+  comment: null,
+})

@@ -23,7 +23,7 @@ import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
 import { approvePush } from './approve-push.ts'
 import { requireValidPlaybook } from './create-run.ts'
-import { by_api, type MessageSource } from './message-source.ts'
+import { byCaller, type MessageSource } from './message-source.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
 /**
@@ -31,7 +31,7 @@ import { getRun, requireConversation, requireLockedRun } from './runs.ts'
  * stopped gets it when it is cancelled, a paused run continues, a waiting one gets an answer, a running one gets it according to `mode`. The
  * message is durable before the response (specification.md#create-and-resume).
  */
-export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = by_api): Promise<AgentRun> {
+export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = byCaller(ctx)): Promise<AgentRun> {
   const model = input.model == null ? undefined : requestedModel(ctx, input.model)
   const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {

@@ -99,6 +99,8 @@ describe('POST /session/token', () => {
     expect(Math.abs(Date.parse(expires_at) - Date.now() - 15 * 60_000)).toBeLessThan(60_000)
     const me = () => app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${secret}` })
     expect((await me()).body).toMatchObject({ id: app.user_id })
+    const run = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, { authorization: `Bearer ${secret}` })
+    expect(run.body.source_type).toBe('CHAT')
     await rows(app, `update tokens set expires_at = now() where digest = $1`, [digest(secret)])
     expectProblem(await me(), 401)
     expect((await token({ cookie })).body.token).not.toBe(secret)

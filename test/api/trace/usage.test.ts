@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { z } from 'zod'
 import { Usage, type UsageItem } from '../../../src/contract/organizations/usage.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
@@ -85,7 +84,7 @@ describe('getUsage 200', () => {
       await rows(app, `update usage_days set day = '2026-02-01'::date + $2::int where run_id = $1`, [id, day])
     }
     const { body } = await usage('from=2026-02-01&to=2026-02-28')
-    expect(body.items.map((item: z.infer<typeof UsageItem>) => [item.pull_requests, item.median_seconds_to_pull_request])).toEqual([
+    expect(body.items.map((item: UsageItem) => [item.pull_requests, item.median_seconds_to_pull_request])).toEqual([
       [2, 90],
       [1, 600],
     ])
