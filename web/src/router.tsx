@@ -13,7 +13,7 @@ import { isSignedOut } from './api/api-error.ts'
 import { session } from './api/client.ts'
 import { AppShell } from './components/app-shell.tsx'
 import { PageProblem } from './components/page-problem.tsx'
-import { RunListPage } from './pages/run-list.tsx'
+import { RunListPage } from './pages/runs/run-list.tsx'
 import { newRunSearch, runListSearch, signInSearch, traceSearch } from './search-params.ts'
 import { Loading } from './ui/notice.tsx'
 
@@ -66,13 +66,13 @@ const create = createRoute({
   getParentRoute: () => app,
   path: '/new',
   validateSearch: newRunSearch,
-  component: lazyRouteComponent(() => import('./pages/new-run.tsx'), 'NewRunPage'),
+  component: lazyRouteComponent(() => import('./pages/runs/new-run.tsx'), 'NewRunPage'),
 })
 
 const forges = createRoute({
   getParentRoute: () => app,
   path: '/forges',
-  component: lazyRouteComponent(() => import('./pages/forges.tsx'), 'ForgesPage'),
+  component: lazyRouteComponent(() => import('./pages/settings/integrations.tsx'), 'ForgesPage'),
 })
 
 const sandboxes = createRoute({
@@ -85,7 +85,7 @@ const trace = createRoute({
   getParentRoute: () => app,
   path: '/agent/trace/$id',
   validateSearch: traceSearch,
-  component: lazyRouteComponent(() => import('./pages/trace.tsx'), 'TracePage'),
+  component: lazyRouteComponent(() => import('./pages/runs/trace.tsx'), 'TracePage'),
 })
 
 export const createAppRouter = (queries: QueryClient) =>

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plug } from 'lucide-react'
-import { forgesQuery } from '../api/queries.ts'
-import { ConnectByToken } from '../components/forges/connect-token.tsx'
-import { CreateApp } from '../components/forges/create-app.tsx'
-import { ForgeItem } from '../components/forges/forge-item.tsx'
-import { PageProblem } from '../components/page-problem.tsx'
-import { useAdminReason } from '../components/permission.ts'
-import { Blank, Loading, Notice } from '../ui/notice.tsx'
+import { forgesQuery } from '../../api/queries.ts'
+import { ConnectByToken } from '../../components/forges/connect-token.tsx'
+import { CreateApp } from '../../components/forges/create-app.tsx'
+import { ForgeItem } from '../../components/forges/forge-item.tsx'
+import { PageProblem } from '../../components/page-problem.tsx'
+import { useAdminReason } from '../../components/permission.ts'
+import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 
 /** The forges that the organization is connected to, and forms to connect one. */
 export function ForgesPage() {
