@@ -170,6 +170,7 @@ const web_rooms: Record<string, string[]> = {
     ...from_server,
     ...[
       'web/src/api',
+      'web/src/app-route.tsx',
       'web/src/components',
       'web/src/reference',
       'web/src/search-params.ts',

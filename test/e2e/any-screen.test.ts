@@ -37,7 +37,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
   await someone.open('/new')
   await page.getByRole('button', { name: 'Start run' }).waitFor()
   expect(await sideways(page)).toBe(0)
-  await someone.open('/forges')
+  await someone.open('/settings/integrations')
   await page.getByRole('button', { name: 'Create app' }).waitFor()
   expect(await sideways(page)).toBe(0)
   await someone.open(`/agent/trace/${run_id}`)
@@ -72,7 +72,8 @@ test('the theme follows the system until one is chosen, and the choice stays', a
   const { page } = someone
   const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
   const dark = await background()
-  await page.getByRole('button', { name: 'Theme: system. Change to light' }).click()
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menuitemradio', { name: 'Light' }).click()
   const light = await background()
   expect(light).not.toBe(dark)
   await page.reload()
@@ -85,7 +86,7 @@ test('every control has a name and is at least 24 px in both directions', async 
   const { page } = someone
   for (const path of ['/', '/new', `/agent/trace/${run_id}`, `/agent/trace/${run_id}?view=config`]) {
     await someone.open(path)
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    await page.getByRole('button', { name: /^Account/ }).waitFor()
     await page.locator('[data-run-id], form, [role=feed] article').first().waitFor()
     const controls = await page
       .locator('button:visible, select:visible, input:not(.sr-only):visible, textarea:visible')

@@ -13,7 +13,8 @@ const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '
 test('GitHub is connected with a token: a refused one shows the reason, a valid one its account, and a disconnected one is removed', async () => {
   await using someone = await visit({ accept: /status of 400/ })
   const { page } = someone
-  await page.getByRole('link', { name: 'Forges' }).click()
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('link', { name: 'Integrations' }).click()
   await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
   const form = page.getByRole('form', { name: 'Connect with a token' })
   const [address, token, connect] = [form.getByLabel('Address'), form.getByLabel('Token'), form.getByRole('button', { name: 'Connect' })]
@@ -37,7 +38,7 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
   await item.getByText('Token, as agent-bot · not used yet').waitFor()
   await app.call('POST', `/v1/organizations/${app.org_id}/repos`, { url: `${github.url}/acme/app.git` })
   await rows(app, 'update forges set used_at = now()')
-  await someone.open('/forges')
+  await someone.open('/settings/integrations')
   await item.getByText('last used').waitFor()
   await item.getByRole('button', { name: 'Disconnect' }).click()
   await item.getByRole('button', { name: 'Keep it' }).click()
@@ -50,7 +51,7 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
 test('an app is created on GitHub, and is connected when the person returns; Gitea needs an address', async () => {
   await using someone = await visit()
   const { page } = someone
-  await someone.open('/forges')
+  await someone.open('/settings/integrations')
   const form = page.getByRole('form', { name: 'Create a GitHub App' })
   await form.getByLabel('Address of GitHub').fill(github.url)
   await form.getByLabel('Organization on GitHub').fill('acme')
@@ -74,7 +75,7 @@ test('a user who is not an ADMIN sees what is connected, and why they may not ch
   try {
     await using someone = await visit()
     const { page } = someone
-    await someone.open('/forges')
+    await someone.open('/settings/integrations')
     const why = 'Your role, MEMBER, can view connections but not change them'
     await page.getByText(`${why}.`).waitFor()
     for (const name of ['Disconnect', 'Connect', 'Create app']) {

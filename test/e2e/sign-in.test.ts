@@ -66,7 +66,8 @@ test('a sign-in page with a foreign target leads to the start page', async () =>
 test('signing out ends the session of this browser', async () => {
   await using someone = await visit({ accept: signed_out })
   const { page } = someone
-  await page.getByRole('button', { name: /^Sign out/ }).click()
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await someone.open('/')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

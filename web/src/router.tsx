@@ -1,26 +1,14 @@
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  parseSearchWith,
-  redirect,
-  stringifySearchWith,
-} from '@tanstack/react-router'
-import { isSignedOut } from './api/api-error.ts'
-import { session } from './api/client.ts'
-import { AppShell } from './components/app-shell.tsx'
-import { PageProblem } from './components/page-problem.tsx'
-import { RunListPage } from './pages/runs/run-list.tsx'
-import { newRunSearch, runListSearch, signInSearch, traceSearch } from './search-params.ts'
+import { createRoute, createRouter, lazyRouteComponent, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
+import { app, root } from './app-route.tsx'
+import { PageProblem, RouteProblem } from './components/page-problem.tsx'
+import { pullRequestRoutes } from './pages/pull-requests/routes.ts'
+import { repositoryRoutes } from './pages/repositories/routes.ts'
+import { runRoutes } from './pages/runs/routes.ts'
+import { settingsRoutes } from './pages/settings/routes.ts'
+import { usageRoutes } from './pages/usage/routes.ts'
+import { signInSearch } from './search-params.ts'
 import { Loading } from './ui/notice.tsx'
-
-const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  component: Outlet,
-  notFoundComponent: () => <PageProblem error={null} />,
-})
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -41,56 +29,44 @@ const reference = createRoute({
   component: lazyRouteComponent(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
 })
 
-const app = createRoute({
-  getParentRoute: () => root,
-  id: 'app',
-  component: AppShell,
-  beforeLoad: async ({ location }) => {
-    try {
-      await session.current()
-    } catch (error) {
-      if (!isSignedOut(error)) throw error
-      throw redirect({ to: '/sign-in', search: { next: location.href === '/' ? undefined : location.href }, replace: true })
-    }
-  },
-})
-
-const list = createRoute({
-  getParentRoute: () => app,
-  path: '/',
-  validateSearch: runListSearch,
-  component: RunListPage,
-})
-
-const create = createRoute({
-  getParentRoute: () => app,
-  path: '/new',
-  validateSearch: newRunSearch,
-  component: lazyRouteComponent(() => import('./pages/runs/new-run.tsx'), 'NewRunPage'),
-})
-
-const forges = createRoute({
-  getParentRoute: () => app,
-  path: '/forges',
-  component: lazyRouteComponent(() => import('./pages/settings/integrations.tsx'), 'ForgesPage'),
-})
-
 const sandboxes = createRoute({
   getParentRoute: () => app,
   path: '/sandboxes',
   component: lazyRouteComponent(() => import('./pages/sandboxes.tsx'), 'SandboxesPage'),
+  staticData: { crumbs: ['Sandboxes'] },
 })
 
-const trace = createRoute({
+/** The former address of the integrations, to which forges and bookmarks may still lead. */
+const forges = createRoute({
   getParentRoute: () => app,
-  path: '/agent/trace/$id',
-  validateSearch: traceSearch,
-  component: lazyRouteComponent(() => import('./pages/runs/trace.tsx'), 'TracePage'),
+  path: '/forges',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/integrations', replace: true })
+  },
 })
+
+/** Any other address: the page that says so, inside the frame. */
+const missing = createRoute({
+  getParentRoute: () => app,
+  path: '$',
+  component: () => <PageProblem error={null} />,
+  staticData: { crumbs: ['Page not found'] },
+})
+
+const in_frame = [
+  ...runRoutes,
+  ...pullRequestRoutes,
+  ...repositoryRoutes,
+  ...usageRoutes,
+  ...settingsRoutes,
+  sandboxes,
+  forges,
+  missing,
+] as const
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, invitation, reference, app.addChildren([list, create, sandboxes, forges, trace])]),
+    routeTree: root.addChildren([signIn, invitation, reference, app.addChildren(in_frame)]),
     context: { queries },
     // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),
@@ -98,7 +74,8 @@ export const createAppRouter = (queries: QueryClient) =>
     defaultHashScrollIntoView: false,
     defaultPreload: 'intent',
     defaultPendingComponent: Loading,
-    defaultErrorComponent: ({ error }) => <PageProblem error={error} />,
+    defaultErrorComponent: RouteProblem,
+    defaultNotFoundComponent: () => <PageProblem error={null} />,
   })
 
 declare module '@tanstack/react-router' {

@@ -1,3 +1,4 @@
+import type { PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { MessageTypes, RunStatuses } from './api/names.ts'
@@ -6,6 +7,10 @@ import { MessageTypes, RunStatuses } from './api/names.ts'
 export type SignInSearch = { next?: string }
 export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
 export type NewRunSearch = { sample?: true; repo?: number }
+export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
+export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
+export const usage_groups = ['day', 'repo', 'user', 'model'] as const
+export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
 export type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
 
@@ -28,6 +33,15 @@ export const runListSearch = (raw: Raw): RunListSearch => ({
 })
 
 export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.sample), repo: number(raw.repo) })
+
+export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
+  state: oneOf(raw.state, pull_request_states),
+  repo: number(raw.repo),
+})
+
+const day = (value: unknown) => (/^\d{4}-\d\d-\d\d$/.test(String(value)) ? String(value) : undefined)
+
+export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
 
 export const traceSearch = (raw: Raw): TraceSearch => ({
   view: oneOf(raw.view, views),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../../start-app.ts'
@@ -19,11 +19,14 @@ const get = async (path: string, headers: Record<string, string> = {}, method = 
   }
 }
 const html = 'text/html; charset=utf-8'
-const router = readFileSync(join(import.meta.dirname, '../../../web/src/router.tsx'), 'utf8')
-const own_paths = [...router.matchAll(/^ {2}path: '([^']+)'/gm)].map(([, path = '']) => path.replace('$id', '7'))
+const web = join(import.meta.dirname, '../../../web/src')
+const routers = ['router.tsx', ...globSync('pages/*/routes.ts', { cwd: web })].map(name => readFileSync(join(web, name), 'utf8'))
+/** The absolute paths of the routes. Those below them, as the tabs of a repository, are covered by one example of each depth. */
+const own_paths = [...routers.join('\n').matchAll(/^ {2}path: '(\/[^']*)'/gm)].map(([, path = '']) => path.replace('$id', '7'))
+const paths = [...new Set([...own_paths, '/repositories/7', '/repositories/7/environment', '/settings/members'])]
 
 describe('the page', () => {
-  test.each(own_paths)('is served at %s to every client that does not accept JSON, and its headers for HEAD', async path => {
+  test.each(paths)('is served at %s to every client that does not accept JSON, and its headers for HEAD', async path => {
     for (const accept of ['*/*', 'text/html,application/xhtml+xml', 'text/plain', 'image/png, */*;q=0.1', '']) {
       const { status, type, text } = await get(path, { accept })
       expect([accept, status, type, text.slice(0, 15).toLowerCase()]).toEqual([accept, 200, html, '<!doctype html>'])

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import type { Answer } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { statusOf } from './api-error.ts'
@@ -21,6 +22,9 @@ export const createQueryClient = (queryCache: QueryCache) =>
 export type Connection = Omit<ForgeConnection, 'webhook_secret'>
 
 const MAX_RETRIES = 3
+
+/** The interval of attempts while the service does not respond. */
+export const UNREACHABLE_RETRY_MS = 2_000
 
 const isTransient = (status: number | null) => status !== null && (status === 0 || status === 429 || status >= 500)
 
@@ -145,6 +149,11 @@ export const environmentsQuery = (repo_id: number) =>
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
 
+export type Repository = Answer<'getRepository'>
+
+export const repositoryQuery = (repo_id: number) =>
+  queryOptions({ queryKey: ['repository', repo_id], queryFn: ({ signal }) => call('getRepository', { params: { repo_id }, signal }) })
+
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
   queryFn: async ({ signal }) => {
@@ -185,7 +194,8 @@ export const currentOrganizationQuery = queryOptions({
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
   queryFn: ({ signal }) => call('getReadiness', { signal }),
-  refetchInterval: 30_000,
+  // While the service does not respond, its return is to be seen at once.
+  refetchInterval: ({ state }) => (state.status === 'error' ? UNREACHABLE_RETRY_MS : 30_000),
   retry: false,
 })
 

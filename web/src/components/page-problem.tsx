@@ -1,17 +1,22 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouter } from '@tanstack/react-router'
 import { Ban, CloudOff, SearchX } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { statusOf } from '../api/api-error.ts'
+import { UNREACHABLE_RETRY_MS } from '../api/queries.ts'
 import { visible } from '../text/visible.ts'
 import { Button, buttonStyle } from '../ui/button.tsx'
 import { Blank, Forbidden } from '../ui/notice.tsx'
 
-/** The error state of a page. `error` null: there is no such page. */
-export function PageProblem({ error, retry, what = 'page' }: { error: unknown; retry?: () => void; what?: string }) {
+type Props = { error: unknown; retry?: () => void; what?: string }
+
+/** The error state of a page. `error` null: there is no such page. While the service does not respond, `retry` is called until it does. */
+export function PageProblem({ error, retry = () => location.reload(), what = 'page' }: Props) {
   const status = statusOf(error)
-  const again = <Button onClick={retry ?? (() => location.reload())}>Try again</Button>
+  useRetries(status === 0, retry)
   if (error === null || status === 404 || status === 400) {
     return (
       <Blank icon={<SearchX />} title={`There is no such ${what}`}>
+        <title>{`No such ${what} · Agent runs`}</title>
         <p className="mb-4">
           {error instanceof Error ? visible(error.message) : 'The address may be wrong, or it belongs to another organization.'}
         </p>
@@ -28,8 +33,36 @@ export function PageProblem({ error, retry, what = 'page' }: { error: unknown; r
       icon={status === 0 ? <CloudOff /> : <Ban />}
       title={status === 0 ? 'The service does not respond' : `This ${what} could not be loaded`}
     >
-      <p className="mb-4">{message}</p>
-      {again}
+      <p className="mb-4">
+        {message}
+        {status === 0 && ' The page continues when the service is back.'}
+      </p>
+      <Button onClick={retry}>Try again</Button>
     </Blank>
   )
+}
+
+/** The error state of a route that could not be opened. */
+export function RouteProblem({ error, reset }: { error: unknown; reset: () => void }) {
+  const router = useRouter()
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  return <PageProblem error={error} retry={statusOf(error) === null ? undefined : retry} />
+}
+
+function useRetries(active: boolean, retry: () => void): void {
+  const latest = useRef(retry)
+  latest.current = retry
+  useEffect(() => {
+    if (!active) return
+    const again = () => latest.current()
+    const timer = setInterval(again, UNREACHABLE_RETRY_MS)
+    window.addEventListener('online', again)
+    return () => {
+      clearInterval(timer)
+      window.removeEventListener('online', again)
+    }
+  }, [active])
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Box } from 'lucide-react'
 import { sandboxesQuery } from '../api/queries.ts'
+import { Page } from '../components/page.tsx'
 import { PageProblem } from '../components/page-problem.tsx'
 import { SandboxRow, SandboxRowHead } from '../components/runs/sandbox-row.tsx'
 import { plural } from '../text/format.ts'
@@ -16,39 +17,32 @@ export function SandboxesPage() {
   const total = sandboxes.data?.pages[0]?.total ?? 0
   const now = useNow(true, items.some(({ ended_at }) => ended_at === null) ? 1000 : 15_000)
   return (
-    <div className="h-full overflow-y-auto">
-      <title>Sandboxes</title>
-      <div className="mx-auto max-w-6xl px-4 py-5">
-        <div className="mb-3 flex min-h-7 items-center gap-3">
-          <h1 className="text-xl font-semibold tracking-tight">Sandboxes</h1>
-          {sandboxes.isSuccess && <span className="tabular text-faint">{total.toLocaleString('en')}</span>}
-        </div>
-        <StatusLine message={sandboxes.isSuccess ? plural(total, 'sandbox', 'sandboxes') : ''} />
-        <div className="mt-3 rounded-lg border border-line bg-surface">
-          {sandboxes.isPending && <Loading label="Loading sandboxes" />}
-          {sandboxes.isError && <PageProblem error={sandboxes.error} retry={() => sandboxes.refetch()} what="list" />}
-          {sandboxes.isSuccess && items.length === 0 && (
-            <Blank icon={<Box />} title="No sandboxes yet">
-              Each run executes in a sandbox. Its resource usage is kept as long as the run.
-            </Blank>
-          )}
-          {items.length > 0 && <SandboxRowHead />}
-          {items.length > 0 && (
-            <ul aria-label="Sandboxes, newest first" aria-busy={sandboxes.isFetching}>
-              {items.map(sandbox => (
-                <SandboxRow key={sandbox.id} sandbox={sandbox} now={now} />
-              ))}
-            </ul>
-          )}
-        </div>
-        {sandboxes.hasNextPage && (
-          <div className="mt-3 flex justify-center">
-            <Button busy={sandboxes.isFetchingNextPage} onClick={() => sandboxes.fetchNextPage()}>
-              Load older sandboxes
-            </Button>
-          </div>
+    <Page heading="Sandboxes" note={sandboxes.isSuccess ? total.toLocaleString('en') : undefined}>
+      <StatusLine message={sandboxes.isSuccess ? plural(total, 'sandbox', 'sandboxes') : ''} />
+      <div className="mt-3 rounded-lg border border-line bg-surface">
+        {sandboxes.isPending && <Loading label="Loading sandboxes" />}
+        {sandboxes.isError && <PageProblem error={sandboxes.error} retry={() => sandboxes.refetch()} what="list" />}
+        {sandboxes.isSuccess && items.length === 0 && (
+          <Blank icon={<Box />} title="No sandboxes yet">
+            Each run executes in a sandbox. Its resource usage is kept as long as the run.
+          </Blank>
+        )}
+        {items.length > 0 && <SandboxRowHead />}
+        {items.length > 0 && (
+          <ul aria-label="Sandboxes, newest first" aria-busy={sandboxes.isFetching}>
+            {items.map(sandbox => (
+              <SandboxRow key={sandbox.id} sandbox={sandbox} now={now} />
+            ))}
+          </ul>
         )}
       </div>
-    </div>
+      {sandboxes.hasNextPage && (
+        <div className="mt-3 flex justify-center">
+          <Button busy={sandboxes.isFetchingNextPage} onClick={() => sandboxes.fetchNextPage()}>
+            Load older sandboxes
+          </Button>
+        </div>
+      )}
+    </Page>
   )
 }

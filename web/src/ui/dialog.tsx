@@ -2,21 +2,36 @@ import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { IconButton } from './icon-button.tsx'
 
-/** The browser's own modal dialog: it traps the focus, and Escape closes it. */
-export function Dialog({ title, open, on_close, children }: { title: string; open: boolean; on_close: () => void; children: ReactNode }) {
+/** `dialog`: in the middle, with its title. `palette`: near the top, its content only. `drawer`: the left edge of a narrow screen. */
+type Kind = 'dialog' | 'palette' | 'drawer'
+
+const styles: Record<Kind, string> = {
+  dialog: 'm-auto w-[min(36rem,calc(100vw-2rem))] rounded-xl border border-line',
+  palette: 'mx-auto mt-[12dvh] w-[min(38rem,calc(100vw-1rem))] rounded-xl border border-line',
+  drawer: 'm-0 h-dvh max-h-dvh w-[min(18rem,85vw)] border-line border-r',
+}
+
+type Props = { title: string; open: boolean; on_close: () => void; kind?: Kind; children: ReactNode }
+
+/** The browser's own modal dialog: it traps the focus and returns it, and Escape or a click beside it closes it. */
+export function Dialog({ title, open, on_close, kind = 'dialog', children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     if (open && !ref.current?.open) ref.current?.showModal()
     if (!open) ref.current?.close()
   }, [open])
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog
       ref={ref}
       onClose={on_close}
+      // The box has no padding: a click that meets the element itself is beside it.
+      onClick={event => event.target === event.currentTarget && on_close()}
       aria-label={title}
-      className="m-auto w-[min(32rem,calc(100vw-2rem))] rounded-xl border border-line bg-surface p-0 text-ink shadow-2xl backdrop:bg-black/40"
+      className={`bg-surface p-0 text-ink shadow-2xl backdrop:bg-black/40 ${styles[kind]}`}
     >
-      {open && (
+      {open && kind !== 'dialog' && children}
+      {open && kind === 'dialog' && (
         <>
           <div className="flex items-center justify-between border-line border-b px-4 py-2.5">
             <h2 className="text-base font-semibold">{title}</h2>

@@ -7,12 +7,14 @@ import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { ForgeForm, ForgeText } from './forge-form.tsx'
+import { ApiForm, TextField } from '../api-form.tsx'
+import { useAdminReason } from '../permission.ts'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
+  const forbidden = useAdminReason()
   const [kind, setKind] = useState<ForgeKind>('github')
   const [typed, setTyped] = useState<string | null>(null)
   const [token, setToken] = useState('')
@@ -26,12 +28,13 @@ export function ConnectByToken() {
   const { webhook_url = '', webhook_secret: secret = null } = connect.data ?? {}
   const problems = fieldMessages(connect.error)
   return (
-    <ForgeForm
+    <ApiForm
+      forbidden={forbidden}
       label="Connect with a token"
       request={connect}
-      parts={['url', 'token']}
+      fields={['url', 'token']}
       missing={url.trim() === '' ? 'Enter the address first' : token.trim() === '' ? 'Enter a token first' : null}
-      button="Connect"
+      submit="Connect"
       variant="primary"
     >
       <div className="grid gap-3 sm:grid-cols-[10rem_1fr]">
@@ -53,9 +56,9 @@ export function ConnectByToken() {
             </Select>
           )}
         </Field>
-        <ForgeText label="Address" hint={of_kind.url_hint} problem={problems.url} type="url" value={url} on_change={setTyped} />
+        <TextField label="Address" hint={of_kind.url_hint} problem={problems.url} type="url" value={url} on_change={setTyped} />
       </div>
-      <ForgeText label="Token" hint={of_kind.token_hint} problem={problems.token} type="password" value={token} on_change={setToken} />
+      <TextField label="Token" hint={of_kind.token_hint} problem={problems.token} type="password" value={token} on_change={setToken} />
       {secret !== null && (
         <Notice>
           Point a webhook of the forge at <code className="font-mono text-xs">{visible(webhook_url)}</code>
@@ -65,6 +68,6 @@ export function ConnectByToken() {
           from time to time.
         </Notice>
       )}
-    </ForgeForm>
+    </ApiForm>
   )
 }

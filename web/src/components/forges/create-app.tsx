@@ -4,11 +4,13 @@ import { useState } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { buttonStyle } from '../../ui/button.tsx'
-import { ForgeForm, ForgeText } from './forge-form.tsx'
+import { ApiForm, TextField } from '../api-form.tsx'
+import { useAdminReason } from '../permission.ts'
 import { forgeKinds } from './forge-kinds.ts'
 
 /** Leads to GitHub, which creates an app and sends its keys to the service. */
 export function CreateApp() {
+  const forbidden = useAdminReason()
   const [{ url, owner, name }, setApp] = useState({ url: forgeKinds.github.url ?? '', owner: '', name: 'agentrun' })
   const begin = useMutation({
     mutationFn: () => call('createGitHubApp', { body: { url: url.trim(), owner: owner.trim() || null, name: name.trim() } }),
@@ -19,12 +21,13 @@ export function CreateApp() {
     begin.reset()
   }
   return (
-    <ForgeForm
+    <ApiForm
+      forbidden={forbidden}
       label="Create a GitHub App"
       request={begin}
-      parts={['url', 'owner', 'name']}
+      fields={['url', 'owner', 'name']}
       missing={url.trim() === '' || name.trim() === '' ? 'Enter the address and a name first' : null}
-      button="Create app"
+      submit="Create app"
       next={
         begin.data && (
           <a href={begin.data.open_url} target="_blank" rel="noopener noreferrer" className={buttonStyle('primary')}>
@@ -34,21 +37,21 @@ export function CreateApp() {
       }
     >
       <div className="grid gap-3 sm:grid-cols-3">
-        <ForgeText
+        <TextField
           label="Address of GitHub"
           hint={forgeKinds.github.url_hint}
           problem={problems.url}
           value={url}
           on_change={text => set({ url: text })}
         />
-        <ForgeText
+        <TextField
           label="Organization on GitHub"
           hint="The owner of the app. Leave empty for your account."
           problem={problems.owner}
           value={owner}
           on_change={text => set({ owner: text })}
         />
-        <ForgeText
+        <TextField
           label="Name of the app"
           hint="The name must be unique on GitHub."
           problem={problems.name}
@@ -56,6 +59,6 @@ export function CreateApp() {
           on_change={text => set({ name: text })}
         />
       </div>
-    </ForgeForm>
+    </ApiForm>
   )
 }

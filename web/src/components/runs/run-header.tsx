@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { Archive, ArchiveRestore, ChevronLeft, Download, Link2, Pause, Square } from 'lucide-react'
+import { Archive, ArchiveRestore, Download, Link2, Pause, Square } from 'lucide-react'
 import { useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
@@ -32,13 +31,6 @@ export function RunHeader({ run, stream, link }: Props) {
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
       <div className="flex items-center gap-2">
-        <Link
-          to="/"
-          aria-label="All runs"
-          className="-ml-1 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover"
-        >
-          <ChevronLeft aria-hidden className="size-4" />
-        </Link>
         <div className="min-w-0 flex-1">
           <RunTitle run={run} forbidden={forbidden} />
         </div>
@@ -55,7 +47,7 @@ export function RunHeader({ run, stream, link }: Props) {
         <CopyButton label="Copy link" text={link} icon={<Link2 className="size-4" />} />
         <DownloadButton run={run} />
       </div>
-      <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 pl-7 text-muted text-xs max-sm:pl-0">
+      <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
         <StatusPill run={run} detailed />
         <RunFacts run={run} repository={repository?.full_name ?? null} />
         <ConnectionNote state={stream} />

@@ -7,10 +7,10 @@ import { visible } from '../../text/visible.ts'
 import type { Trace } from '../../trace/open-trace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
+import KeyboardHelp from '../frame/keyboard-help.tsx'
 import { FollowUp } from '../runs/follow-up.tsx'
 import { Feed, type FeedHandle } from './feed.tsx'
 import { FeedToolbar } from './feed-toolbar.tsx'
-import { HelpDialog } from './help-dialog.tsx'
 import { useFeedKeys } from './use-feed-keys.ts'
 import { useEntries } from './use-trace.ts'
 
@@ -60,7 +60,6 @@ export function TraceLog({ run, trace, feed }: Props) {
     next_error: () => void toError('next'),
     previous_error: () => void toError('previous'),
     focus_filter: () => filter_box.current?.focus(),
-    help: () => setHelp(true),
   })
 
   return (
@@ -97,7 +96,7 @@ export function TraceLog({ run, trace, feed }: Props) {
       )}
       {!filtered && pages.total === 0 && <div className="flex-1" />}
       <FollowUp run={run} />
-      <HelpDialog open={help} on_close={() => setHelp(false)} />
+      <KeyboardHelp open={help} on_close={() => setHelp(false)} />
     </section>
   )
 }

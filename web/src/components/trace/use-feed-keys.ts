@@ -8,7 +8,6 @@ export type FeedKeys = {
   previous_error: () => void
   follow: () => void
   focus_filter: () => void
-  help: () => void
 }
 
 const keys: Record<string, keyof FeedKeys> = {
@@ -20,7 +19,6 @@ const keys: Record<string, keyof FeedKeys> = {
   E: 'previous_error',
   f: 'follow',
   '/': 'focus_filter',
-  '?': 'help',
 }
 
 /** Single keys of the trace page. They do nothing while something is typed, a dialog is open, or a control has the focus. */

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Sparkles } from 'lucide-react'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
+import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { BudgetFields } from '../../components/runs/fields/budget-fields.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
@@ -21,16 +22,14 @@ export function NewRunPage() {
   const { draft, set, repositories, create, problems, all_shown } = form
   if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
   return (
-    <div className="h-full scroll-pb-16 overflow-y-auto">
-      <title>New run · Agent runs</title>
+    <Page heading="New run" width="narrow">
       <form
-        className="mx-auto max-w-3xl space-y-4 px-4 pt-5"
+        className="space-y-4"
         onSubmit={event => {
           event.preventDefault()
           form.submit()
         }}
       >
-        <h1 className="text-xl font-semibold tracking-tight">New run</h1>
         <PromptField form={form} />
         {isScripted(draft.model || form.default_model || '') && <ScriptedNote is_default={draft.model === ''} />}
         <TargetFields form={form} />
@@ -50,7 +49,7 @@ export function NewRunPage() {
           {all_shown && <span className="text-bad text-xs">See the marked fields.</span>}
         </div>
       </form>
-    </div>
+    </Page>
   )
 }
 

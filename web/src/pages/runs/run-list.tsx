@@ -2,6 +2,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Bot, SearchX } from 'lucide-react'
 import { repositoriesQuery, runsQuery } from '../../api/queries.ts'
+import { useKeepRunList } from '../../components/frame/kept-run-list.ts'
+import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { RunFilters } from '../../components/runs/run-filters.tsx'
 import { RunRow, RunRowHead } from '../../components/runs/run-row.tsx'
@@ -15,6 +17,7 @@ import { StatusLine } from '../../ui/status-line.tsx'
 
 export function RunListPage() {
   const { repo, ...search } = useSearch({ from: '/app/' })
+  useKeepRunList({ ...search, repo })
   const filter = { ...search, repo_id: repo }
   const runs = useInfiniteQuery(runsQuery(filter))
   const repositories = useQuery(repositoriesQuery).data ?? []
@@ -25,39 +28,30 @@ export function RunListPage() {
   const filtered = Object.values(filter).some(value => value !== undefined)
   const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
   return (
-    <div className="h-full overflow-y-auto">
-      <title>Agent runs</title>
-      <div className="mx-auto max-w-6xl px-4 py-5">
-        <div className="mb-3 flex min-h-7 items-center gap-3">
-          <h1 className="text-xl font-semibold tracking-tight">Runs</h1>
-          {runs.isSuccess && <span className="tabular text-faint">{total.toLocaleString('en')}</span>}
-          <div className="flex-1" />
-          <ConnectionNote state={stream} />
-        </div>
-        <RunFilters repositories={repositories} />
-        <StatusLine message={runs.isSuccess ? plural(total, 'run') : ''} />
-        <div className="mt-3 rounded-lg border border-line bg-surface">
-          {runs.isPending && <Loading label="Loading runs" />}
-          {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
-          {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
-          {items.length > 0 && <RunRowHead />}
-          {items.length > 0 && (
-            <ul aria-label="Agent runs, newest first" aria-busy={runs.isFetching}>
-              {items.map(run => (
-                <RunRow key={run.id} run={run} repository={run.repo_id === null ? null : (names.get(run.repo_id) ?? null)} now={now} />
-              ))}
-            </ul>
-          )}
-        </div>
-        {runs.hasNextPage && (
-          <div className="mt-3 flex justify-center">
-            <Button busy={runs.isFetchingNextPage} onClick={() => runs.fetchNextPage()}>
-              Load {plural(Math.min(50, total - items.length), 'older run')}
-            </Button>
-          </div>
+    <Page heading="Runs" note={runs.isSuccess ? total.toLocaleString('en') : undefined} actions={<ConnectionNote state={stream} />}>
+      <RunFilters repositories={repositories} />
+      <StatusLine message={runs.isSuccess ? plural(total, 'run') : ''} />
+      <div className="mt-3 rounded-lg border border-line bg-surface">
+        {runs.isPending && <Loading label="Loading runs" />}
+        {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
+        {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
+        {items.length > 0 && <RunRowHead />}
+        {items.length > 0 && (
+          <ul aria-label="Agent runs, newest first" aria-busy={runs.isFetching}>
+            {items.map(run => (
+              <RunRow key={run.id} run={run} repository={run.repo_id === null ? null : (names.get(run.repo_id) ?? null)} now={now} />
+            ))}
+          </ul>
         )}
       </div>
-    </div>
+      {runs.hasNextPage && (
+        <div className="mt-3 flex justify-center">
+          <Button busy={runs.isFetchingNextPage} onClick={() => runs.fetchNextPage()}>
+            Load {plural(Math.min(50, total - items.length), 'older run')}
+          </Button>
+        </div>
+      )}
+    </Page>
   )
 }
 

@@ -30,7 +30,7 @@ function TraceOfRun({ run }: { run: AgentRun }) {
   const search = useSearch({ from: '/app/agent/trace/$id' })
   const trace = useTrace(run)
   const feed = useRef<FeedHandle>(null)
-  const wide = useMedia('(min-width: 1024px)')
+  const wide = useMedia('(min-width: 72rem)')
   const view = search.view ?? (wide ? 'answer' : 'log')
   if (!trace) return <Loading label="Loading the trace" />
 

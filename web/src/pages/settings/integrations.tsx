@@ -4,26 +4,23 @@ import { forgesQuery } from '../../api/queries.ts'
 import { ConnectByToken } from '../../components/forges/connect-token.tsx'
 import { CreateApp } from '../../components/forges/create-app.tsx'
 import { ForgeItem } from '../../components/forges/forge-item.tsx'
+import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { useAdminReason } from '../../components/permission.ts'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 
 /** The forges that the organization is connected to, and forms to connect one. */
-export function ForgesPage() {
+export function IntegrationsPage() {
   const forges = useQuery(forgesQuery)
   const forbidden = useAdminReason()
   if (forges.isError) return <PageProblem error={forges.error} retry={() => forges.refetch()} />
   return (
-    <div className="h-full overflow-y-auto">
-      <title>Forges · Agent runs</title>
-      <div className="mx-auto max-w-3xl space-y-6 px-4 pt-5 pb-10">
-        <header>
-          <h1 className="font-semibold text-xl tracking-tight">Forges</h1>
-          <p className="mt-1 text-muted text-sm">
-            For repositories of a connected forge, pull requests are opened there, checks are read from there, and people start and steer
-            runs by writing there.
-          </p>
-        </header>
+    <Page
+      heading="Integrations"
+      width="narrow"
+      about="Forges that the organization is connected to: their pull requests are opened there, checks are read from there, and people start and steer runs by writing there."
+    >
+      <div className="space-y-6">
         {forbidden && <Notice>{forbidden}.</Notice>}
         <section aria-label="Connections">
           {forges.data === undefined && <Loading />}
@@ -55,6 +52,6 @@ export function ForgesPage() {
           <CreateApp />
         </section>
       </div>
-    </div>
+    </Page>
   )
 }

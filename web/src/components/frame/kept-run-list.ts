@@ -1,0 +1,48 @@
+import { useLocation, useRouter } from '@tanstack/react-router'
+import { type MouseEvent, useEffect } from 'react'
+import { type RunListSearch, runListSearch } from '../../search-params.ts'
+
+/** The run list that the person saw last: its filters, and its position in the history of the tab. */
+type Kept = { search: RunListSearch; index: number }
+
+const KEY = 'run-list'
+
+function read(): Kept | null {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
+    return kept && { search: runListSearch(kept.search), index: Number(kept.index) }
+  } catch {
+    return null
+  }
+}
+
+/** Remembers the filters of the run list, so that the link back from a run leads to the same list. */
+export function useKeepRunList(search: RunListSearch): void {
+  const index = useLocation({ select: location => location.state.__TSR_index })
+  const kept = JSON.stringify({ search, index } satisfies Kept)
+  useEffect(() => {
+    try {
+      sessionStorage.setItem(KEY, kept)
+    } catch {
+      // Without storage the link leads to the list without filters.
+    }
+  }, [kept])
+}
+
+/**
+ * Returns the link to the run list as the person left it. When the list is the previous entry of the history, the link goes back to it,
+ * so that the scroll position is restored as well.
+ */
+export function useRunListLink(): { search: RunListSearch; onClick: (event: MouseEvent) => void } {
+  const router = useRouter()
+  const index = useLocation({ select: location => location.state.__TSR_index })
+  const kept = read()
+  return {
+    search: kept?.search ?? {},
+    onClick(event) {
+      if (kept === null || kept.index !== index - 1 || event.ctrlKey || event.metaKey || event.shiftKey) return
+      event.preventDefault()
+      router.history.back()
+    },
+  }
+}

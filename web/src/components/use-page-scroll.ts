@@ -1,0 +1,63 @@
+import { useLocation } from '@tanstack/react-router'
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+
+const KEY = 'scroll-positions'
+const MAX_POSITIONS = 100
+
+/** Scroll positions by entry of the tab's history, kept over a reload. */
+const positions = new Map<string, number>(read())
+
+function read(): [string, number][] {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
+  } catch {
+    return []
+  }
+}
+
+window.addEventListener('pagehide', () => {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify([...positions].slice(-MAX_POSITIONS)))
+  } catch {
+    // Without storage a reload begins at the top.
+  }
+})
+
+/**
+ * Restores the scroll position of a page after Back, Forward and a reload, also when its content grows as it is loaded. The person's own
+ * scrolling ends the attempt.
+ */
+export function usePageScroll(box: RefObject<HTMLElement | null>): void {
+  const key = useLocation({ select: ({ state }) => state.__TSR_key ?? '' })
+  const restoring = useRef(false)
+  useLayoutEffect(() => {
+    const element = box.current
+    const wanted = positions.get(key)
+    if (!element || !wanted) return
+    restoring.current = true
+    const attempt = new AbortController()
+    const { signal } = attempt
+    const restore = () => {
+      element.scrollTop = wanted
+      if (element.scrollTop >= Math.floor(wanted)) attempt.abort()
+    }
+    const observer = new ResizeObserver(restore)
+    signal.addEventListener('abort', () => {
+      restoring.current = false
+      observer.disconnect()
+    })
+    for (const name of ['wheel', 'touchmove', 'pointerdown', 'keydown']) element.addEventListener(name, () => attempt.abort(), { signal })
+    for (const child of element.children) observer.observe(child)
+    restore()
+    return () => attempt.abort()
+  }, [box, key])
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    const onScroll = () => {
+      if (!restoring.current) positions.set(key, element.scrollTop)
+    }
+    element.addEventListener('scroll', onScroll, { passive: true })
+    return () => element.removeEventListener('scroll', onScroll)
+  }, [box, key])
+}

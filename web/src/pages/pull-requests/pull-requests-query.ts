@@ -1,0 +1,19 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { call } from '../../api/client.ts'
+import type { PullRequestListSearch } from '../../search-params.ts'
+
+const PAGE_SIZE = 50
+
+/** Pull requests, newest first. No stream covers them, so that the list is fetched again while it is shown. */
+export const pullRequestsQuery = ({ state, repo }: PullRequestListSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['pull-requests', state, repo],
+    queryFn: ({ pageParam, signal }) =>
+      call('listPullRequests', { query: { skip: pageParam, limit: PAGE_SIZE, state, repo_id: repo }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (_last, pages) => {
+      const loaded = pages.reduce((sum, page) => sum + page.items.length, 0)
+      return loaded < (pages.at(-1)?.total ?? 0) ? loaded : undefined
+    },
+    refetchInterval: 10_000,
+  })

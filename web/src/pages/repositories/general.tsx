@@ -1,0 +1,104 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fieldMessages } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
+import { type Repository, repositoriesQuery, repositoryQuery } from '../../api/queries.ts'
+import { ApiForm, TextField } from '../../components/api-form.tsx'
+import { PageTitle } from '../../components/page.tsx'
+import { useRepositoryReason } from '../../components/permission.ts'
+import { EffortField } from '../../components/runs/fields/effort-field.tsx'
+import { Switch } from '../../ui/field.tsx'
+import { notify } from '../../ui/toast.ts'
+import { useRepository } from './use-repository.ts'
+
+type Draft = Pick<Repository, 'reasoning_effort' | 'is_default' | 'archived'> & {
+  name: string
+  description: string
+  default_branch: string
+}
+
+const draftOf = (repository: Repository): Draft => ({
+  name: repository.name,
+  description: repository.description ?? '',
+  default_branch: repository.default_branch ?? '',
+  reasoning_effort: repository.reasoning_effort,
+  is_default: repository.is_default,
+  archived: repository.archived,
+})
+
+/** The first tab: name, description, base branch and defaults of runs. */
+export function RepositoryGeneral() {
+  const repository = useRepository()
+  const queries = useQueryClient()
+  const forbidden = useRepositoryReason()
+  const [touched, setTouched] = useState<Partial<Draft>>({})
+  const now = { ...draftOf(repository), ...touched }
+  const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
+  const save = useMutation({
+    mutationFn: () => {
+      const { description, default_branch, ...rest } = touched
+      return call('updateRepository', {
+        params: { repo_id: repository.id },
+        body: {
+          ...rest,
+          ...(description === undefined ? {} : { description: description.trim() || null }),
+          ...(default_branch === undefined ? {} : { default_branch: default_branch.trim() || null }),
+        },
+      })
+    },
+    onSuccess: async saved => {
+      queries.setQueryData(repositoryQuery(repository.id).queryKey, saved)
+      await queries.invalidateQueries({ queryKey: repositoriesQuery.queryKey })
+      setTouched({})
+      notify('Saved')
+    },
+  })
+  const problems = fieldMessages(save.error)
+  return (
+    <div className="max-w-xl">
+      <PageTitle>{repository.full_name}</PageTitle>
+      <ApiForm
+        label="General"
+        request={save}
+        fields={['name', 'description', 'default_branch', 'reasoning_effort']}
+        forbidden={forbidden}
+        missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+        submit="Save"
+        variant="primary"
+      >
+        <TextField label="Name" problem={problems.name} value={now.name} on_change={name => set({ name })} />
+        <TextField
+          label="Description"
+          problem={problems.description}
+          value={now.description}
+          on_change={description => set({ description })}
+        />
+        <TextField
+          label="Base branch"
+          hint="Where runs start that name none. Empty: the default branch of the repository."
+          problem={problems.default_branch}
+          mono
+          value={now.default_branch}
+          on_change={default_branch => set({ default_branch })}
+        />
+        <EffortField
+          value={now.reasoning_effort}
+          on_change={reasoning_effort => set({ reasoning_effort })}
+          problem={problems.reasoning_effort}
+        />
+        <div className="flex flex-col items-start gap-2">
+          <Switch
+            label="Default repository: used by runs that name none"
+            checked={now.is_default}
+            onChange={event => set({ is_default: event.target.checked })}
+          />
+          <Switch
+            label="Archived: accepts no new runs"
+            checked={now.archived}
+            onChange={event => set({ archived: event.target.checked })}
+          />
+        </div>
+      </ApiForm>
+    </div>
+  )
+}

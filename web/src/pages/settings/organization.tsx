@@ -1,0 +1,133 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Answer } from '../../../../src/contract/calls.ts'
+import { fieldMessages } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
+import { organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
+import { ApiForm, TextField } from '../../components/api-form.tsx'
+import { Page } from '../../components/page.tsx'
+import { PageProblem } from '../../components/page-problem.tsx'
+import { useAdminReason } from '../../components/permission.ts'
+import { EffortField } from '../../components/runs/fields/effort-field.tsx'
+import { ModelField } from '../../components/runs/fields/model-field.tsx'
+import { visible } from '../../text/visible.ts'
+import { Field, Select, Switch, TextArea } from '../../ui/field.tsx'
+import { Loading } from '../../ui/notice.tsx'
+import { notify } from '../../ui/toast.ts'
+
+type Organization = Answer<'getOrganization'>
+
+const organizationQuery = queryOptions({
+  queryKey: ['organization'],
+  queryFn: ({ signal }) => call('getOrganization', { signal }),
+})
+
+/** Name of the organization, and the defaults of its runs. */
+export function OrganizationSettings() {
+  const organization = useQuery(organizationQuery)
+  if (organization.isError) return <PageProblem error={organization.error} retry={() => organization.refetch()} what="organization" />
+  return (
+    <Page heading="General" title="Settings" width="narrow" about="The name of the organization, and the defaults of its runs.">
+      {organization.data ? <OrganizationForm organization={organization.data} /> : <Loading />}
+    </Page>
+  )
+}
+
+type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort'> & {
+  default_model: string
+  rules: string
+  enable_pr_creation: boolean
+  enable_rules_detection: boolean
+}
+
+const draftOf = ({ name, default_repo_id, reasoning_effort, default_model, rules, settings }: Organization): Draft => ({
+  ...{ name, default_repo_id, reasoning_effort, ...settings },
+  default_model: default_model ?? '',
+  rules: rules ?? '',
+})
+
+/** The request for what was changed. */
+function changesOf({ enable_pr_creation, enable_rules_detection, default_model, rules, ...rest }: Partial<Draft>) {
+  const switched = enable_pr_creation !== undefined || enable_rules_detection !== undefined
+  return {
+    ...rest,
+    ...(default_model === undefined ? {} : { default_model: default_model || null }),
+    ...(rules === undefined ? {} : { rules: rules.trim() || null }),
+    ...(switched ? { settings: { enable_pr_creation, enable_rules_detection } } : {}),
+  }
+}
+
+function OrganizationForm({ organization }: { organization: Organization }) {
+  const queries = useQueryClient()
+  const forbidden = useAdminReason()
+  const repositories = useQuery(repositoriesQuery).data ?? []
+  const [touched, setTouched] = useState<Partial<Draft>>({})
+  const now = { ...draftOf(organization), ...touched }
+  const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
+  const save = useMutation({
+    mutationFn: () => call('updateOrganization', { body: changesOf(touched) }),
+    onSuccess: async saved => {
+      queries.setQueryData(organizationQuery.queryKey, saved)
+      await queries.invalidateQueries({ queryKey: organizationsQuery.queryKey })
+      setTouched({})
+      notify('Saved')
+    },
+  })
+  const problems = fieldMessages(save.error)
+  return (
+    <ApiForm
+      label="Organization"
+      request={save}
+      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'rules']}
+      forbidden={forbidden}
+      missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+      submit="Save"
+      variant="primary"
+    >
+      <TextField label="Name" problem={problems.name} value={now.name} on_change={name => set({ name })} />
+      <Field label="Default repository" hint="Used by runs that name none." problem={problems.default_repo_id}>
+        {props => (
+          <Select
+            {...props}
+            value={now.default_repo_id ?? ''}
+            onChange={event => set({ default_repo_id: event.target.value === '' ? null : Number(event.target.value) })}
+          >
+            <option value="">None</option>
+            {repositories.map(({ id, full_name }) => (
+              <option key={id} value={id}>
+                {visible(full_name)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <ModelField
+        label="Default model"
+        value={now.default_model}
+        on_change={default_model => set({ default_model })}
+        problem={problems.default_model}
+        default_label="The default of the service"
+      />
+      <EffortField
+        value={now.reasoning_effort}
+        on_change={reasoning_effort => set({ reasoning_effort })}
+        problem={problems.reasoning_effort}
+      />
+      <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
+        {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}
+      </Field>
+      <div className="flex flex-col items-start gap-2">
+        <Switch
+          label="Runs open a pull request with their change"
+          checked={now.enable_pr_creation}
+          onChange={event => set({ enable_pr_creation: event.target.checked })}
+        />
+        <Switch
+          label="Runs read rules for agents, such as AGENTS.md, from the repository"
+          checked={now.enable_rules_detection}
+          onChange={event => set({ enable_rules_detection: event.target.checked })}
+        />
+      </div>
+    </ApiForm>
+  )
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'react'
+
+const PREFIX = 'draft:'
+
+function read(name: string): unknown {
+  try {
+    return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+function write(name: string, value: unknown): void {
+  try {
+    if (value === null) sessionStorage.removeItem(PREFIX + name)
+    else sessionStorage.setItem(PREFIX + name, JSON.stringify(value))
+  } catch {
+    // Without storage a draft lasts as long as its page.
+  }
+}
+
+/**
+ * State of a form that survives leaving the page and reloading it, in this tab. `restore` turns what was stored, which may be of an earlier
+ * version, into a value. `drop` ends the draft, for example when it was sent.
+ */
+export function useDraft<T>(
+  name: string,
+  restore: (stored: unknown) => T,
+): { value: T; set: (change: (old: T) => T) => void; drop: () => void } {
+  const [{ value, stored }, setDraft] = useState(() => ({ value: restore(read(name)), stored: false }))
+  useEffect(() => {
+    if (stored) write(name, value)
+  }, [name, value, stored])
+  return {
+    value,
+    set: change => setDraft(old => ({ value: change(old.value), stored: true })),
+    drop() {
+      write(name, null)
+      setDraft({ value: restore(null), stored: false })
+    },
+  }
+}
+
+/** Removes all drafts of this tab. */
+export function dropDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+  } catch {
+    // Nothing was stored.
+  }
+}
