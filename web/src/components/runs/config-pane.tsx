@@ -74,19 +74,12 @@ export function ConfigPane({ run }: { run: AgentRun }) {
           </>
         )}
         {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
-        <div className="flex items-center gap-3">
-          <Button type="submit" variant="primary" reason={forbidden ?? (changed ? null : 'No changes to save')} busy={update.isPending}>
-            Save
-          </Button>
-          {changed && (
-            <Button variant="quiet" onClick={() => setTouched({})}>
-              Discard
-            </Button>
-          )}
-          <span role="status" className="text-ok text-xs">
-            {update.isSuccess && !changed && 'Saved'}
-          </span>
-        </div>
+        <SaveBar
+          reason={forbidden ?? (changed ? null : 'No changes to save')}
+          busy={update.isPending}
+          saved={update.isSuccess && !changed}
+          discard={changed ? () => setTouched({}) : null}
+        />
         <RunDetails run={run} />
       </form>
       <RelatedSection run={run} />
@@ -94,6 +87,24 @@ export function ConfigPane({ run }: { run: AgentRun }) {
     </>
   )
 }
+
+type SaveProps = { reason: string | null; busy: boolean; saved: boolean; discard: (() => void) | null }
+
+const SaveBar = ({ reason, busy, saved, discard }: SaveProps) => (
+  <div className="flex items-center gap-3">
+    <Button type="submit" variant="primary" reason={reason} busy={busy}>
+      Save
+    </Button>
+    {discard && (
+      <Button variant="quiet" onClick={discard}>
+        Discard
+      </Button>
+    )}
+    <span role="status" className="text-ok text-xs">
+      {saved && 'Saved'}
+    </span>
+  </div>
+)
 
 function RunDetails({ run }: { run: AgentRun }) {
   return (

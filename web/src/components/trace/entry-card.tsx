@@ -37,10 +37,8 @@ type Props = {
 
 /** One entry of the trace. */
 export const EntryCard = memo(function EntryCard({ entry, index, size, open, current, on_toggle, on_select }: Props) {
-  const { seq, thought, message_type, duration_ms, created_at, turn } = entry
-  const summary = entrySummary(entry)
+  const { seq, thought, message_type } = entry
   const toggle = () => on_toggle(index)
-  const mono = message_type === 'ACTION'
   const redacted = redactionNote(entry.redactions)
   const thinks = thought && message_type !== 'PLAN_EVALUATION' ? thought : null
   return (
@@ -64,47 +62,8 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
         </div>
       )}
       <div className="flex min-h-6 items-center gap-2.5">
-        <EntryIcon kind={summary.kind} className={tones[summary.tone]} />
-        <button
-          type="button"
-          tabIndex={-1}
-          onClick={toggle}
-          aria-expanded={open}
-          id={`e${seq}-line`}
-          className="flex min-h-6 min-w-0 flex-1 items-center gap-2 text-left"
-        >
-          <span className={`shrink-0 font-medium ${summary.tone === 'bad' ? 'text-bad' : ''}`}>{visible(summary.label)}</span>
-          {!says_itself.has(message_type) && summary.kind !== 'question' && (
-            <span className={`min-w-0 truncate text-muted ${mono ? 'font-mono text-xs' : ''}`}>{summary.line}</span>
-          )}
-          {summary.note && (
-            <span className={`shrink-0 text-2xs ${summary.tone === 'bad' ? 'text-bad' : 'text-faint'}`}>{visible(summary.note)}</span>
-          )}
-          {mono && (
-            <span
-              aria-hidden
-              className={`shrink-0 text-faint opacity-0 transition-transform group-hover/entry:opacity-100 ${open ? 'rotate-90' : ''}`}
-            >
-              ›
-            </span>
-          )}
-        </button>
-        <span className="tabular flex shrink-0 items-center gap-2 text-2xs text-faint">
-          {duration_ms !== null && duration_ms >= 100 && <span>{duration(duration_ms)}</span>}
-          <time dateTime={created_at} title={`${moment(created_at)}, turn ${turn}`} className="max-sm:hidden">
-            {clock(created_at)}
-          </time>
-          <Link
-            to="."
-            search={previous => ({ ...previous, type: undefined, q: undefined })}
-            hash={`e${seq}`}
-            tabIndex={-1}
-            aria-label={`Link to entry ${seq}`}
-            className="min-w-6 text-right hover:text-accent"
-          >
-            {seq}
-          </Link>
-        </span>
+        <EntryLine entry={entry} open={open} on_toggle={toggle} />
+        <EntryPosition entry={entry} />
       </div>
       <div className="space-y-1.5 pl-6.5 empty:hidden">
         <EntryBody entry={entry} open={open} on_toggle={toggle} />
@@ -114,3 +73,61 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
     </article>
   )
 })
+
+type LineProps = { entry: LogEntry; open: boolean; on_toggle: () => void }
+
+/** The first line, which opens and closes the entry. */
+function EntryLine({ entry, open, on_toggle }: LineProps) {
+  const { seq, message_type } = entry
+  const summary = entrySummary(entry)
+  const mono = message_type === 'ACTION'
+  return (
+    <>
+      <EntryIcon kind={summary.kind} className={tones[summary.tone]} />
+      <button
+        type="button"
+        tabIndex={-1}
+        onClick={on_toggle}
+        aria-expanded={open}
+        id={`e${seq}-line`}
+        className="flex min-h-6 min-w-0 flex-1 items-center gap-2 text-left"
+      >
+        <span className={`shrink-0 font-medium ${summary.tone === 'bad' ? 'text-bad' : ''}`}>{visible(summary.label)}</span>
+        {!says_itself.has(message_type) && summary.kind !== 'question' && (
+          <span className={`min-w-0 truncate text-muted ${mono ? 'font-mono text-xs' : ''}`}>{summary.line}</span>
+        )}
+        {summary.note && (
+          <span className={`shrink-0 text-2xs ${summary.tone === 'bad' ? 'text-bad' : 'text-faint'}`}>{visible(summary.note)}</span>
+        )}
+        {mono && (
+          <span
+            aria-hidden
+            className={`shrink-0 text-faint opacity-0 transition-transform group-hover/entry:opacity-100 ${open ? 'rotate-90' : ''}`}
+          >
+            ›
+          </span>
+        )}
+      </button>
+    </>
+  )
+}
+
+/** When it happened, how long it took, and its number as a link to it. */
+const EntryPosition = ({ entry: { seq, turn, duration_ms, created_at } }: { entry: LogEntry }) => (
+  <span className="tabular flex shrink-0 items-center gap-2 text-2xs text-faint">
+    {duration_ms !== null && duration_ms >= 100 && <span>{duration(duration_ms)}</span>}
+    <time dateTime={created_at} title={`${moment(created_at)}, turn ${turn}`} className="max-sm:hidden">
+      {clock(created_at)}
+    </time>
+    <Link
+      to="."
+      search={previous => ({ ...previous, type: undefined, q: undefined })}
+      hash={`e${seq}`}
+      tabIndex={-1}
+      aria-label={`Link to entry ${seq}`}
+      className="min-w-6 text-right hover:text-accent"
+    >
+      {seq}
+    </Link>
+  </span>
+)

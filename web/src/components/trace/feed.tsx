@@ -1,22 +1,12 @@
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, type RefObject, useCallback, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import type { LiveTool, LiveWork } from '../../trace/live-work.ts'
 import type { LogPages } from '../../trace/log-pages.ts'
 import { Button } from '../../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
-import { useEntryFocus, useFeedVirtualizer, usePinnedEntry } from './use-feed-scroll.ts'
-import { useFollow } from './use-stick-to-end.ts'
-
-export type FeedHandle = {
-  /** Moves by entries from the selected one, or from the visible ones. */
-  step: (by: number) => void
-  toggle: () => void
-  follow: () => void
-  /** Brings the entry at this position into view, opens and selects it. */
-  show: (index: number) => void
-  current_seq: () => number | null
-}
+import { type FeedHandle, useFeedHandle } from './use-feed-handle.ts'
+import { useFeedScrolling } from './use-feed-scroll.ts'
 
 type Props = {
   ref: RefObject<FeedHandle | null>
@@ -29,8 +19,6 @@ type Props = {
   begin: 'start' | 'end'
 }
 
-const ROWS_AHEAD = 20
-
 type LiveRow = 'notice' | 'text' | LiveTool
 
 const liveRows = (work: LiveWork | null): LiveRow[] =>
@@ -40,61 +28,13 @@ const liveRows = (work: LiveWork | null): LiveRow[] =>
 
 /** The entries of a run. Only visible ones are rendered. */
 export function Feed({ ref, pages, work, target, begin }: Props) {
-  const box = useRef<HTMLDivElement>(null)
   const seen_total = useRef(pages.total)
   const [current, setCurrent] = useState<number | null>(null)
-  const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
   const live = liveRows(work)
-  const count = pages.total + live.length
-
-  const first = target ?? (begin === 'end' ? count : 0)
-  const virtualizer = useFeedVirtualizer(box, { count, total: pages.total, selected: current, first })
-  const size = virtualizer.getTotalSize()
-  const follow = useFollow(box, target === null && begin === 'end', size)
+  const scrolling = useFeedScrolling({ pages, live_rows: live.length, selected: current, target, begin })
+  const { box, virtualizer, items, size, follow, unpin } = scrolling
   if (follow.on) seen_total.current = pages.total
-  const { pin, unpin } = usePinnedEntry(virtualizer, size)
-  const focus = useEntryFocus(box)
-  const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }
-  const items = virtualizer.getVirtualItems()
-  useEffect(() => {
-    // Before the box is measured there is no range, and the first page must not be loaded for it.
-    if (items.length > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
-  })
-
-  const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
-  const show = useCallback(
-    (index: number) => {
-      follow.set(false)
-      setCurrent(index)
-      setToggled(old => new Map(old).set(index, true))
-      pin(index)
-      focus.current = index
-    },
-    [follow.set, pin, focus],
-  )
-  useEffect(() => {
-    if (target !== null) show(target)
-  }, [target, show])
-  const toEnd = () => {
-    unpin()
-    follow.set(true)
-  }
-  useImperativeHandle(ref, () => ({
-    step(by) {
-      const from = current ?? (by > 0 ? visible_range.first - 1 : visible_range.last + 1)
-      const index = Math.min(Math.max(0, from + by), pages.total - 1)
-      if (index < 0) return
-      follow.set(false)
-      unpin()
-      setCurrent(index)
-      focus.current = index
-      virtualizer.scrollToIndex(index, { align: 'auto' })
-    },
-    toggle: () => current !== null && toggle(current),
-    follow: toEnd,
-    show,
-    current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
-  }))
+  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent })
   const row = { pages, work, live, current, toggled, on_toggle: toggle, on_select: setCurrent }
   return (
     <div className="relative min-h-0 flex-1">

@@ -1,13 +1,44 @@
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import type { LogPages } from '../../trace/log-pages.ts'
+import { useFollow } from './use-stick-to-end.ts'
 
 type Box = RefObject<HTMLDivElement | null>
 type FeedVirtualizer = Virtualizer<HTMLDivElement, Element>
 
-export const ROW_PX = 64
+const ROW_PX = 64
+const ROWS_AHEAD = 20
+
+type Options = {
+  pages: LogPages
+  live_rows: number
+  selected: number | null
+  target: number | null
+  begin: 'start' | 'end'
+}
+
+export type FeedScrolling = ReturnType<typeof useFeedScrolling>
+
+/** The scrolling box of a feed: its rendered rows, what it follows or keeps in view. Loads the entries around the visible ones. */
+export function useFeedScrolling({ pages, live_rows, selected, target, begin }: Options) {
+  const box = useRef<HTMLDivElement>(null)
+  const count = pages.total + live_rows
+  const virtualizer = useFeedVirtualizer(box, { count, total: pages.total, selected, first: target ?? (begin === 'end' ? count : 0) })
+  const size = virtualizer.getTotalSize()
+  const follow = useFollow(box, target === null && begin === 'end', size)
+  const { pin, unpin } = usePinnedEntry(virtualizer, size)
+  const focus = useEntryFocus(box)
+  const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }
+  const items = virtualizer.getVirtualItems()
+  useEffect(() => {
+    // Before the box is measured there is no range, and the first page must not be loaded for it.
+    if (items.length > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
+  })
+  return { box, virtualizer, items, size, visible_range, follow, pin, unpin, focus }
+}
 
 /** The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected entry. */
-export function useFeedVirtualizer(
+function useFeedVirtualizer(
   box: Box,
   rows: { count: number; total: number; selected: number | null; first: number },
 ): FeedVirtualizer {
@@ -29,7 +60,7 @@ export function useFeedVirtualizer(
 }
 
 /** Keeps a requested entry at the top while it and its neighbours are loaded and measured, until `unpin`. */
-export function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
+function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
   const pinned = useRef<number | null>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the measured sizes are what this reacts to
   useLayoutEffect(() => {
@@ -50,7 +81,7 @@ export function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
 }
 
 /** Focuses the entry whose index was assigned to the result, once it is in the document. */
-export function useEntryFocus(box: Box): RefObject<number | null> {
+function useEntryFocus(box: Box): RefObject<number | null> {
   const wanted = useRef<number | null>(null)
   useEffect(() => {
     const element = wanted.current === null ? null : box.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] > article`)

@@ -1,0 +1,63 @@
+import { type RefObject, useCallback, useEffect, useImperativeHandle, useState } from 'react'
+import type { LogPages } from '../../trace/log-pages.ts'
+import type { FeedScrolling } from './use-feed-scroll.ts'
+
+export type FeedHandle = {
+  /** Moves by entries from the selected one, or from the visible ones. */
+  step: (by: number) => void
+  toggle: () => void
+  follow: () => void
+  /** Brings the entry at this position into view, opens and selects it. */
+  show: (index: number) => void
+  current_seq: () => number | null
+}
+
+type Options = {
+  pages: LogPages
+  /** The index of the entry that is shown first, opened and focused. */
+  target: number | null
+  current: number | null
+  setCurrent: (index: number) => void
+}
+
+/** What the keys and the toolbar do with the entries: select, open, move, follow the end. Returns which ones are open. */
+export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: FeedScrolling, options: Options) {
+  const { pages, target, current, setCurrent } = options
+  const { virtualizer, visible_range, follow, pin, unpin, focus } = scrolling
+  const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
+  const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
+  const show = useCallback(
+    (index: number) => {
+      follow.set(false)
+      setCurrent(index)
+      setToggled(old => new Map(old).set(index, true))
+      pin(index)
+      focus.current = index
+    },
+    [follow.set, setCurrent, pin, focus],
+  )
+  useEffect(() => {
+    if (target !== null) show(target)
+  }, [target, show])
+  const toEnd = () => {
+    unpin()
+    follow.set(true)
+  }
+  useImperativeHandle(ref, () => ({
+    step(by) {
+      const from = current ?? (by > 0 ? visible_range.first - 1 : visible_range.last + 1)
+      const index = Math.min(Math.max(0, from + by), pages.total - 1)
+      if (index < 0) return
+      follow.set(false)
+      unpin()
+      setCurrent(index)
+      focus.current = index
+      virtualizer.scrollToIndex(index, { align: 'auto' })
+    },
+    toggle: () => current !== null && toggle(current),
+    follow: toEnd,
+    show,
+    current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
+  }))
+  return { toggled, toggle, toEnd }
+}
