@@ -96,7 +96,7 @@ const rooms: Record<string, Room> = {
   'src/client/cli': { code: ['src/client/sdk'], packages: ['commander'], node: true },
   'src/backup': {
     code: ['src/store/migrate.ts'],
-    packages: ['pg', 'pg-copy-streams'],
+    packages: ['pg', 'pg-copy-streams', 'zod'],
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
   // Composition.
@@ -151,7 +151,7 @@ const from_server = ['src/contract', 'src/core/repositories/sample.ts']
 const web_rooms: Record<string, string[]> = {
   'web/src/ui': [],
   'web/src/text': [],
-  'web/src/api': [...from_server, 'src/client/sdk'],
+  'web/src/api': [...from_server, 'src/client/sdk', 'src/core/pause.ts'],
   'web/src/reference': ['web/src/api'],
   'web/src/trace': [...from_server, 'src/client/sdk/follow.ts', 'web/src/api', 'web/src/text'],
   'web/src/components': [

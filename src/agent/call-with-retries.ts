@@ -1,3 +1,4 @@
+import { pause } from '../core/pause.ts'
 import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
 import { type RetryPolicy, waitBefore } from './retry-policy.ts'
@@ -36,7 +37,9 @@ export async function callWithRetries(
     const charge = may_cost ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
     await hooks.failed({ error, attempt, retry_in_ms: wait }, charge)
     if (wait === null) throw error
-    await pause(wait, current.request.signal)
+    await pause(wait, current.request.signal).catch(cause => {
+      throw new ModelError('aborted', 'stopped while waiting to call the model again', { cause })
+    })
     waited_ms += wait
     const next = await hooks.again()
     if ('kind' in next) return { limit: next }
@@ -66,19 +69,4 @@ async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: 
     // A provider that refused or was not reached charges nothing. One that started to answer, or may have, does.
     return { error, may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code), seen_characters }
   }
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => {
-      clearTimeout(timer)
-      reject(new ModelError('aborted', 'stopped while waiting to call the model again'))
-    }
-    if (signal?.aborted) return reject(new ModelError('aborted', 'stopped'))
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', aborted)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', aborted, { once: true })
-  })
 }

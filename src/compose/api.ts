@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { errorText } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { settledWithin } from '../core/timeout.ts'
 import { createApp } from '../http/app.ts'
 import { hostName } from '../http/security-headers.ts'
 import { Feeds } from '../live/feeds.ts'
@@ -18,7 +19,7 @@ import { createServices } from './services.ts'
 const CLOSE_MS = 500
 /** In this time clients see that their idle connections were closed. */
 const HANG_UP_MS = 100
-const REFRESH_MS = 200
+const REFRESH_TIMEOUT_MS = 200
 
 export type RunningApi = AsyncDisposable & {
   base_url: string
@@ -114,7 +115,7 @@ async function watchReadiness({ db, version }: Parts) {
     await db.ping().catch(() => {
       throw new ServiceError('unavailable', 'The database does not respond.', { headers: { 'retry-after': '2' } })
     })
-    await Promise.race([refresh().catch(() => {}), delay(REFRESH_MS)])
+    await settledWithin(refresh().catch(() => {}), REFRESH_TIMEOUT_MS)
     const { sandbox, sandbox_limits, large_repositories, blocked, count, able, slots, busy } = known
     return {
       status: 'ready' as const,

@@ -5,6 +5,13 @@ export type Polling = Disposable & { wake(): void }
 
 /** Runs `work` every `ms` and on `wake`, never twice at once. A failure is logged, and the next run comes in its time. */
 export function startPolling(ms: number, name: string, work: () => Promise<void>, log: Log, first: 'later' | 'at once' = 'later'): Polling {
+  return poll(ms, work, error => log('error', `${name} failed and will be retried`, { error: errorText(error) }), first)
+}
+
+/** The same for work whose failure needs no report, because another check of the same follows or it is help that nobody relies on. */
+export const startQuietPolling = (ms: number, work: () => Promise<unknown>): Polling => poll(ms, work, () => {}, 'later')
+
+function poll(ms: number, work: () => Promise<unknown>, failed: (error: unknown) => void, first: 'later' | 'at once'): Polling {
   let running = false
   let again = false
   let ended = false
@@ -15,7 +22,7 @@ export function startPolling(ms: number, name: string, work: () => Promise<void>
     work()
       .catch(error => {
         // A failure because the process shuts down is expected.
-        if (!ended) log('error', `${name} failed and will be retried`, { error: errorText(error) })
+        if (!ended) failed(error)
       })
       .finally(() => {
         running = false

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { addressAllowed, addressNeverAllowed, addressOfNetwork, isPrivateHost } from '../core/network/public-address.ts'
+import { withTimeout } from '../core/timeout.ts'
 import { type Authority, authorityText } from './authority.ts'
 import { isRegistry } from './presets.ts'
 import type { Allowed, ProxyConfiguration, Reason } from './proxy-configuration.ts'
@@ -48,13 +49,5 @@ const isOfNetwork = (ip: string) =>
 /** Null: it cannot be resolved here. */
 async function resolveAll(configuration: ProxyConfiguration, { host, address }: Authority): Promise<string[] | null> {
   if (address) return [host]
-  const { promise, resolve } = Promise.withResolvers<null>()
-  const timer = setTimeout(() => resolve(null), configuration.caps.wait_ms)
-  try {
-    return await Promise.race([configuration.resolve(host), promise])
-  } catch {
-    return null
-  } finally {
-    clearTimeout(timer)
-  }
+  return withTimeout(configuration.resolve(host), configuration.caps.wait_ms, () => null).catch(() => null)
 }

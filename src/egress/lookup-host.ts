@@ -1,4 +1,5 @@
 import { addressAllowed, addressNeverAllowed, type HostLookup } from '../core/network/public-address.ts'
+import { withTimeout } from '../core/timeout.ts'
 import { parseAuthority } from './authority.ts'
 import type { Outgoing } from './connect-checked.ts'
 
@@ -15,16 +16,16 @@ export async function lookupHost(
 ): Promise<HostLookup> {
   const authority = parseAuthority(new URL(url).host, 443)
   if (authority === null) return 'unknown'
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`not resolved within ${timeout_ms} ms`)), timeout_ms)
   try {
-    const addresses = authority.address ? [authority.host] : await Promise.race([resolve(authority.host), promise])
+    const addresses = authority.address ? [authority.host] : await withTimeout(resolve(authority.host), timeout_ms, notResolved)
     if (addresses.some(allow_private ? addressNeverAllowed : address => !addressAllowed(address))) return 'forbidden'
     return addresses.length > 0 || upstream ? 'found' : 'unknown'
   } catch (error) {
     if (upstream) return 'found'
     return error instanceof Error && 'code' in error && error.code === 'ENOTFOUND' ? 'unknown' : 'unavailable'
-  } finally {
-    clearTimeout(timer)
   }
+}
+
+const notResolved = () => {
+  throw new Error('the name was not resolved in time')
 }

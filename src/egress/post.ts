@@ -1,6 +1,8 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
+import { orAborted } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
+import { settledWithin } from '../core/timeout.ts'
 import { type AttemptOutcome, readRetryAfter } from '../core/webhooks/webhook-retries.ts'
 import { type Authority, authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
@@ -8,7 +10,7 @@ import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 /** From the first DNS query to the end of the response. */
 const REQUEST_TIMEOUT_MS = 10_000
 /** The timeout of the body once there is a status. */
-const BODY_MS = 1_000
+const BODY_TIMEOUT_MS = 1_000
 const MAX_RESPONSE_BYTES = 64 * 1024
 const KEPT_ANSWER_CHARS = 1_000
 
@@ -87,8 +89,6 @@ function answered(socket: Socket, { target, authority, headers, body }: Message,
 async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, BODY_MS)
   const read = new Promise<void>(done => {
     answer.on('data', (piece: Buffer) => {
       pieces.push(piece)
@@ -97,8 +97,8 @@ async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promis
     })
     for (const end of ['end', 'error', 'close']) answer.once(end, () => done())
   })
-  await Promise.race([read, late, new Promise<void>(done => signal.addEventListener('abort', () => done(), { once: true }))])
-  clearTimeout(timer)
+  // An aborted request leaves what was read.
+  await settledWithin(orAborted(read, signal), BODY_TIMEOUT_MS).catch(() => {})
   answer.destroy()
   return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_ANSWER_CHARS).toWellFormed()
 }

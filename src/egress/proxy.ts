@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { startQuietPolling } from '../core/polling.ts'
 import { type Authority, parseAuthority } from './authority.ts'
 import { decide } from './decide-request.ts'
 import { forward, parseTarget } from './forward.ts'
@@ -9,7 +10,7 @@ import { openTunnel } from './tunnel.ts'
 
 /** How many connections over the limit get a response; further ones are closed without one. */
 const answered_beyond = 32
-const check_ms = 5_000
+const CHECK_INTERVAL_MS = 5_000
 
 /** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
 export type EgressProxy = { server: Server; recheck(): Promise<void>; close(): void }
@@ -39,12 +40,12 @@ export function createProxy(configuration: ProxyConfiguration): EgressProxy {
       if (!decision.ok && decision.reason !== null) socket.destroy()
     }
   }
-  const checking = setInterval(() => void recheck().catch(() => {}), check_ms)
+  const checking = startQuietPolling(CHECK_INTERVAL_MS, recheck)
   return {
     server,
     recheck,
     close() {
-      clearInterval(checking)
+      checking[Symbol.dispose]()
       server.close()
       for (const socket of state.connections) socket.destroy()
     },

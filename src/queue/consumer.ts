@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { errorText, type Log } from '../core/log.ts'
 import { type Polling, startPolling } from '../core/polling.ts'
+import { settledWithin } from '../core/timeout.ts'
 
 const POLL_INTERVAL_MS = 1_000
 /** How long running attempts may continue when this process shuts down, before they are aborted and after it. */
@@ -66,15 +66,9 @@ export class QueueConsumer<Item> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#polling[Symbol.dispose]()
     await this.#claiming
-    await this.#settledWithin(SHUTDOWN_GRACE_MS)
+    await settledWithin(Promise.allSettled(this.#active), SHUTDOWN_GRACE_MS)
     this.#stop.abort()
-    await this.#settledWithin(ABORT_TIMEOUT_MS)
+    await settledWithin(Promise.allSettled(this.#active), ABORT_TIMEOUT_MS)
     this.#stopped = true
-  }
-
-  async #settledWithin(ms: number): Promise<void> {
-    const over = new AbortController()
-    await Promise.race([Promise.allSettled([...this.#active]), delay(ms, undefined, { signal: over.signal }).catch(() => {})])
-    over.abort()
   }
 }

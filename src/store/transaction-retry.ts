@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDatabaseAway } from '../core/database-away.ts'
 import { type RetryPolicy, retryDelay } from '../core/retry-policy.ts'
 
@@ -35,7 +36,7 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
         continue
       }
       if (attempt === MAX_ATTEMPTS || !RETRYABLE_CODES.has((error as { code?: string }).code ?? '')) throw error
-      await pause(retryDelay(retries, attempt))
+      await delay(retryDelay(retries, attempt))
     }
   }
 }
@@ -57,5 +58,3 @@ function isOutdated(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   return code === '0A000' && message === 'cached plan must not change result type'
 }
-
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

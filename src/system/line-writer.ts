@@ -1,9 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { settledWithin } from '../core/timeout.ts'
 
 /** Bytes that may wait to be written; then lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024
-const FLUSH_MS = 1_000
-const AGAIN_MS = 20
+const FLUSH_TIMEOUT_MS = 1_000
+const RETRY_DELAY_MS = 20
 
 export type LineWriter = AsyncDisposable & { write(line: string): void }
 
@@ -49,10 +51,7 @@ export function lineWriter(fd: number, plain: (line: string) => void, dropped: (
       })
     },
     async [Symbol.asyncDispose]() {
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, FLUSH_MS)
-      await Promise.race([writing, late])
-      clearTimeout(timer)
+      if (writing !== null) await settledWithin(writing, FLUSH_TIMEOUT_MS)
       over = true
       await writing
       closeSync(own)
@@ -78,7 +77,7 @@ async function writeWhole(fd: number, bytes: Buffer, isOver: () => boolean): Pro
       write(fd, bytes, at, (failure, count) => resolve([failure, count])),
     )
     if (error !== null && error.code !== 'EAGAIN') return
-    if (error !== null) await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
+    if (error !== null) await delay(RETRY_DELAY_MS)
     else at += written
   }
 }

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../contract/runs/runs.ts'
+import { settledWithin } from '../core/timeout.ts'
 import type { Instruments } from './instruments.ts'
 
 /** Values that are read when metrics are requested. */
@@ -54,9 +55,6 @@ export function measurer(instruments: Instruments, sources: Sources): () => Prom
       })
     }
     if (querying === null) return
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, QUERY_TIMEOUT_MS)
-    await Promise.race([querying, late])
-    clearTimeout(timer)
+    await settledWithin(querying, QUERY_TIMEOUT_MS)
   }
 }

@@ -11,6 +11,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { settledWithin } from '../core/timeout.ts'
 import { readTraceparent, writeTraceparent } from './traceparent.ts'
 import type { Attributes, Tracer } from './tracer.ts'
 
@@ -36,7 +37,7 @@ export type OtelOptions = {
 }
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT }
-const LAST_WORDS_MS = 2_000
+const SHUTDOWN_TIMEOUT_MS = 2_000
 const QUIET_MS = 60_000
 
 /**
@@ -74,10 +75,7 @@ export function startOtel(options: OtelOptions): Tracer & AsyncDisposable {
       }
     },
     async [Symbol.asyncDispose]() {
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, LAST_WORDS_MS)
-      await Promise.race([provider.shutdown().catch(() => {}), late])
-      clearTimeout(timer)
+      await settledWithin(provider.shutdown().catch(() => {}), SHUTDOWN_TIMEOUT_MS)
     },
   }
 }

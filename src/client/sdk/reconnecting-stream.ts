@@ -1,6 +1,8 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { pause } from '../../core/pause.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { AgentRunError } from './error.ts'
-import { backOff, pause } from './waiting.ts'
+import { backOff } from './waiting.ts'
 
 /** One server-sent event. `seq` is its position in the stream; null for an ephemeral event, which is not stored. */
 export type StreamEvent = { seq: number | null; event: string; data: unknown }
@@ -109,7 +111,7 @@ async function* messages(response: Response, silence_ms: number, alive: () => vo
   let received = false
   try {
     for (;;) {
-      const chunk = await settledWithin(reader.read(), silence_ms)
+      const chunk = await withTimeout(reader.read(), silence_ms, () => 'silent' as const)
       if (chunk === 'silent' && !received) throw blocked(response.url)
       if (chunk === 'silent' || chunk.done) return
       received = true
@@ -127,11 +129,3 @@ const blocked = (url: string) =>
     code: 'stream_blocked',
     detail: `The stream at ${url} opens but brings nothing: a proxy may hold it back.`,
   })
-
-async function settledWithin<T>(work: Promise<T>, ms: number): Promise<T | 'silent'> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const silence = new Promise<'silent'>(resolve => {
-    timer = setTimeout(() => resolve('silent'), ms)
-  })
-  return Promise.race([work, silence]).finally(() => clearTimeout(timer))
-}

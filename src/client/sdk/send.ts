@@ -1,5 +1,6 @@
 import { AgentRunError, refusal } from './error.ts'
-import { backOff, pause, retryAfter } from './waiting.ts'
+import { pause } from '../../core/pause.ts'
+import { backOff, retryAfter } from './waiting.ts'
 
 export type Transport = {
   fetch: typeof fetch

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backOff, pause, retryAfter } from './waiting.ts'
+import { backOff, retryAfter } from './waiting.ts'
 
 const now = Date.parse('2026-11-20T10:00:00Z')
 
@@ -15,14 +15,4 @@ test('Retry-After is read as whole seconds and as an HTTP date, and any other va
 test('waits double up to 8 s, and jitter removes at most half of each', () => {
   expect([1, 2, 3, 4, 5, 6, 400].map(failures => backOff(failures, 1))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
   expect([1, 5].map(failures => backOff(failures, 0))).toEqual([250, 4_000])
-})
-
-test('a pause ends immediately when its signal is aborted, before or while it lasts, with the reason', async () => {
-  await pause(0, undefined)
-  const reason = new Error('enough')
-  await expect(pause(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
-  const abort = new AbortController()
-  const paused = pause(60_000, abort.signal)
-  abort.abort(reason)
-  await expect(paused).rejects.toBe(reason)
 })

@@ -14,19 +14,3 @@ export function retryAfter(value: string | null, now: number): number | null {
 
 /** Milliseconds before attempt `failures + 1`: doubling up to 8 s, of which a random half is left out so that clients do not come back together. */
 export const backOff = (failures: number, random: number): number => retryDelay(retries, failures, null, random)
-
-/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason)
-    const aborted = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', aborted)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', aborted, { once: true })
-  })
-}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { startQuietPolling } from '../../core/polling.ts'
 import { treeProblems } from '../objects/quarantine-bounds.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath, namesStarting } from '../process/git-host.ts'
@@ -9,6 +10,8 @@ import { git, runGit } from '../process/run-git.ts'
 import { isSha } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
+
+const SIZE_INTERVAL_MS = 250
 
 /** Fetches all branches and tags into the bare repository at `git_dir`, removes those that the remote no longer has, and sets HEAD. */
 export async function fetchInto(
@@ -143,7 +146,7 @@ function clearLeftovers(host: GitHost, git_dir: string): Promise<void> {
   return runAsOwner(host, `${script} 2>/dev/null || true`, [git_dir])
 }
 
-/** Stops a fetch whose packs grow past the limit: looked at four times a second, and by `check`, which then rejects. */
+/** Stops a fetch whose packs grow past the limit: measured four times a second, and by `check`, which then rejects. */
 function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; check(): Promise<void>; stop(): void } {
   const over = new AbortController()
   const packs = join(git_dir, 'objects', 'pack')
@@ -162,6 +165,6 @@ function watchSize(host: GitHost, git_dir: string): { signal: AbortSignal; check
     over.abort(error)
     throw error
   }
-  const timer = setInterval(() => check().catch(() => {}), 250)
-  return { signal: over.signal, check, stop: () => clearInterval(timer) }
+  const polling = startQuietPolling(SIZE_INTERVAL_MS, check)
+  return { signal: over.signal, check, stop: () => polling[Symbol.dispose]() }
 }

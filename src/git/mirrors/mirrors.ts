@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { orAborted } from '../../core/abort.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, type MirrorState, mirrorPath } from '../process/git-host.ts'
 import { listRemote } from '../refs/list-remote.ts'
@@ -43,17 +44,11 @@ export async function refreshMirrorNow(host: GitHost, repo: GitRepository, optio
 }
 
 async function waitFor(flight: Promise<Refreshed>, { wait_ms, signal }: RefreshOptions): Promise<Refreshed> {
-  const waiting_over = Promise.withResolvers<never>()
-  const timer =
-    wait_ms === undefined
-      ? undefined
-      : setTimeout(() => waiting_over.reject(new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)), wait_ms)
-  try {
-    const waiting = Promise.race([flight, waiting_over.promise])
-    return await (signal === undefined ? waiting : orAborted(waiting, signal))
-  } finally {
-    clearTimeout(timer)
+  const onTimeout = () => {
+    throw new GitError('timeout', `the repository was not fetched within ${wait_ms} ms`)
   }
+  const waiting = wait_ms === undefined ? flight : withTimeout(flight, wait_ms, onTimeout)
+  return await (signal === undefined ? waiting : orAborted(waiting, signal))
 }
 
 async function refresh(host: GitHost, repo: GitRepository, timeout_ms: number): Promise<Refreshed> {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { addressAllowed } from '../../core/network/public-address.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { GitError } from '../process/git-error.ts'
 
 /**
@@ -20,15 +21,14 @@ export async function publicAddresses(host: string, timeout_ms: number): Promise
 }
 
 async function resolve(host: string, timeout_ms: number): Promise<string[]> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new GitError('timeout', `the name ${host} was not resolved within ${timeout_ms} ms`)), timeout_ms)
+  const onTimeout = () => {
+    throw new GitError('timeout', `the name ${host} was not resolved within ${timeout_ms} ms`)
+  }
   try {
-    const found = await Promise.race([lookup(host, { all: true }), promise])
+    const found = await withTimeout(lookup(host, { all: true }), timeout_ms, onTimeout)
     return found.map(entry => entry.address)
   } catch (error) {
     if (error instanceof GitError) throw error
     throw new GitError('unreachable', `the name ${host} cannot be resolved`, { cause: error })
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -11,7 +11,7 @@ import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import type { SandboxProcess } from '../process/sandbox-process.ts'
 import type { Watchdog } from '../process/watchdog.ts'
 import { no_usage, type ResourceControl, type ResourceGroup } from '../resources/bounds.ts'
-import { settledWithin } from '../settled-within.ts'
+import { settledWithin } from '../../core/timeout.ts'
 import { enterLayer } from '../workspaces/layer.ts'
 import { bubblewrapArguments, descriptors, initCommand, portsOf } from './bubblewrap-arguments.ts'
 

@@ -1,3 +1,4 @@
+import { startQuietPolling } from '../../core/polling.ts'
 import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
@@ -19,8 +20,9 @@ import { type ExecResult, type Layer, type SandboxDriver, SandboxError } from '.
 
 const OUTPUT_BYTES = 1024 ** 2
 const PACK_MS = 120_000
-const SLOW_MS = 2_000
-const UNBLOCK_MS = 10_000
+/** A program that waits for a file of the agent is unblocked so often while a command of the snapshot runs. */
+const UNBLOCK_INTERVAL_MS = 2_000
+const UNBLOCK_TIMEOUT_MS = 10_000
 // A step waits for it, so it has normal priority.
 const limits = {
   niceness: 0,
@@ -82,11 +84,10 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
   let defined = true
   const run = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
     const complete = defined ? command : redefineCommand(paths, command)
-    const endHelp = whileSlow(() =>
-      sandbox.exec({ command: unblockCommand(paths), shell: 'separate', timeout_ms: UNBLOCK_MS, max_output_bytes: 1_000 }),
+    using _ = startQuietPolling(UNBLOCK_INTERVAL_MS, () =>
+      sandbox.exec({ command: unblockCommand(paths), shell: 'separate', timeout_ms: UNBLOCK_TIMEOUT_MS, max_output_bytes: 1_000 }),
     )
-    const running = sandbox.exec({ command: complete, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
-    const result = await running.finally(endHelp)
+    const result = await sandbox.exec({ command: complete, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
     defined = result.exit_code === 0 && !result.truncated
     if (!defined) throw failure('The snapshot failed', result)
     return result.output
@@ -113,21 +114,6 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
     },
     [Symbol.asyncDispose]: () => sandbox.stop(),
   }
-}
-
-/** Calls `help` repeatedly while something takes long, one call at a time, and ignores errors. Returns a function that ends it. */
-function whileSlow(help: () => Promise<unknown>): () => void {
-  let helping = false
-  const timer = setInterval(() => {
-    if (helping) return
-    helping = true
-    help()
-      .catch(() => {})
-      .finally(() => {
-        helping = false
-      })
-  }, SLOW_MS)
-  return () => clearInterval(timer)
 }
 
 /** Omits the output, which names files of the agent: the error is logged. */

@@ -1,5 +1,5 @@
 import type { Connection, ConnectionState } from '../../../src/client/sdk/reconnecting-stream.ts'
-import { pause } from '../../../src/client/sdk/waiting.ts'
+import { pause } from '../../../src/core/pause.ts'
 
 /** `ended`: the service refused the stream, and no retry can fix it. */
 export type StreamState = ConnectionState | { name: 'ended'; problem: Error }
