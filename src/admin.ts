@@ -1,3 +1,4 @@
+import { storedJson } from './core/json.ts'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +33,7 @@ rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_
 `
 
 const START_MS = 30_000
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const say = (line: string) => process.stderr.write(`${line}\n`)
 

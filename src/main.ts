@@ -1,3 +1,4 @@
+import { storedJson } from './core/json.ts'
 import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +18,7 @@ import { writeStartCredentials } from './system/start-credentials.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
 /** So long a service counts as alive after a report to the launcher, and so often it reports. */
 const ALIVE_SECONDS = 60

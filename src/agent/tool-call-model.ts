@@ -1,3 +1,4 @@
+import { storedJson } from '../core/json.ts'
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { type Model, type ModelAnswer, ModelError, type ModelRequest, without_limits } from '../model/port.ts'
 
@@ -25,7 +26,7 @@ async function answer(call_text: string, { messages, signal }: ModelRequest): Pr
 
 function readCall(text: string): { name: string; input: Record<string, unknown> } {
   try {
-    const { tool_name, arguments: input } = JSON.parse(text) as { tool_name: string; arguments: Record<string, unknown> }
+    const { tool_name, arguments: input } = storedJson<{ tool_name: string; arguments: Record<string, unknown> }>(text)
     return { name: tool_name, input }
   } catch {
     throw new ModelError('script_failed', 'The tool call cannot be read: the value of a secret was removed from its JSON.')

@@ -1,17 +1,19 @@
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { z } from 'zod'
 import { listSequences, listTables, type Table } from './catalog.ts'
 import { quotedName, withClient } from './client.ts'
 import { type FrameWriter, writeFrames } from './frames.ts'
 
 /** The first frame of a backup. `last_value` is the last number that a sequence returned. */
-export type Header = {
-  format: 'agentrun-backup-1'
-  version: string
-  taken_at: string
-  migrations: { name: string; digest: string }[]
-  sequences: { name: string; last_value: string }[]
-}
+export const Header = z.object({
+  format: z.literal('agentrun-backup-1'),
+  version: z.string(),
+  taken_at: z.string(),
+  migrations: z.array(z.object({ name: z.string(), digest: z.string() })),
+  sequences: z.array(z.object({ name: z.string(), last_value: z.string() })),
+})
+export type Header = z.output<typeof Header>
 
 export type BackupFacts = { tables: number; rows: number; bytes: number; sha256: string }
 

@@ -20,6 +20,8 @@ export type FrameWriter = {
   finish(): Promise<{ bytes: number; sha256: string }>
 }
 
+const endText = (sha256: string) => JSON.stringify({ sha256 })
+
 /** Writes to a file beside `path`, renamed to `path` once it is complete and on disk. Only its owner can read it. Disposing it unfinished removes it. */
 export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisposable> {
   if (existsSync(path)) throw new Error(`${path} exists already`)
@@ -50,7 +52,7 @@ export async function writeFrames(path: string): Promise<FrameWriter & AsyncDisp
     write: put,
     async finish() {
       const sha256 = digest.digest('hex')
-      await put('Z', Buffer.from(JSON.stringify({ sha256 })))
+      await put('Z', Buffer.from(endText(sha256)))
       gzip.end()
       await written
       const handle = await open(part, 'r')
@@ -83,7 +85,7 @@ export async function* readFrames(path: string): AsyncGenerator<Frame> {
       throw new Error('this file is not a backup of an Agent Run Service')
     const body = await bytes.take(length).catch(unreadable)
     if (kind === 'Z') {
-      if (JSON.parse(body.toString()).sha256 !== digest.digest('hex')) throw new Error('the backup was changed after it was written')
+      if (body.toString() !== endText(digest.digest('hex'))) throw new Error('the backup was changed after it was written')
       yield { kind, body }
       return
     }

@@ -2,13 +2,17 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { listMigrations, migrate } from '../store/migrate.ts'
-import type { Header } from './backup.ts'
+import { z } from 'zod'
+import { Header } from './backup.ts'
 import { type ForeignKey, listForeignKeys } from './catalog.ts'
 import { quotedName, withClient } from './client.ts'
 import { type Frame, readFrames } from './frames.ts'
 
 /** Numbers that a restore skips: what was numbered after the backup is lost, and its number must not come to mean something else. */
 const SKIPPED_NUMBERS = 10_000
+const UNREADABLE = 'this file is not a backup that this version can read'
+
+const TableHead = z.object({ name: z.string(), columns: z.array(z.string()) })
 
 export type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
 
@@ -41,7 +45,7 @@ async function fill(client: pg.Client, frames: AsyncGenerator<Frame>): Promise<{
   let [tables, rows] = [0, 0]
   let frame = await next(frames)
   while (frame.kind === 'T') {
-    const { name, columns } = JSON.parse(frame.body.toString()) as { name: string; columns: string[] }
+    const { name, columns } = parseFrame(TableHead, frame)
     let after: Frame | null = null
     const pieces = async function* () {
       for (;;) {
@@ -101,10 +105,17 @@ async function requireKnown({ migrations, version }: Header): Promise<void> {
   if (unknown) throw new Error(`the backup was taken by version ${version}, with migration ${unknown.name}: restore it with that version`)
 }
 
-function readHeader({ kind, body }: Frame): Header {
-  const header = kind === 'H' ? (JSON.parse(body.toString()) as Header) : null
-  if (header?.format !== 'agentrun-backup-1') throw new Error('this file is not a backup that this version can read')
-  return header
+function readHeader(frame: Frame): Header {
+  if (frame.kind !== 'H') throw new Error(UNREADABLE)
+  return parseFrame(Header, frame)
+}
+
+function parseFrame<T>(schema: z.ZodType<T>, { body }: Frame): T {
+  try {
+    return schema.parse(JSON.parse(body.toString()))
+  } catch (cause) {
+    throw new Error(UNREADABLE, { cause })
+  }
 }
 
 async function next(frames: AsyncGenerator<Frame>): Promise<Frame> {

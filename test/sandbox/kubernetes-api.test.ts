@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, it, test } from 'vitest'
+import { z } from 'zod'
 import { createApi, type KubernetesApi } from '../../src/sandbox/kubernetes/api.ts'
 import { followPods } from '../../src/sandbox/kubernetes/follow-pods.ts'
-import type { Pod, PodDocument } from '../../src/sandbox/kubernetes/pod.ts'
+import { Pod, type PodDocument } from '../../src/sandbox/kubernetes/pod.ts'
 import { podDocument } from '../../src/sandbox/kubernetes/pod-document.ts'
 import { type Call, type FakeApi, startFakeApi } from './cluster/fake-api.ts'
 import { readManifests } from './cluster/manifests.ts'
@@ -36,8 +37,12 @@ const spec = {
 }
 const pod = (name = `pod-${++next}`): PodDocument => podDocument(settings, { ...spec, name, labels: { mine: 'yes' } })
 const soon = () => AbortSignal.timeout(10_000)
-const create = (document = pod(), signal = soon()) => api.call<Pod>('POST', PODS, { body: document, signal })
-const read = (name: string) => api.call<Pod>('GET', `${PODS}/${name}`, { signal: soon() })
+const create = (document = pod(), signal = soon()) => api.call('POST', PODS, { schema: Pod, body: document, signal })
+const stored = (name: string) => {
+  const found = server.store.find('Pod', 'agentrun-sandboxes', name)
+  if (found === undefined) throw new Error(`there is no pod ${name}`)
+  return found
+}
 const creates = ({ verb }: Call) => verb === 'create'
 
 test.each([
@@ -68,11 +73,11 @@ it('takes the token that the kubelet has put there since', async () => {
 
 it('reports which server does not respond, or that the token is rejected', async () => {
   await expect(
-    createApi({ ...server.access, server: new URL('https://127.0.0.1:1') }).call('GET', PODS, { signal: AbortSignal.timeout(500) }),
+    createApi({ ...server.access, server: new URL('https://127.0.0.1:1') }).call('GET', PODS, { schema: z.unknown(), signal: AbortSignal.timeout(500) }),
   ).rejects.toThrow(/^the Kubernetes API does not answer: .*ECONNREFUSED/)
   const token_file = `${server.access.token_file}-other`
   writeFileSync(token_file, 'nobody')
-  await expect(createApi({ ...server.access, token_file }).call('GET', PODS, { signal: soon() })).rejects.toMatchObject({ status: 401 })
+  await expect(createApi({ ...server.access, token_file }).call('GET', PODS, { schema: z.unknown(), signal: soon() })).rejects.toMatchObject({ status: 401 })
   rmSync(token_file)
 })
 
@@ -85,7 +90,7 @@ it('ignores a response that is cut off, or not from the cluster', async () => {
 it('trusts no other server than that of the cluster', async () => {
   await using other = await startFakeApi([], { name: 'x', namespace: 'y' })
   const strange = createApi({ ...server.access, server: other.access.server })
-  await expect(strange.call('GET', PODS, { signal: AbortSignal.timeout(500) })).rejects.toThrow(/certificate/)
+  await expect(strange.call('GET', PODS, { schema: z.unknown(), signal: AbortSignal.timeout(500) })).rejects.toThrow(/certificate/)
   expect(other.calls).toEqual([])
 })
 
@@ -104,10 +109,10 @@ test.each([
 
 it('has exactly the permissions in the cluster that the role in our manifests grants', async () => {
   const signal = soon()
-  await expect(api.call('GET', '/api/v1/namespaces/default/pods', { signal })).rejects.toMatchObject({ status: 403 })
+  await expect(api.call('GET', '/api/v1/namespaces/default/pods', { schema: z.unknown(), signal })).rejects.toMatchObject({ status: 403 })
   const policy = '/apis/networking.k8s.io/v1/namespaces/agentrun-sandboxes/networkpolicies'
-  await expect(api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { signal })).rejects.toMatchObject({ status: 403 })
-  expect(await api.call('GET', policy, { signal })).toMatchObject({ items: [{ metadata: { name: 'agentrun-sandboxes-closed' } }] })
+  await expect(api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { schema: z.unknown(), signal })).rejects.toMatchObject({ status: 403 })
+  expect(await api.call('GET', policy, { schema: z.unknown(), signal })).toMatchObject({ items: [{ metadata: { name: 'agentrun-sandboxes-closed' } }] })
 })
 
 /** What a follower reports about one pod, in order. */
@@ -137,9 +142,9 @@ it('reports a pod from its creation to its end, and ends with the last that is f
   const made = await create(document)
   following.created()
   await until(state => state?.metadata.uid === made.metadata.uid)
-  server.store.change(made as never, { status: { phase: 'Running' } })
+  server.store.change(stored(document.metadata.name), { status: { phase: 'Running' } })
   await until(state => state?.status?.phase === 'Running')
-  await api.call('DELETE', `${PODS}/${document.metadata.name}`, { body: { gracePeriodSeconds: 0 }, signal: soon() })
+  await api.call('DELETE', `${PODS}/${document.metadata.name}`, { schema: z.unknown(), body: { gracePeriodSeconds: 0 }, signal: soon() })
   await until(state => state === null)
   expect(states.filter(state => state === null)).toHaveLength(1)
   following.leave()
@@ -163,11 +168,10 @@ test.each([
   for (const document of [staying, going]) await create(document)
   for (const one of following) one.created()
   await Promise.all([stays, goes].map(one => one.until(state => state !== null)))
-  const gone = await read(going.metadata.name)
-  server.store.remove(gone as never)
+  server.store.remove(stored(going.metadata.name))
   happen()
   await goes.until(state => state === null)
-  server.store.change((await read(staying.metadata.name)) as never, { status: { phase: 'Running' } })
+  server.store.change(stored(staying.metadata.name), { status: { phase: 'Running' } })
   await stays.until(state => state?.status?.phase === 'Running')
   expect(stays.states).not.toContain(null)
   for (const one of following) one.leave()

@@ -1,3 +1,4 @@
+import { storedJson } from '../json.ts'
 import { randomBytes } from 'node:crypto'
 import type { SealContext, Sealed, Sealer } from '../secrets/sealing.ts'
 
@@ -13,7 +14,7 @@ export const sealForgeSecrets = (sealer: Sealer, organization_id: number, url: s
 /** Returns the secrets, or null when no configured key opens them. */
 export function openForgeSecrets(sealer: Sealer, row: Sealed & { organization_id: number; url: string }): ForgeSecrets | null {
   try {
-    return JSON.parse(sealer.open(forgeSealContext(row.organization_id, row.url), row)) as ForgeSecrets
+    return storedJson<ForgeSecrets>(sealer.open(forgeSealContext(row.organization_id, row.url), row))
   } catch {
     return null
   }

@@ -1,3 +1,4 @@
+import { storedJson } from '../json.ts'
 /** How runs treat failing checks of a repository. */
 export type CheckSettings = {
   check_retry_count: number
@@ -14,7 +15,7 @@ const RETRIES = 3
 
 /** Returns the stored settings with defaults for what is not set. */
 export function checkSettings(kept: Kept | undefined): CheckSettings {
-  const read = <T>(json: string | null | undefined, fallback: T) => (json == null ? fallback : (JSON.parse(json) as T))
+  const read = <T>(json: string | null | undefined, fallback: T) => (json == null ? fallback : storedJson<T>(json))
   return {
     check_retry_count: kept?.check_retry_count ?? RETRIES,
     ignored_checks: read<string[]>(kept?.ignored_checks, []),

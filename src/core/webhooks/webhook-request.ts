@@ -1,3 +1,4 @@
+import { storedJson } from '../json.ts'
 import type { Sealed, Sealer } from '../secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from './webhook-secrets.ts'
 import { signatureHeader } from './webhook-signature.ts'
@@ -12,7 +13,7 @@ export function ownRecipient(sealer: Sealer, organization_id: number, webhook: {
 
 /** Returns the target of a run with that URL from its stored form; null: the run no longer has it. */
 export function runRecipient(sealer: Sealer, organization_id: number, targets: string | null, url: string): Recipient | null {
-  const target = (JSON.parse(targets ?? '[]') as StoredTarget[]).find(one => one.url === url)
+  const target = storedJson<StoredTarget[]>(targets ?? '[]').find(one => one.url === url)
   if (target === undefined) return null
   const { key_id, sealed } = target
   const secrets = key_id === undefined || sealed === undefined ? [] : [{ key_id, sealed: Buffer.from(sealed, 'base64') }]

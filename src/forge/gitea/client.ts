@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json.ts'
 import { z } from 'zod'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
@@ -69,7 +70,7 @@ export class GiteaClient {
     })
     const { status, headers } = response
     this.clock = clockOf(headers.get('date'))
-    const data = json(await response.text())
+    const data = parseJson(await response.text())
     if (status >= 300)
       throw responseFailure('Gitea', { status, headers: Object.fromEntries(headers), text: messageIn(data) ?? 'no message' })
     return { headers, data }
@@ -87,14 +88,6 @@ function hasMore(headers: Headers, seen: number): boolean {
   if (link !== null) return /<[^>]*>;\s*rel="next"/.test(link)
   const total = headers.get('x-total-count')
   return total === null || seen < Number(total)
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const Problem = z.object({ message: z.string().min(1) })

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Objects, objectsOf } from '../objects/objects.ts'
@@ -12,7 +13,7 @@ const SUSPECT = 'agentrun-suspect'
 /** Returns the state of a mirror without running git; null when it has never been fetched. */
 export async function mirrorState(host: GitHost, repository_id: number): Promise<MirrorState | null> {
   try {
-    return JSON.parse(await readFile(join(mirrorPath(host, repository_id), STATE), 'utf8'))
+    return storedJson<MirrorState>(await readFile(join(mirrorPath(host, repository_id), STATE), 'utf8'))
   } catch {
     return null
   }

@@ -4,7 +4,9 @@ import { Agent, request } from 'node:https'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
 import { deadline } from '../../core/deadline.ts'
+import { parseJson } from '../../core/json.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 
 /** Where the API server is, and the files of the service account, which the kubelet replaces at run time. */
@@ -25,16 +27,20 @@ export class ApiError extends Error {
   }
 }
 
-export type WatchEvent<T> = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: T }
+/** A bookmark only tells up to which version the events have come. */
+export type WatchEvent<T> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
+  | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } }
+type CallOptions<T> = { schema: z.ZodType<T>; body?: object; signal: AbortSignal }
 
 export type KubernetesApi = {
   /**
-   * Returns the object of the response. While the server is unavailable or busy, or requests it, the call is retried until `signal` aborts;
-   * then, and on any other refusal, it throws ApiError.
+   * Returns the object of the response, parsed by `schema`. While the server is unavailable or busy, or requests it, the call is retried
+   * until `signal` aborts; then, and on any other refusal, it throws ApiError.
    */
-  call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, options: { body?: object; signal: AbortSignal }): Promise<T>
+  call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, options: CallOptions<T>): Promise<T>
   /** Yields events until the stream ends, which it does each minute. Throws ApiError; status 410 requires a new list. */
-  watch<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>
+  watch<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>
 }
 
 const ATTEMPT_MS = 10_000
@@ -69,12 +75,12 @@ export function createApi(access: ApiAccess): KubernetesApi {
   }
 
   return {
-    async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, { body, signal }: { body?: object; signal: AbortSignal }) {
+    async call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, { schema, body, signal }: CallOptions<T>) {
       for (let attempt = 0; ; attempt++) {
         try {
           using bounded = deadline(ATTEMPT_MS, signal)
           const answer = await answered(method, path, bounded.signal, body)
-          return await readObject<T>(answer)
+          return parsed(schema, await text(answer))
         } catch (error) {
           const pause = error instanceof ApiError && mayPass(method, error, attempt) ? pauseOf(error, attempt) : null
           if (pause === null || signal.aborted) throw error
@@ -82,7 +88,8 @@ export function createApi(access: ApiAccess): KubernetesApi {
         }
       }
     },
-    async *watch<T>(path: string, signal: AbortSignal) {
+    async *watch<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal) {
+      const events = eventSchema(schema)
       // A connection that died silently ends here soon after its normal end.
       using bounded = deadline(WATCH_SECONDS * 1_000 + ATTEMPT_MS, signal)
       const answer = await answered('GET', `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`, bounded.signal)
@@ -90,7 +97,7 @@ export function createApi(access: ApiAccess): KubernetesApi {
       answer.socket.unref()
       try {
         for await (const line of createInterface({ input: answer })) {
-          const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: Status }
+          const event = parsed(events, line)
           if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 0, event.object.reason ?? '', event.object.message ?? '')
           yield event
         }
@@ -103,32 +110,33 @@ export function createApi(access: ApiAccess): KubernetesApi {
   }
 }
 
-/** A proxy may cut off a response, or replace it by its own. */
-async function readObject<T>(answer: IncomingMessage): Promise<T> {
-  try {
-    return JSON.parse(await text(answer)) as T
-  } catch (error) {
-    throw noAnswer(error)
-  }
+/** A proxy may cut off a response, or replace it by its own: that counts as no response. */
+function parsed<T>(schema: z.ZodType<T>, json: string): T {
+  const { data, error } = schema.safeParse(parseJson(json))
+  if (error) throw noAnswer(new Error(`unexpected content: ${z.prettifyError(error)}`))
+  return data
 }
 
-type Status = { code?: number; reason?: string; message?: string; details?: { retryAfterSeconds?: number } }
+const Status = z.object({
+  code: z.number().optional(),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  details: z.object({ retryAfterSeconds: z.number().optional() }).optional(),
+})
+
+const eventSchema = <T>(object: z.ZodType<T>) =>
+  z.discriminatedUnion('type', [
+    z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object }),
+    z.object({ type: z.literal('BOOKMARK'), object: z.object({ metadata: z.object({ resourceVersion: z.string() }) }) }),
+    z.object({ type: z.literal('ERROR'), object: Status }),
+  ])
 
 function refusal(answer: IncomingMessage, body: string): ApiError {
-  const status = readStatus(body)
+  // A proxy may respond with a page.
+  const status = Status.safeParse(parseJson(body)).data ?? {}
   const seconds = Number(answer.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
   const message = status.message ?? `the Kubernetes API answered ${answer.statusCode}`
   return new ApiError(answer.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
-}
-
-/** A proxy may respond with a page. */
-function readStatus(body: string): Status {
-  try {
-    const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 const noAnswer = (error: unknown) =>

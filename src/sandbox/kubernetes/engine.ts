@@ -5,7 +5,7 @@ import { no_usage } from '../resources/bounds.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
 import { followPods, type PodFollower } from './follow-pods.ts'
 import { policyFault } from './network-policy.ts'
-import type { Pod } from './pod.ts'
+import { Pod } from './pod.ts'
 import { type PodSettings, podDocument } from './pod-document.ts'
 import { podState } from './pod-state.ts'
 import { FOLDER_LABEL, OWNER_LABEL, ownerMark, removeLeftovers, removePod } from './remove-pods.ts'
@@ -91,10 +91,10 @@ export function kubernetesEngine(cluster: Cluster): KubernetesEngine {
 /** The pod may exist already: the response to the first of two calls was lost. Nothing else creates such a name. */
 async function createPod(api: KubernetesApi, pods: string, document: { metadata: { name: string } }, signal: AbortSignal): Promise<Pod> {
   try {
-    return await api.call<Pod>('POST', pods, { body: document, signal })
+    return await api.call('POST', pods, { schema: Pod, body: document, signal })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.reason === 'AlreadyExists') return api.call<Pod>('GET', `${pods}/${document.metadata.name}`, { signal })
+    if (error.reason === 'AlreadyExists') return api.call('GET', `${pods}/${document.metadata.name}`, { schema: Pod, signal })
     // It is unknown whether the pod was created.
     if (error.status === 0 || error.status >= 500) await forget(api, `${pods}/${document.metadata.name}`)
     throw error
@@ -104,7 +104,7 @@ async function createPod(api: KubernetesApi, pods: string, document: { metadata:
 /** If the API is unavailable now, the next start removes the pod. */
 async function forget(api: KubernetesApi, path: string): Promise<void> {
   const signal = AbortSignal.timeout(5_000)
-  await api.call<Pod>('GET', path, { signal }).then(
+  await api.call('GET', path, { schema: Pod, signal }).then(
     ({ metadata }) => removePod(api, path, metadata, signal),
     () => {},
   )

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
 import { deadline } from '../../core/deadline.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
-import type { Pod } from './pod.ts'
+import { Pod } from './pod.ts'
 
 /** Reports the states of pods, from one watch for all of them. */
 export type PodFollower = {
@@ -13,7 +14,9 @@ export type PodFollower = {
 }
 
 type Followed = { report(pod: Pod | null): void; created: boolean }
-type PodList = { metadata: { resourceVersion: string }; items: Pod[] }
+const Versioned = z.object({ resourceVersion: z.string() })
+const PodList = z.object({ metadata: Versioned, items: z.array(Pod) })
+const VersionedPod = Pod.extend({ metadata: Pod.shape.metadata.extend(Versioned.shape) })
 
 const CALL_MS = 30_000
 const PAUSE_MS = 500
@@ -36,7 +39,7 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
   const listAndWatch = async (signal: AbortSignal) => {
     const expected = new Set([...followed].flatMap(([name, { created }]) => (created ? [name] : [])))
     using limit = deadline(CALL_MS, signal)
-    const list = await api.call<PodList>('GET', path, { signal: limit.signal })
+    const list = await api.call('GET', path, { schema: PodList, signal: limit.signal })
     for (const pod of list.items) {
       expected.delete(pod.metadata.name)
       followed.get(pod.metadata.name)?.report(pod)
@@ -44,12 +47,10 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
     for (const name of expected) followed.get(name)?.report(null)
     let version = list.metadata.resourceVersion
     while (!signal.aborted) {
-      for await (const { type, object } of api.watch<Pod & { metadata: { resourceVersion: string } }>(
-        `${path}&resourceVersion=${version}`,
-        signal,
-      )) {
-        version = object.metadata.resourceVersion
-        if (type !== 'BOOKMARK') followed.get(object.metadata.name)?.report(type === 'DELETED' ? null : object)
+      for await (const event of api.watch(`${path}&resourceVersion=${version}`, VersionedPod, signal)) {
+        version = event.object.metadata.resourceVersion
+        if (event.type === 'BOOKMARK') continue
+        followed.get(event.object.metadata.name)?.report(event.type === 'DELETED' ? null : event.object)
       }
       await pause(signal)
     }

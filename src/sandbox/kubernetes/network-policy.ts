@@ -1,15 +1,19 @@
+import { z } from 'zod'
 import type { KubernetesApi } from './api.ts'
 
+const list = z.array(z.unknown()).optional()
+
 /** The parts of a NetworkPolicy that matter here. */
-type NetworkPolicy = {
-  metadata: { name: string }
-  spec: {
-    podSelector: { matchLabels?: object; matchExpressions?: unknown[] }
-    policyTypes?: string[]
-    ingress?: unknown[]
-    egress?: unknown[]
-  }
-}
+const NetworkPolicy = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    podSelector: z.object({ matchLabels: z.record(z.string(), z.string()).optional(), matchExpressions: list }),
+    policyTypes: z.array(z.string()).optional(),
+    ingress: list,
+    egress: list,
+  }),
+})
+const NetworkPolicies = z.object({ items: z.array(NetworkPolicy) })
 
 const CLOSED = 'agentrun-sandboxes-closed'
 const CALL_MS = 10_000
@@ -20,7 +24,7 @@ const CALL_MS = 10_000
  */
 export async function policyFault(api: KubernetesApi, namespace: string): Promise<string | null> {
   const path = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
-  const { items } = await api.call<{ items: NetworkPolicy[] }>('GET', path, { signal: AbortSignal.timeout(CALL_MS) })
+  const { items } = await api.call('GET', path, { schema: NetworkPolicies, signal: AbortSignal.timeout(CALL_MS) })
   const closed = items.find(({ metadata }) => metadata.name === CLOSED)
   if (closed === undefined) return `the namespace ${namespace} has no NetworkPolicy ${CLOSED}: apply deploy/kubernetes/sandboxes.yaml`
   const { podSelector, policyTypes = [] } = closed.spec

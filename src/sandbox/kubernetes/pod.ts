@@ -1,22 +1,31 @@
-/** The fields of Kubernetes objects that this service writes and reads. */
-export type Pod = PodDocument & { metadata: { uid: string; deletionTimestamp?: string }; status?: PodStatus }
+import { z } from 'zod'
 
-export type PodStatus = {
-  phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
-  reason?: string
-  message?: string
-  hostIP?: string
-  conditions?: { type: string; status: string; reason?: string; message?: string }[]
-  containerStatuses?: ContainerStatus[]
-}
+const Reasoned = z.object({ reason: z.string().optional(), message: z.string().optional() })
 
-export type ContainerStatus = {
-  state?: {
-    waiting?: { reason?: string; message?: string }
-    terminated?: { reason?: string; message?: string; exitCode: number }
-  }
-}
+/** The fields of a pod that this service reads. */
+export const Pod = z.object({
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    labels: z.record(z.string(), z.string()).optional(),
+    deletionTimestamp: z.string().optional(),
+  }),
+  status: Reasoned.extend({
+    phase: z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']).optional(),
+    hostIP: z.string().optional(),
+    conditions: z.array(Reasoned.extend({ type: z.string(), status: z.string() })).optional(),
+    containerStatuses: z
+      .array(
+        z.object({
+          state: z.object({ waiting: Reasoned.optional(), terminated: Reasoned.extend({ exitCode: z.number() }).optional() }).optional(),
+        }),
+      )
+      .optional(),
+  }).optional(),
+})
+export type Pod = z.output<typeof Pod>
 
+/** A pod as this service creates it. */
 export type PodDocument = {
   apiVersion: 'v1'
   kind: 'Pod'

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
 import { processIdentity } from '../../system/process-identity.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
-import type { Pod } from './pod.ts'
+import { Pod } from './pod.ts'
 
 export const FOLDER_LABEL = 'agentrun-folder'
 export const OWNER_LABEL = 'agentrun-owner'
@@ -23,9 +24,9 @@ export function ownerMark(pid = process.pid): string {
  */
 export async function removeLeftovers(api: KubernetesApi, pods: string, folder_id: string, signal: AbortSignal): Promise<void> {
   const selector = encodeURIComponent(`${FOLDER_LABEL}=${folder_id}`)
-  const { items } = await api.call<{ items: Pod[] }>('GET', `${pods}?labelSelector=${selector}`, { signal })
+  const { items } = await api.call('GET', `${pods}?labelSelector=${selector}`, { schema: z.object({ items: z.array(Pod) }), signal })
   const left = items.filter(({ metadata }) => {
-    const mark = metadata.labels[OWNER_LABEL] ?? ''
+    const mark = metadata.labels?.[OWNER_LABEL] ?? ''
     return ownerMark(Number.parseInt(mark, 10)) !== mark
   })
   await Promise.all(left.map(({ metadata }) => removePod(api, `${pods}/${metadata.name}`, metadata, signal)))
@@ -46,8 +47,8 @@ export async function removePod(
   const body = { gracePeriodSeconds: known_to_node ? 1 : 0, preconditions: { uid } }
   for (let requested = false; ; requested = true) {
     try {
-      if (!requested) await api.call('DELETE', path, { body, signal })
-      const { metadata } = await api.call<Pod>('GET', path, { signal })
+      if (!requested) await api.call('DELETE', path, { schema: z.unknown(), body, signal })
+      const { metadata } = await api.call('GET', path, { schema: Pod, signal })
       if (metadata.uid !== uid) return
     } catch (error) {
       if (error instanceof ApiError && isGone(error)) return

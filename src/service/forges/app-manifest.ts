@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { AppManifestInput } from '../../contract/repositories/forges.ts'
 import { appManifest, manifestUrl } from '../../core/forges/app-manifest.ts'
 import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
@@ -25,7 +26,7 @@ const packed = ({ user_id, token_id, url, connection_id, owner, name, at }: Stat
   at,
 ]
 function unpacked(text: string): State {
-  const [user_id, token_id, url, connection_id, owner, name, at] = JSON.parse(text) as [
+  const [user_id, token_id, url, connection_id, owner, name, at] = storedJson<[
     number,
     number,
     string,
@@ -33,7 +34,7 @@ function unpacked(text: string): State {
     string | null,
     string,
     number,
-  ]
+  ]>(text)
   return { user_id, token_id, url, connection_id, owner, name, at }
 }
 const sealPlace = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })

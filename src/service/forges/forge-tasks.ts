@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { ForgeTask } from '../../core/forges/forge-event.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { ForgeError } from '../../forge/port.ts'
@@ -32,7 +33,7 @@ async function handleTask(services: Services, claimed: ClaimedTask): Promise<voi
   const end = (outcome: string | null) => settleForgeTask(db, claimed, { task: null, seconds: 0, outcome, run_id: null })
   const forge = await findForge(db, claimed.forge_id)
   if (!forge) return
-  const task = JSON.parse(claimed.task) as ForgeTask | AnswerTask
+  const task = storedJson<ForgeTask | AnswerTask>(claimed.task)
   try {
     const next = await attempt(services, forge, claimed, task)
     if (next === undefined) return

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { ExecuteToolInput, ToolExecution } from '../../contract/runs/tool-execution.ts'
 import { executableTools, toolSchema } from '../../contract/runs/tools.ts'
@@ -55,7 +56,7 @@ export async function executeTool(ctx: Context, input: ExecuteToolInput, gone: A
     const error = run.error_message ?? `The tool did not end within ${ctx.tool_call_seconds} s. Run ${run_id} is stopped.`
     return { success: false, result: null, error, execution_time_ms: 0, ...of_run }
   }
-  const { tool_output, duration_ms } = JSON.parse(rows[0].body) as { tool_output: Output; duration_ms: number }
+  const { tool_output, duration_ms } = storedJson<{ tool_output: Output; duration_ms: number }>(rows[0].body)
   const success = tool_output.status === 'ok'
   const error = success ? null : (tool_output.error ?? `The command exited with code ${tool_output.exit_code}.`)
   return { success, result: tool_output, error, execution_time_ms: duration_ms, ...of_run }

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
@@ -64,7 +65,7 @@ async function read(ctx: Context, { run, first_seq, last_seq, kind }: Part, max_
     for (const { seq, tool_name, body } of rows) {
       bytes += body?.length ?? 0
       if (bytes > max_bytes || entries.length >= MAX_ENTRIES) return { entries: entries.reverse(), bytes, cut_at: seq + 1 }
-      entries.push(body === null ? silent(run.id, seq, tool_name) : (JSON.parse(body) as Entry))
+      entries.push(body === null ? silent(run.id, seq, tool_name) : storedJson<Entry>(body))
     }
     const last = rows.at(-1)
     if (last === undefined || rows.length < PAGE) return { entries: entries.reverse(), bytes, cut_at: null }

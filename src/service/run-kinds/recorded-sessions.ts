@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { limits } from '../../contract/limits.ts'
 import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
@@ -119,7 +120,7 @@ async function record(ctx: Context, session_id: string, report: (tx: Db, recordi
       run = (await lockRun(tx, ctx.organization_id, run.id)) ?? run
     }
     const state = await getRecording(tx, ctx.organization_id, run.id)
-    await report(tx, { run, calls: JSON.parse(state?.open_calls ?? '[]') as OpenCall[], answer: state?.answer ?? '' })
+    await report(tx, { run, calls: storedJson<OpenCall[]>(state?.open_calls ?? '[]'), answer: state?.answer ?? '' })
     await notifyRun(tx, ctx.organization_id, run.id)
     return shown(ctx, session_id, run.id)
   })

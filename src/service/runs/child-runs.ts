@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
@@ -50,7 +51,7 @@ export async function startChildRun(services: Services, parent: Parent, call_id:
       return acceptRun(tx, inner, { ...request, budget }, plan, by_agent)
     }),
   )
-  return started instanceof Replay ? (JSON.parse(started.text) as AgentRun) : started
+  return started instanceof Replay ? storedJson<AgentRun>(started.text) : started
 }
 
 /** Returns the runs that the agent of this run has started. */

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
@@ -33,7 +34,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
     async now(): Promise<string | null> {
       const last = await lastRecord(db, organization_id, run_id)
       if (last?.kind !== 'tool_started') return null
-      const { call } = JSON.parse(last.body) as { call: { id: string; name: string; input: unknown } }
+      const { call } = storedJson<{ call: { id: string; name: string; input: unknown } }>(last.body)
       const data = { call_id: call.id, tool_name: call.name, tool_input: call.input ?? {}, started_at: last.created_at.toISOString() }
       return frame('tool', JSON.stringify(data))
     },
@@ -64,7 +65,7 @@ export function organizationSource(db: Db, base_url: string, organization_id: nu
   }
 }
 
-const deletedRun = (event: { body: string }) => (JSON.parse(event.body) as { agent_run_id: number }).agent_run_id
+const deletedRun = (event: { body: string }) => storedJson<{ agent_run_id: number }>(event.body).agent_run_id
 
 /** Returns the position of a reader that wants only new events of an organization. */
 export const eventsSoFar = (db: Db, organization_id: number): Promise<number> => lastEventSeq(db, organization_id)

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
@@ -33,12 +34,12 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
 
 /** `restored`: all entries about restored workspaces. `until`: the position at which the next owner continued. */
 function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow, restored: EntryRow[], until = Number.POSITIVE_INFINITY): Recovery {
-  const { cause, since, model_call_reissued, interrupted } = JSON.parse(body) as {
+  const { cause, since, model_call_reissued, interrupted } = storedJson<{
     cause: 'lease_lost' | 'handed_over'
     since: string
     model_call_reissued: boolean
     interrupted: { call_id: string; tool_name: string }[]
-  }
+  }>(body)
   const recovered_at = created_at.toISOString()
   const entry = restored.findLast(row => row.seq > seq && row.seq <= until)
   const workspace = entry === undefined ? null : workspaceOf(entry)
@@ -46,7 +47,7 @@ function recoveryOf({ turn, epoch, seq, created_at, body }: JournalRow, restored
 }
 
 function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
-  const { tool_output } = JSON.parse(body) as { tool_output: NonNullable<Recovery['workspace']> }
+  const { tool_output } = storedJson<{ tool_output: NonNullable<Recovery['workspace']> }>(body)
   const { how, seq, commit, tree, matches, up_to_date } = tool_output
   return { how, seq, commit, tree, matches, up_to_date }
 }
@@ -54,9 +55,9 @@ function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
   const position = { turn, epoch, seq, at: created_at.toISOString() }
   if (kind === 'model_started' || kind === 'compacted') return { ...position, kind }
-  if (kind === 'model_failed') return { ...position, kind, code: (JSON.parse(body) as { code: string }).code }
+  if (kind === 'model_failed') return { ...position, kind, code: storedJson<{ code: string }>(body).code }
   if (kind === 'model_answered')
-    return { ...position, kind, calls: (JSON.parse(body) as { tool_calls: { id: string; name: string }[] }).tool_calls }
+    return { ...position, kind, calls: storedJson<{ tool_calls: { id: string; name: string }[] }>(body).tool_calls }
   if (kind === 'tool_started') return { ...position, kind, call_id: key ?? '' }
   if (kind === 'tool_finished') return { ...position, kind, call_id: key ?? '', status: statusOf(body) }
   return { ...position, kind: 'other' }
@@ -65,5 +66,5 @@ function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRo
 /** Returns the status of the tool call that was reported to the model. */
 function statusOf(body: string): string {
   type Finished = { message: { content: { output?: { value?: { status?: string } } }[] } }
-  return (JSON.parse(body) as Finished).message.content[0]?.output?.value?.status ?? 'ok'
+  return storedJson<Finished>(body).message.content[0]?.output?.value?.status ?? 'ok'
 }

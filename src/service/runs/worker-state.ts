@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { SandboxLimitMechanisms } from '../../contract/service.ts'
 import type { Db } from '../../store/database.ts'
 import { listWorkers } from '../../store/leases/workers.ts'
@@ -28,7 +29,7 @@ export async function workerState(db: Db): Promise<WorkerState> {
   const workers = (await listWorkers(db, SILENCE_SECONDS)).filter(worker => worker.concurrency > 0)
   const able = workers.filter(worker => worker.blocked_reason === null)
   const report = able[0]?.sandbox_limits
-  const { large_repositories = null, ...held_by } = typeof report === 'string' ? (JSON.parse(report) as SandboxReport) : {}
+  const { large_repositories = null, ...held_by } = typeof report === 'string' ? storedJson<SandboxReport>(report) : {}
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
   return {
     sandbox: able[0]?.sandbox ?? null,

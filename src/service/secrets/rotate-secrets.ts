@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { forgeSealContext } from '../../core/forges/forge-secrets.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import type { SealContext, Sealed, Sealer } from '../../core/secrets/sealing.ts'
@@ -70,7 +71,7 @@ export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
     row => row.id,
     async row => {
       let values = 0
-      const targets = (JSON.parse(row.webhooks) as StoredTarget[]).map(target => {
+      const targets = storedJson<StoredTarget[]>(row.webhooks).map(target => {
         if (target.key_id === undefined || target.sealed === undefined || target.key_id === sealer.key_id) return target
         const from = { key_id: target.key_id, sealed: Buffer.from(target.sealed, 'base64') }
         const next = reseal(runTargetContext(row.organization_id, target.url), from)

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { Db } from '../database.ts'
 
 type Evaluation = { turn: number; head_sha: string; summary: string; because: string | null }
@@ -147,5 +148,5 @@ export async function findLatestEvaluation(db: Db, organization_id: number, run_
     text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0] && { turn: rows[0].turn, ...(JSON.parse(rows[0].body) as Omit<Evaluation, 'turn'>) }
+  return rows[0] && { turn: rows[0].turn, ...storedJson<Omit<Evaluation, 'turn'>>(rows[0].body) }
 }

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { type Db, only } from '../database.ts'
@@ -29,7 +30,7 @@ export type SandboxRow = {
   ended_at: Date | null
 }
 type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
-const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: JSON.parse(row.limits) as Limits })
+const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: storedJson<Limits>(row.limits)})
 
 export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
 type Owned = { organization_id: number; run_id: number; epoch: number }

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { actionTool, type ServiceTool } from '../../contract/runs/action-tools.ts'
 import { FOLDER_FILES } from '../../core/repositories/instruction-files.ts'
 import { leftOutText } from '../../core/repositories/left-out.ts'
@@ -33,7 +34,7 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
 async function showText(writer: RunWriter, tool_name: ServiceTool, content: string | null): Promise<void> {
   if (content === null) return
   const last = await lastShown(writer, tool_name)
-  const shown = last === undefined ? null : (JSON.parse(last.body) as { tool_output: { content?: string } | null }).tool_output
+  const shown = last === undefined ? null : storedJson<{ tool_output: { content?: string } | null }>(last.body).tool_output
   if (shown?.content === content) return
   await writer.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
 }

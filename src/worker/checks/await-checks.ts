@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { JournalRecord, TurnEnding } from '../../agent/conversation.ts'
 import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-permissions.ts'
 import { type Failing, nextRound } from '../../core/pull-requests/check-rounds.ts'
@@ -124,7 +125,7 @@ async function unreadableOf({ deps, run, base }: Following): Promise<UnreadableC
 /** How long ago this turn pushed the commit, in ms; null: it did not. */
 async function pushedAgo({ deps, run }: Following, sha: string): Promise<number | null> {
   const pushes = await listPushes(deps.db, run.organization_id, run.id)
-  const push = pushes.findLast(({ turn, body }) => turn === run.turn && (JSON.parse(body) as { sha: string }).sha === sha)
+  const push = pushes.findLast(({ turn, body }) => turn === run.turn && storedJson<{ sha: string }>(body).sha === sha)
   return push?.age_ms ?? null
 }
 

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { basename, join } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { orAborted } from '../../core/abort.ts'
@@ -179,7 +180,7 @@ export class Environments implements AsyncDisposable {
     if (digest === row.digest) {
       const used = await countEnvironmentUse(db, run.organization_id, row.id)
       if (used === undefined) return null
-      return { template, made_at_sha: row.base_sha, left_out: JSON.parse(row.left_out) as string[], failures: [], made: false, row: used }
+      return { template, made_at_sha: row.base_sha, left_out: storedJson<string[]>(row.left_out), failures: [], made: false, row: used }
     }
     // One that is being created has no files under its name yet.
     if (digest === null && Date.now() - row.made_at.getTime() < CREATION_MS) return null

@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json.ts'
 import { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -22,16 +23,7 @@ export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup
 /** Returns what a result, as JSON text, has verified. What was verified with other commands than those that run now proves nothing. */
 export function verifiedIn(found: string | undefined, setup: Pick<Setup, 'commands'> | null): string[] {
   if (found === undefined || setup === null) return []
-  const { success, data } = FoundSetupCommands.safeParse(parsedJson(found))
+  const { success, data } = FoundSetupCommands.safeParse(parseJson(found))
   if (!success || !data.verified || JSON.stringify(data.commands) !== JSON.stringify(setup.commands)) return []
   return [...new Set(data.evidence.flatMap(({ what, ok, command }) => (what === 'proof' && ok ? [command] : [])))]
-}
-
-/** Null: the result is no JSON, so it verifies nothing. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
@@ -72,5 +73,5 @@ export async function leaveOut(
 /** Returns the paths that an earlier setup of the run left out. */
 export async function leftOutBySetup({ db }: DatabaseDeps, run: RunRow): Promise<string[]> {
   const body = await lastSetUp(db, run.organization_id, run.id)
-  return body === undefined ? [] : (JSON.parse(body) as { left_out: string[] }).left_out
+  return body === undefined ? [] : storedJson<{ left_out: string[] }>(body).left_out
 }

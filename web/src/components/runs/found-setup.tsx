@@ -11,12 +11,20 @@ import { useRepositoryReason } from '../permission.ts'
 export function foundSetupOf({ source_type, result }: AgentRun): FoundSetupCommands | null {
   if (source_type !== 'SETUP_COMMANDS' || result === '') return null
   try {
-    const found = JSON.parse(result) as FoundSetupCommands
-    return Array.isArray(found.commands) && typeof found.detail === 'string' ? found : null
+    const found: unknown = JSON.parse(result)
+    return isFoundSetup(found) ? found : null
   } catch {
     return null
   }
 }
+
+const isFoundSetup = (value: unknown): value is FoundSetupCommands =>
+  typeof value === 'object' &&
+  value !== null &&
+  'commands' in value &&
+  Array.isArray(value.commands) &&
+  'detail' in value &&
+  typeof value.detail === 'string'
 
 /** The proposed commands, how they were verified, and a button that saves them if the repository has none. */
 export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {

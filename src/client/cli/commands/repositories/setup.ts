@@ -1,3 +1,4 @@
+import { parseJson } from '../../../../core/json.ts'
 import type { Answer } from '../../../sdk/operations.ts'
 import { command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
@@ -82,10 +83,12 @@ async function foundBy(client: Client, id: number, signal: AbortSignal): Promise
   return { repo_id, commands: commandsOf(result) }
 }
 
-/** The service says what the result of such a run is. */
+/** Returns the commands of the result of such a run, which is JSON with the fields of FoundSetupCommands. */
 function commandsOf(result: string): string[] {
-  const { commands } = JSON.parse(result) as { commands: string[] }
-  return commands
+  const found = parseJson(result)
+  const commands = typeof found === 'object' && found !== null && 'commands' in found ? found.commands : undefined
+  if (Array.isArray(commands) && commands.every(command => typeof command === 'string')) return commands
+  throw new UsageError('the result of this run has no commands: is this client older than the service?')
 }
 
 function nameAndValue(text: string): [string, string] {

@@ -1,0 +1,14 @@
+/** Returns the value of a JSON text from outside, for a schema to parse; undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns the value of a JSON text that this service wrote itself, or ships: a row, a sealed value, a file of its data folder or of a package.
+ * Its shape is trusted. Throws SyntaxError.
+ */
+export const storedJson = <T>(text: string): T => JSON.parse(text) as T
