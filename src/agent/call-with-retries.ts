@@ -8,7 +8,7 @@ export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: n
 /** One attempt, which is recorded already, with its reservation. */
 export type Attempt = { request: ModelRequest; reservation: Reservation }
 
-export type CallHooks = {
+type CallHooks = {
   /** Called first after every failure, including an abort. `charge`: its cost; null when it cost nothing. */
   failed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
   /** Records the next attempt, or returns a limit that forbids it. */

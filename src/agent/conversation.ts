@@ -174,7 +174,7 @@ export function toolMessage(call: { id: string; name: string }, output: Record<s
   }
 }
 
-export type Prompt = { text: string; images: string[]; from_person: boolean }
+type Prompt = { text: string; images: string[]; from_person: boolean }
 
 /** A message of a person. Only such a one may carry a playbook: text that came by a webhook never has the mark. */
 export function promptMessage({ text, images, from_person }: Prompt): ModelMessage {

@@ -17,7 +17,7 @@ export type FolderInstructions = { folders: ReadonlyMap<string, string[]>; read(
 const MAX_FOLDERS = 20
 
 /** What a result brings besides: files with instructions, the nearest last. It is a part of the output, and so of the journal. */
-export type Delivered = { instructions: InstructionText[] }
+type Delivered = { instructions: InstructionText[] }
 
 type Input = { folder_instructions: FolderInstructions; redactor: BackgroundRedactor }
 

@@ -15,7 +15,7 @@ export const Header = z.object({
 })
 export type Header = z.output<typeof Header>
 
-export type BackupFacts = { tables: number; rows: number; bytes: number; sha256: string }
+type BackupFacts = { tables: number; rows: number; bytes: number; sha256: string }
 
 /**
  * Writes the whole database as of one moment, while it is in use: one snapshot for all tables, and no lock that blocks other statements.

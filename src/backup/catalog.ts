@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 export type Table = { name: string; columns: string[] }
-export type Sequence = { name: string; last_value: string }
+type Sequence = { name: string; last_value: string }
 /** `name` of the table, and the constraint as PostgreSQL writes it. */
 export type ForeignKey = { table: string; name: string; definition: string }
 

@@ -1,8 +1,8 @@
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { listMigrations, migrate } from '../store/migrate.ts'
 import { z } from 'zod'
+import { listMigrations, migrate } from '../store/migrate.ts'
 import { Header } from './backup.ts'
 import { type ForeignKey, listForeignKeys } from './catalog.ts'
 import { quotedName, withClient } from './client.ts'
@@ -14,7 +14,7 @@ const UNREADABLE = 'this file is not a backup that this version can read'
 
 const TableHead = z.object({ name: z.string(), columns: z.array(z.string()) })
 
-export type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
+type RestoreFacts = { taken_at: string; version: string; tables: number; rows: number }
 
 /**
  * Fills an empty database with a backup, all of it or nothing, in the schema that it was taken from; the next start migrates it. Leases of

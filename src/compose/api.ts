@@ -115,7 +115,10 @@ async function watchReadiness({ db, version }: Parts) {
     await db.ping().catch(() => {
       throw new ServiceError('unavailable', 'The database does not respond.', { headers: { 'retry-after': '2' } })
     })
-    await settledWithin(refresh().catch(() => {}), REFRESH_TIMEOUT_MS)
+    await settledWithin(
+      refresh().catch(() => {}),
+      REFRESH_TIMEOUT_MS,
+    )
     const { sandbox, sandbox_limits, large_repositories, blocked, count, able, slots, busy } = known
     return {
       status: 'ready' as const,

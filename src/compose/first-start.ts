@@ -8,7 +8,7 @@ import { firstStart, type Started } from '../service/access/first-start.ts'
 import type { Parts } from './parts.ts'
 
 /** `missing_repository`: where the operator's local repository should be, when nothing is there. */
-export type FirstStart = { started: Started; missing_repository: string | null }
+type FirstStart = { started: Started; missing_repository: string | null }
 
 /** Makes what an empty database lacks: organization, administrator, token, repository. */
 export async function prepareFirstStart({ config, data, db, git, log }: Parts): Promise<FirstStart> {

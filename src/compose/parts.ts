@@ -45,4 +45,4 @@ export type Parts = ServiceInput & {
   sealer: Sealer
   forges: Forges
 }
-export type CommitAuthor = { name: string; email: string; trailer: string }
+type CommitAuthor = { name: string; email: string; trailer: string }

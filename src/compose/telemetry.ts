@@ -14,7 +14,7 @@ import type { ServiceInput } from './parts.ts'
 
 const TRACES_PATH = '/v1/traces'
 
-export type Observing = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
+type Observing = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
 
 /** Counts from the start on; traces where OpenTelemetry's variables say where to, and does not load its SDK otherwise. Disposing it sends the last spans. */
 export async function startTelemetry(input: ServiceInput): Promise<Observing> {
@@ -60,7 +60,7 @@ function tracesUrl(config: Config): string | null {
 }
 
 /** The sources of the metrics of one process, besides its counters. */
-export type Observed = {
+type Observed = {
   db: Database
   instruments: Instruments
   streams: () => number

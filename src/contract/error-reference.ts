@@ -9,14 +9,14 @@ type Retry = 'never' | 'after_fix' | 'later'
 type Explanation = { cause: string; fix: string; retry: Retry }
 
 /** Whether the same request can succeed later. */
-export const retryAdvice: Record<Retry, string> = {
+const retryAdvice: Record<Retry, string> = {
   never: 'No. Change the request first.',
   after_fix: 'Only after the cause is removed.',
   later: 'Yes. Wait as long as `Retry-After` says, or use exponential backoff when it is absent.',
 }
 
 /** What each code means to a client, and what to do. Backquotes mark code; the page and docs/reference/errors.md are generated from this. */
-export const errorReference = {
+const errorReference = {
   invalid_request: {
     cause:
       'The path, the query string, a header or the body does not have the documented form, or a value is out of its range. `errors` names every such field. Tokens of wire profile `codegen` get status 422 instead.',

@@ -6,7 +6,7 @@ import type { OpenSecret } from './secrets/run-secrets.ts'
 import type { Sealer } from './secrets/sealing.ts'
 
 /** All environment variables of a sandbox come from this file: the base list, the secrets of a run and the variables of its proxy. */
-export const base_environment: Record<string, string> = {
+const base_environment: Record<string, string> = {
   // The folder that the agent can write is last, so that it cannot shadow a program of the system.
   PATH: '/opt/node/bin:/usr/local/bin:/usr/bin:/bin:/home/agent/.local/bin',
   HOME: '/home/agent',

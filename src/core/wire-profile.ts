@@ -17,7 +17,7 @@ export const codegenStatuses = [
   'OUT_OF_TOKENS',
   'ERROR',
 ] as const
-export type CodegenStatus = (typeof codegenStatuses)[number]
+type CodegenStatus = (typeof codegenStatuses)[number]
 /** Names of the public API that no run of this service has: filtering by them returns nothing. */
 const unused = ['EVALUATION', 'FAILED', 'PENDING']
 

@@ -6,7 +6,7 @@ import { isRegistry } from './presets.ts'
 import type { Allowed, ProxyConfiguration, Reason } from './proxy-configuration.ts'
 import { findRule } from './rules.ts'
 
-export type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
+type Decision = { ok: true; to: Allowed } | { ok: false; status: 403 | 502; reason: Reason | null; why: string }
 
 const refused = (reason: Reason, why: string): Decision => ({ ok: false, status: 403, reason, why })
 

@@ -4,7 +4,7 @@ import { authorityText, parseAuthority } from './authority.ts'
 import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
 
 /** The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides about them. */
-export type Fetch = (
+type Fetch = (
   url: string,
   init?: { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal },
 ) => Promise<Response>

@@ -3,8 +3,8 @@ import type { Mirror } from '../core/network/package-mirrors.ts'
 
 /** `private_address`: set by the operator, so the host may be in a private network. */
 export type Rule = EgressRule & { private_address?: true }
-export type Requested = { host: string; port: number; method: string }
-export type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
+type Requested = { host: string; port: number; method: string }
+type Match = { rule: Rule } | { reason: 'not_allowed' | 'method' }
 
 /** Every name and address, on every port; private addresses stay closed. A client cannot set it. */
 export const EVERY_HOST: Rule = { host: '*' }

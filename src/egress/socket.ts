@@ -11,7 +11,7 @@ const name = 'egress.sock'
 /** The kernel's limit for a socket path, without its terminating zero. */
 const max_socket_path_bytes = 107
 
-export type ListeningSocket = { path: string; remove(): void }
+type ListeningSocket = { path: string; remove(): void }
 
 /**
  * Lets `server` listen on a socket in a new folder below `parent`, or below the temporary folder when that path would be too long. `group`:

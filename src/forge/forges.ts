@@ -17,7 +17,7 @@ export type OnForge = { connection_id: number; login: string | null; forge: Remo
 type Repository = { organization_id: number; url: string; kind: 'https' | 'http' | 'ssh' | 'local' }
 
 /** The address of a forge and the credentials for it. */
-export type ForgeTarget = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
+type ForgeTarget = { kind: 'github'; url: string; credentials: GitHubCredentials } | { kind: 'gitea'; url: string; token: string }
 
 /** The forges of all organizations, by their connections. */
 export type Forges = {

@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint }
+type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint }
 
 /**
  * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is read, in the order of

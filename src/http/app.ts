@@ -25,7 +25,7 @@ import { type EdgeOptions, secureEdge } from './security-headers.ts'
 import { createServer, request_timeouts } from './server.ts'
 import { watchUnused } from './unused-connections.ts'
 
-export type AppOptions = EdgeOptions & {
+type AppOptions = EdgeOptions & {
   services: Services
   feeds: Feeds
   readiness: () => Promise<z.infer<typeof Readiness>>
@@ -40,7 +40,7 @@ export type AppOptions = EdgeOptions & {
   log: Log
 }
 
-export type HttpApp = {
+type HttpApp = {
   app: FastifyInstance
   /** From now on responses announce that their connection ends, so that clients reconnect to another process. */
   drain(): void

@@ -4,7 +4,7 @@ import { invalid } from '../core/service-error.ts'
 import type { Feed, Reader } from '../live/feed.ts'
 
 /** `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then read nothing. */
-export type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
+type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
 const default_bounds: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
 
 /**

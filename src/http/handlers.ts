@@ -96,7 +96,7 @@ export type OpenContext = Services & { readiness: () => Promise<z.infer<typeof R
 type Open<N extends EndpointName> = (services: OpenContext, input: HandlerInput<Endpoints[N]>) => Result<N>
 
 /** Endpoints that are not plain request and response: streams, cookies and the document have files of their own. */
-export type Special =
+type Special =
   | 'streamAgentRunEvents'
   | 'streamOrganizationEvents'
   | 'createSession'
@@ -121,7 +121,7 @@ type ActorName =
   | 'revokeOAuthToken'
   | 'generateSlackToken'
 
-export type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: ByOrganization<N> } & {
+type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: ByOrganization<N> } & {
   [N in ActorName]: ByActor<N>
 } & {
   [N in OpenName]: Open<N>

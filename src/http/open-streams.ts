@@ -6,7 +6,7 @@ import type { Context, Services } from '../service/context.ts'
 const POLL_INTERVAL_MS = 1_000
 
 /** An open stream: its reader, and how to end it. */
-export type OpenStream = StreamHolder & { end: () => void }
+type OpenStream = StreamHolder & { end: () => void }
 
 /** Every open stream of this process, so that a shutdown can end them, and a revocation those of its token. */
 export type OpenStreams = Set<OpenStream>

@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 /** The caller, once known. */
-export type Caller = { organization_id: number | null; token_id: number | null }
+type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
   (Object.entries({ ...endpoints, ...gitOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>

@@ -82,7 +82,7 @@ const EXISTENCE_CHECK =
   /^(?:cat|grep|egrep|fgrep|rg|ag|sed|awk|head|tail|less|more|ls|find|which|type|command|stat|file|wc|test|\[|diff|cmp|pgrep|ps|env|printenv|pwd|echo|printf|git\s+(?:log|show|diff|grep|status|blame|ls-files|cat-file|rev-parse))(?=\s|$)/
 
 /** Returns the commands of a line without their surroundings: directory changes, variables, redirections. */
-export function parts(command: string): string[] {
+function parts(command: string): string[] {
   return command
     .split(/\n|&&|\|\||;/)
     .map(part =>

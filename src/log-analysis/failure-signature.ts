@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts'
 const CHARACTERS = 300
 
 /** Removes what differs between runs with the same failure: times, ids, addresses, numbers and folders. */
-export function normalized(text: string): string {
+function normalized(text: string): string {
   return text
     .slice(0, 1_000)
     .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?/g, '<time>')

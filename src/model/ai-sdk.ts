@@ -13,7 +13,7 @@ import type { Model, ModelAnswer, ModelError, ModelRequest, ModelUsage } from '.
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
 
-export type AiSdkModel = {
+type AiSdkModel = {
   /** `provider/model`. */
   id: string
   described: DescribedModel

@@ -21,7 +21,7 @@ type Words = Extract<Part, { type: 'text' | 'reasoning' }>
 type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart, { type: 'text-end' }>['providerMetadata'] }
 type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
 
-export type Delta = { kind: 'text' | 'reasoning'; text: string }
+type Delta = { kind: 'text' | 'reasoning'; text: string }
 export type ReadAnswer = Omit<ModelAnswer, 'usage'> & { usage: LanguageModelUsage }
 
 type Reading = {

@@ -4,7 +4,7 @@ import type { ModelError, ModelRequest } from './port.ts'
 
 /** What refusals taught about the models of a service, by id, until it ends. */
 export type LearnedModels = Map<string, Learned>
-export type Learned = { context_tokens: number | null; max_output_tokens: number | null; refused_efforts: ReadonlySet<ReasoningEffort> }
+type Learned = { context_tokens: number | null; max_output_tokens: number | null; refused_efforts: ReadonlySet<ReasoningEffort> }
 
 /** A smaller window or response cannot be worked with: nothing is learned from it. */
 const MIN_CONTEXT = 4_000

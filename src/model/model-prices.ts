@@ -1,13 +1,13 @@
 /** US dollars for a million tokens, as decimal text. `cache_write` is what a token costs that is read and put into the provider's cache. */
-export type Rate = { input: string; cached: string; cache_write: string; output: string }
+type Rate = { input: string; cached: string; cache_write: string; output: string }
 
 /** `long` holds for the whole call when its prompt has more than `over_tokens`. */
-export type Price = Rate & { long?: Rate & { over_tokens: number } }
+type Price = Rate & { long?: Rate & { over_tokens: number } }
 
 /** What a model costs. `later`: an announced change, from that day on (UTC). */
 export type Pricing = { price: Price; later?: { from: string; price: Price } }
 
-export type KnownModel = Pricing & {
+type KnownModel = Pricing & {
   /** `provider/model`. */
   id: string
   label: string

@@ -5,7 +5,7 @@ import type { ModelMessage } from './port.ts'
 import { failed, type Unit } from './scripted-steps.ts'
 
 /** The next unit of a script. `repeat`: it was started and took no effect; `inspect`: its outcome is unknown, so its file is read first. */
-export type Position = { at: number; how: 'next' | 'repeat' | 'inspect' }
+type Position = { at: number; how: 'next' | 'repeat' | 'inspect' }
 
 /**
  * Returns the position of a script after the answers in `since`. A step whose worker died was closed as interrupted (specification.md#journal): an

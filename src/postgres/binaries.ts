@@ -1,4 +1,3 @@
-import { storedJson } from '../core/json.ts'
 import {
   chmodSync,
   copyFileSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
+import { storedJson } from '../core/json.ts'
 
 /** PostgreSQL's programs, ready to run. `major` is the version a cluster must have been made with. */
 export type PostgresBinaries = { folder: string; postgres: string; initdb: string; major: string }

@@ -14,7 +14,7 @@ import { clearDeadServer, findOrphan, stopServer } from './leftover.ts'
 import { type Server, startServer } from './server.ts'
 import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
 
-export type EmbeddedPostgresOptions = {
+type EmbeddedPostgresOptions = {
   /**
    * Absolute path of a folder that is PostgreSQL's alone, made when missing, ours: `pg-<version>`, `postgres.log` and who may connect.
    * `cluster` and `run` in it are the user's.

@@ -5,7 +5,7 @@ import type { Server } from './server.ts'
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 
-export type KeptServer = {
+type KeptServer = {
   /** Process id of the current or last server. */
   readonly pid: number
   /** Stops it without a restart; safe to call twice. */

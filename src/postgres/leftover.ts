@@ -4,7 +4,7 @@ import { isAlive, processExecutable, processIds, signalProcess, waitUntil } from
 import { removeTemporarySocketFolder } from './socket-folder.ts'
 
 /** What postmaster.pid says; `status` is 'starting', 'stopping' or 'ready'. */
-export type PostmasterPid = { pid: number; socket_folder: string; status: string }
+type PostmasterPid = { pid: number; socket_folder: string; status: string }
 
 /** The running or dead server that last wrote postmaster.pid; null when there is no such file or it is not complete yet. */
 export function readPostmasterPid(cluster: string): PostmasterPid | null {

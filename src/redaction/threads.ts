@@ -7,12 +7,12 @@ export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 export type Request = { redactor: number; values: readonly KnownValue[] | null; forget: number | null; method: Method; args: unknown[] }
 /** `met`: the names of known values that were found. `same`: the result is the first argument. */
 export type Answer = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
-export type Done = Extract<Answer, { ok: true }>
+type Done = Extract<Answer, { ok: true }>
 
 /** The owner of the values; its requests are processed one after the other, so that one run cannot occupy all threads. */
 export type Owner = { values: readonly KnownValue[] }
 
-export type ThreadSettings = {
+type ThreadSettings = {
   max_threads: number
   /** A request that takes longer has hung: its thread is terminated. */
   timeout_ms: number

@@ -18,31 +18,27 @@ import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/log-page-cache.ts'
 
 /** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
-export type BaseResolver = (
+type BaseResolver = (
   repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,
 ) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
 
 /** Reads the address of a repository, as far as it may be registered. `reason` is for the caller. */
-export type RepositoryReader = (
+type RepositoryReader = (
   url: string,
 ) => Promise<{ ok: true; kind: RepositoryKind; url: string; name: string; full_name: string } | { ok: false; reason: string }>
 
 /** Lists path and object name of the files that decide what setup commands prepare at a commit; null: this process has no mirror with them. */
-export type ManifestLister = (
-  repository_id: number,
-  sha: string,
-  commands: readonly string[],
-) => Promise<[path: string, object: string][] | null>
+type ManifestLister = (repository_id: number, sha: string, commands: readonly string[]) => Promise<[path: string, object: string][] | null>
 
 /** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null: they are not available any more. */
-export type TreeReader = (
+type TreeReader = (
   run: { organization_id: number; id: number; repository_id: number | null },
   between: { packs: number; from: string; to: string },
 ) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
 
 /** Sends a message now and returns its outcome; never rejects. Private addresses are refused unless the operator allows them. */
-export type WebhookPoster = (
+type WebhookPoster = (
   organization_id: number,
   to: { url: string; headers: Record<string, string>; body: string },
 ) => Promise<AttemptOutcome>

@@ -25,7 +25,7 @@ export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, 
 export type Suggested = { id: 'model'; why: string; plan: Plan }
 
 export type Evidence = { seq: number; what: 'command' | 'repair' | 'proof'; ok: boolean; command: string; from: string; text: string }
-export type Timing = { command: string; ms: number }
+type Timing = { command: string; ms: number }
 export type Found = {
   plan: Plan
   verified: boolean

@@ -2,7 +2,7 @@ import { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Db } from './database.ts'
 import { parseColumn } from './json-column.ts'
 
-export type ChangeRow = {
+type ChangeRow = {
   base_sha: string
   head_sha: string
   files_changed: number

@@ -6,7 +6,7 @@ const QUIET_MS = 500
 const PING_TIMEOUT_MS = 1_000
 
 /** The server is silent: it accepts requests and responds to none, on any connection. */
-export class SilentError extends Error {
+class SilentError extends Error {
   override name = 'SilentError'
   constructor() {
     super('Connection terminated: the database does not respond')

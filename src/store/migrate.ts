@@ -56,7 +56,7 @@ export async function requireMigrated(connection_string: string, folder = own_fo
 }
 
 /** `only`: selects the migrations to apply, for an older schema. */
-export type MigrateOptions = { folder?: URL; only?: (name: string) => boolean }
+type MigrateOptions = { folder?: URL; only?: (name: string) => boolean }
 
 /**
  * Migrates the database to the newest schema, forward only. Safe when several processes start at once (the first one migrates, the others wait

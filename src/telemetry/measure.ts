@@ -3,7 +3,7 @@ import { settledWithin } from '../core/timeout.ts'
 import type { Instruments } from './instruments.ts'
 
 /** Values that are read when metrics are requested. */
-export type Sources = {
+type Sources = {
   /** Rejects when the database is away. */
   runs: () => Promise<{ by_status: Partial<Record<RunStatus, number>>; claimable: number; oldest_seconds: number }>
   workers: () => Promise<{ count: number; able: number; slots: number; busy: number }>

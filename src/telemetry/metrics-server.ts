@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics } from '@prometheus-io/client'
 import type { Instruments } from './instruments.ts'
 
-export type MetricsServer = AsyncDisposable & { url: string }
+type MetricsServer = AsyncDisposable & { url: string }
 
-export type MetricsOptions = {
+type MetricsOptions = {
   host: string
   /** 0 takes a free one. */
   port: number

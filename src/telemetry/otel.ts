@@ -75,7 +75,10 @@ export function startOtel(options: OtelOptions): Tracer & AsyncDisposable {
       }
     },
     async [Symbol.asyncDispose]() {
-      await settledWithin(provider.shutdown().catch(() => {}), SHUTDOWN_TIMEOUT_MS)
+      await settledWithin(
+        provider.shutdown().catch(() => {}),
+        SHUTDOWN_TIMEOUT_MS,
+      )
     },
   }
 }

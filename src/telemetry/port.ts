@@ -25,7 +25,7 @@ export type Telemetry = {
   errorUncaught(event: 'uncaughtException' | 'unhandledRejection'): void
 }
 
-export type RequestTelemetry = {
+type RequestTelemetry = {
   /** The trace and parent span of the work that this request starts; null without tracing. */
   readonly traceparent: string | null
   /** `status`: null when the client left before there was one. `operation`: of the contract, or another path. */
@@ -55,7 +55,7 @@ export type TurnFacts = {
 }
 
 /** Times are of the wall clock, in milliseconds. */
-export type Timed = { began_at: number; ended_at: number }
+type Timed = { began_at: number; ended_at: number }
 
 export type TurnTelemetry = {
   modelCalled(call: Timed & ModelCall): void

@@ -1,7 +1,7 @@
 export type Attributes = Record<string, string | number | boolean | string[]>
 
 /** `parent` is a traceparent. `began_at`: wall clock, in milliseconds; now when it is left out. */
-export type SpanFacts = {
+type SpanFacts = {
   name: string
   kind: 'internal' | 'server' | 'client'
   parent: string | null
@@ -9,7 +9,7 @@ export type SpanFacts = {
   began_at?: number
 }
 
-export type Span = {
+type Span = {
   /** Names this span to what runs below it, in this process or another. */
   readonly traceparent: string
   rename(name: string): void

@@ -4,7 +4,7 @@ import { publicSourceType } from '../core/wire-profile.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
 /** What an entry may say; what is left out is null on the wire (specification.md#logs). */
-export type EntryContent = {
+type EntryContent = {
   message_type: MessageType
   thought?: string | null
   tool_name?: string | null
@@ -84,7 +84,7 @@ export const userMessage = (message: {
   })
 }
 
-export type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<string, unknown>
+type ErrorDetails = { code: string; message: string; retryable: boolean; phase: string } & Record<string, unknown>
 
 export const errorEntry = (details: ErrorDetails, tool_name: string | null = null): NewEntry =>
   entry({ message_type: 'ERROR', tool_name, observation: details })

@@ -5,7 +5,7 @@ import { entry, errorEntry, userMessage } from './entry.ts'
 /** A tool call whose result has not been reported. `at`: when it was called, in milliseconds; null: not known. */
 export type OpenCall = { id: string; name: string; input: unknown; at: number | null }
 /** What one log of a session becomes. `prompt` and `answer`: the newest words of user and agent in it. */
-export type Recorded = { entries: NewEntry[]; calls: OpenCall[]; prompt: string | null; answer: string | null; model: string | null }
+type Recorded = { entries: NewEntry[]; calls: OpenCall[]; prompt: string | null; answer: string | null; model: string | null }
 
 const MAX_TEXT = 64 * 1024
 const MAX_INPUT = 16 * 1024

@@ -39,7 +39,7 @@ export type HostFolderDeps = {
   disk_reserve_bytes: number
 }
 
-export type EgressSettings = {
+type EgressSettings = {
   /** Holds the sockets of the proxies. */
   folder: string
   /** The proxy for all requests except those to mirrors. */

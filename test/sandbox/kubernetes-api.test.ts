@@ -73,11 +73,16 @@ it('takes the token that the kubelet has put there since', async () => {
 
 it('reports which server does not respond, or that the token is rejected', async () => {
   await expect(
-    createApi({ ...server.access, server: new URL('https://127.0.0.1:1') }).call('GET', PODS, { schema: z.unknown(), signal: AbortSignal.timeout(500) }),
+    createApi({ ...server.access, server: new URL('https://127.0.0.1:1') }).call('GET', PODS, {
+      schema: z.unknown(),
+      signal: AbortSignal.timeout(500),
+    }),
   ).rejects.toThrow(/^the Kubernetes API does not answer: .*ECONNREFUSED/)
   const token_file = `${server.access.token_file}-other`
   writeFileSync(token_file, 'nobody')
-  await expect(createApi({ ...server.access, token_file }).call('GET', PODS, { schema: z.unknown(), signal: soon() })).rejects.toMatchObject({ status: 401 })
+  await expect(
+    createApi({ ...server.access, token_file }).call('GET', PODS, { schema: z.unknown(), signal: soon() }),
+  ).rejects.toMatchObject({ status: 401 })
   rmSync(token_file)
 })
 
@@ -111,8 +116,12 @@ it('has exactly the permissions in the cluster that the role in our manifests gr
   const signal = soon()
   await expect(api.call('GET', '/api/v1/namespaces/default/pods', { schema: z.unknown(), signal })).rejects.toMatchObject({ status: 403 })
   const policy = '/apis/networking.k8s.io/v1/namespaces/agentrun-sandboxes/networkpolicies'
-  await expect(api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { schema: z.unknown(), signal })).rejects.toMatchObject({ status: 403 })
-  expect(await api.call('GET', policy, { schema: z.unknown(), signal })).toMatchObject({ items: [{ metadata: { name: 'agentrun-sandboxes-closed' } }] })
+  await expect(api.call('DELETE', `${policy}/agentrun-sandboxes-closed`, { schema: z.unknown(), signal })).rejects.toMatchObject({
+    status: 403,
+  })
+  expect(await api.call('GET', policy, { schema: z.unknown(), signal })).toMatchObject({
+    items: [{ metadata: { name: 'agentrun-sandboxes-closed' } }],
+  })
 })
 
 /** What a follower reports about one pod, in order. */

@@ -4,15 +4,15 @@ import type { RunStatus } from '../../src/contract/runs/runs.ts'
 import { MessageTypes, RunStatuses } from './api/names.ts'
 
 /** The search parameters of each page. Invalid values are ignored, never an error. */
-export type SignInSearch = { next?: string }
-export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
+type SignInSearch = { next?: string }
+type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
 export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
-export type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
+type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
 
 type Raw = Record<string, unknown>
 const views: TraceView[] = ['log', 'answer', 'changes', 'config']

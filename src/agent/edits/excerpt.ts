@@ -1,7 +1,7 @@
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 
 /** Lines of a text, from 0; `end` is exclusive. */
-export type LineRange = { start: number; end: number }
+type LineRange = { start: number; end: number }
 
 const MAX_LINES_OF_RANGE = 16
 const MAX_LINES = 60

@@ -2,7 +2,7 @@ import { findSequence } from './find-sequence.ts'
 import { plainMarks } from './plain-marks.ts'
 
 /** Lines of a file that come closest to wanted ones. `first`: from 0. `at`: the first of the wanted lines that differs, and how. */
-export type Nearest = { first: number; count: number; at: number; difference: string }
+type Nearest = { first: number; count: number; at: number; difference: string }
 
 /** Lines of a file that are compared, and of those that are wanted. */
 const MAX_FILE_LINES = 500_000

@@ -6,7 +6,7 @@ export type FilePatch =
 
 /** `anchors`: lines of the file after which the hunk is, one after the other. `at_end`: it ends with the file. */
 export type Hunk = { line: number; anchors: string[]; lines: HunkLine[]; at_end: boolean }
-export type HunkLine = { sign: ' ' | '-' | '+'; text: string }
+type HunkLine = { sign: ' ' | '-' | '+'; text: string }
 
 /** The text is no patch; the message names the line of the patch. */
 export class PatchError extends Error {

@@ -9,7 +9,7 @@ import { readSettings, type Settings } from './settings.ts'
 
 const all_commands = command_groups.flatMap(({ commands }) => commands)
 
-export type World = {
+type World = {
   stdin: NodeJS.ReadStream
   stdout: Stream
   stderr: Stream

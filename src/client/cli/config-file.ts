@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 
 /** The stored tokens by service: a token is never sent to another service. */
-export type ConfigFile = { default_url: string | null; services: Record<string, { token: string; organization_id: number | null }> }
+type ConfigFile = { default_url: string | null; services: Record<string, { token: string; organization_id: number | null }> }
 
 type Env = Record<string, string | undefined>
 

@@ -12,7 +12,7 @@ const styles: Record<string, Style> = {
   starting: 'cyan',
 }
 
-export const statusStyle = (status: string): Style => styles[status.toLowerCase()] ?? 'dim'
+const statusStyle = (status: string): Style => styles[status.toLowerCase()] ?? 'dim'
 
 /** The status with what is known of why: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
 export function statusText(run: AgentRun): string {

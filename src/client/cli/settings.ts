@@ -1,9 +1,9 @@
 import { configPath, readConfigFile } from './config-file.ts'
 import { UsageError } from './exit.ts'
 
-export const default_url = 'http://127.0.0.1:4600'
+const default_url = 'http://127.0.0.1:4600'
 
-export type Source = 'flag' | 'environment' | 'config file' | 'default'
+type Source = 'flag' | 'environment' | 'config file' | 'default'
 export type Settings = {
   base_url: string
   url_from: Source

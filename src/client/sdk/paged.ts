@@ -1,7 +1,7 @@
 /** A page when it is awaited, every item when it is iterated over, page after page. */
 export type Paged<Page, Item> = PromiseLike<Page> & AsyncIterable<Item> & { pages(): AsyncIterable<Page> }
 
-export type PageSource<Page, Item, Position> = {
+type PageSource<Page, Item, Position> = {
   first: Position
   load(position: Position): Promise<Page>
   items(page: Page): Item[]

@@ -5,7 +5,7 @@ import { AgentRunError } from './error.ts'
 import { backOff } from './waiting.ts'
 
 /** One server-sent event. `seq` is its position in the stream; null for an ephemeral event, which is not stored. */
-export type StreamEvent = { seq: number | null; event: string; data: unknown }
+type StreamEvent = { seq: number | null; event: string; data: unknown }
 
 /** `error` is null when the service or a proxy closed the stream. */
 export type ConnectionState = { name: 'connecting' } | { name: 'live' } | { name: 'reconnecting'; attempt: number; error: unknown }

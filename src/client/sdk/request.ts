@@ -19,11 +19,10 @@ type Part<K extends string, T> = undefined extends T ? { [P in K]?: T } : Partia
 export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Part<'query', Query<N>> & Part<'body', Body<N>> & CallOptions
 
 /** The input may be left out when nothing of it is required. */
-export type InputArguments<N extends OperationName> =
-  Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
+type InputArguments<N extends OperationName> = Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
 
 /** Operations that answer JSON; the others are for `request`. */
-export type JsonName = { [N in OperationName]: [Answer<N>] extends [never] ? never : N }[OperationName]
+type JsonName = { [N in OperationName]: [Answer<N>] extends [never] ? never : N }[OperationName]
 
 export type Core = {
   /** Calls an operation of the table and answers its JSON. Rejects with AgentRunError. */
@@ -35,7 +34,7 @@ export type Core = {
 type Loose = CallOptions & { params?: Record<string, unknown>; query?: Record<string, unknown>; body?: unknown }
 
 /** Where bearer tokens come from. */
-export type Credentials = {
+type Credentials = {
   /** The token of the next request; undefined sends none. */
   token(): Promise<string | undefined>
   /** Discards a token that was refused with 401; the request is then repeated once with the next one. Without it a 401 is final. */

@@ -1,5 +1,5 @@
-import { AgentRunError, refusal } from './error.ts'
 import { pause } from '../../core/pause.ts'
+import { AgentRunError, refusal } from './error.ts'
 import { backOff, retryAfter } from './waiting.ts'
 
 export type Transport = {

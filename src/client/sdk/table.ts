@@ -4,7 +4,7 @@ import { MessageType } from '../../contract/runs/logs.ts'
 import { RunStatus } from '../../contract/runs/runs.ts'
 
 /** `keyed`: takes an `Idempotency-Key`. */
-export type Route = { method: Endpoint['method']; path: string; access: Endpoint['access']; keyed?: true }
+type Route = { method: Endpoint['method']; path: string; access: Endpoint['access']; keyed?: true }
 
 /**
  * What a client needs of the contract at run time. `scripts/build-client.ts` replaces this module by its values,

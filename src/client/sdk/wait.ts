@@ -1,8 +1,8 @@
+import { pause } from '../../core/pause.ts'
 import { AgentRunError } from './error.ts'
 import { followRun, isAtRest } from './follow.ts'
 import type { AgentRun } from './operations.ts'
 import type { Core } from './request.ts'
-import { pause } from '../../core/pause.ts'
 
 export type WaitOptions = {
   /** Rejects with code `timeout` when the run has not reached the state by then; the run continues. Default: no limit. */

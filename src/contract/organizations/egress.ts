@@ -8,7 +8,7 @@ export const egress_presets = [
 ] as const
 export type EgressPreset = (typeof egress_presets)[number]
 
-export const egress_methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'] as const
+const egress_methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'] as const
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 // The last label begins with a letter: some programs read a number there as an address.

@@ -24,7 +24,7 @@ const settings_example = {
   ...{ max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
 }
 
-export const Organization = z
+const Organization = z
   .object({
     id: z.int().describe('The organization'),
     name: z.string().describe('Name to show'),

@@ -6,7 +6,7 @@ import { text } from '../text.ts'
 
 const day = z.iso.date({ error: 'must be a day, for example 2026-11-20' })
 
-export const groupings = ['day', 'repo', 'user', 'model'] as const
+const groupings = ['day', 'repo', 'user', 'model'] as const
 
 export const UsageQuery = z.object({
   from: day.optional().describe("First day (UTC), default the month's first"),
@@ -50,7 +50,7 @@ const proposed = { success_rate: 0.9, pull_requests: 8, median_seconds_to_pull_r
 const zero = { completed: 9, failed: 1, cancelled: 0, input_tokens: 120_000, output_tokens: 9_000, cached_tokens: 80_000 }
 const example = { runs: 10, ...zero, cost_usd: '1.25', known_cost_usd: '1.25', active_seconds: 840.5, ...proposed }
 
-export const UsageItem = z
+const UsageItem = z
   .object({
     day: z.string().nullable().describe('The day, when grouped by day'),
     repo_id: z.int().nullable().describe('The repository, when grouped by repo; null: runs without one'),

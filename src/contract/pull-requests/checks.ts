@@ -36,9 +36,9 @@ export const CheckCommandsInput = z
   .meta({ id: 'CheckCommandsInput', examples: [{ checks: [{ name: 'test', command: 'npm test' }] }] })
 export type CheckCommandsInput = z.output<typeof CheckCommandsInput>
 
-export const checkSources = ['local', 'github', 'gitea'] as const
+const checkSources = ['local', 'github', 'gitea'] as const
 export type CheckSource = (typeof checkSources)[number]
-export const checkStatuses = ['queued', 'in_progress', 'completed'] as const
+const checkStatuses = ['queued', 'in_progress', 'completed'] as const
 export type CheckStatus = (typeof checkStatuses)[number]
 /** GitHub's terms. */
 export const checkConclusions = [

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** The result of setup commands on one machine, for the runs of a repository (specification.md#setup-and-analysis). */
-export const Environment = z
+const Environment = z
   .object({
     id: z.int().describe('The environment'),
     repo_id: z.int().describe('Its repository'),

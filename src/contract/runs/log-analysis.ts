@@ -35,7 +35,7 @@ export const LogFinding = z
   .meta({ id: 'LogFinding' })
 export type LogFinding = z.output<typeof LogFinding>
 
-export const AnalyzedAmount = z.object({
+const AnalyzedAmount = z.object({
   runs: z.int().describe('Runs'),
   entries: z.int().describe('Entries of their traces'),
   commands: z.int().describe('Commands among them'),

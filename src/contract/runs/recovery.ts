@@ -34,7 +34,7 @@ export const RecoveryStep = z
   .meta({ id: 'RecoveryStep' })
 export type RecoveryStep = z.infer<typeof RecoveryStep>
 
-export const RestoredWorkspace = z
+const RestoredWorkspace = z
   .object({
     how: z
       .enum(['adopted', 'restored', 'fresh'])
@@ -49,7 +49,7 @@ export const RestoredWorkspace = z
   })
   .meta({ id: 'RestoredWorkspace' })
 
-export const Recovery = z
+const Recovery = z
   .object({
     turn: z.int().describe('Turn in which it happened'),
     cause: z
@@ -68,7 +68,6 @@ export const Recovery = z
     workspace: RestoredWorkspace.nullable().describe('How the files were recovered; null until they are, or when there were none'),
   })
   .meta({ id: 'Recovery' })
-export type Recovery = z.infer<typeof Recovery>
 
 const step = { turn: 1, epoch: 1, started_at: '2026-11-20T10:30:01.000Z', ended_at: '2026-11-20T10:30:03.000Z' }
 

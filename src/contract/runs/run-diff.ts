@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimal } from '../decimal.ts'
 import { exampleRun } from './example-run.ts'
 
-export const ChangedFile = z
+const ChangedFile = z
   .object({
     path: z.string().describe('Path in the repository'),
     old_path: z.string().nullable().describe('Where it was before, when it was renamed or copied'),

@@ -40,9 +40,9 @@ export const RunPhase = z
 export type RunPhase = z.infer<typeof RunPhase>
 
 /** What a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
-export const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
+const waitingReasons = ['user_input', 'plan_approval', 'tool_approval', 'ci'] as const
 export type WaitingReason = (typeof waitingReasons)[number]
-export const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
+const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model', 'model_retry', 'tool', 'push'] as const
 export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
   id: 'WaitingOn',
   description:
@@ -93,7 +93,7 @@ export const RunPullRequest = z
   .meta({ id: 'RunPullRequest' })
 export type RunPullRequest = z.infer<typeof RunPullRequest>
 
-export const Usage = z
+const Usage = z
   .object({
     input_tokens: z.int().describe('Tokens sent to models'),
     output_tokens: z.int().describe('Tokens that models answered'),
@@ -107,7 +107,7 @@ export const Usage = z
   })
   .meta({ id: 'Usage' })
 
-export const Budget = z
+const Budget = z
   .object({
     max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
     max_steps: z.int().nullable().describe('Model answers'),
@@ -115,7 +115,6 @@ export const Budget = z
     max_wall_seconds: z.int().nullable().describe('Seconds since the turn was requested, including waiting'),
   })
   .meta({ id: 'Budget' })
-export type Budget = z.infer<typeof Budget>
 
 /** As in the checks of a pull request, without the checks themselves. */
 const RunChecks = z

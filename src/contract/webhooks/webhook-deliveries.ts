@@ -36,7 +36,7 @@ export const WebhookDelivery = z.object(delivery).meta({ id: 'WebhookDelivery', 
 export type WebhookDelivery = z.output<typeof WebhookDelivery>
 export const WebhookDeliveryPage = pageOf(WebhookDelivery).meta({ id: 'PageOfWebhookDelivery' })
 
-export const WebhookAttempt = z
+const WebhookAttempt = z
   .object({
     n: z.int().describe('1 for the first'),
     url: z.string().nullable().describe('The URL of the attempt; null while it is in progress'),

@@ -12,7 +12,7 @@ function mistakeIn(url: string): string | null {
 }
 
 /** The URL of a webhook. The service checks that its address is not private. */
-export const WebhookUrl = text(1, limits.webhook_url_chars)
+const WebhookUrl = text(1, limits.webhook_url_chars)
   .superRefine((url, ctx) => {
     const message = mistakeIn(url)
     if (message !== null) ctx.addIssue({ code: 'custom', message })
@@ -22,7 +22,7 @@ export const WebhookUrl = text(1, limits.webhook_url_chars)
 const events = z.array(WebhookEventName).min(1).max(webhook_events.length).nullish().describe('Which events are sent; absent or null: all')
 const secret = (about: string) => text(1, limits.webhook_secret_chars).nullish().describe(about)
 
-export const WebhookTarget = z
+const WebhookTarget = z
   .object({
     url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
     secret: secret('Signs messages, preferably `whsec_` and base64; never shown again'),

@@ -2,10 +2,10 @@ import type { Scope } from '../../contract/endpoint.ts'
 import { type Role, roleScopes } from './permissions.ts'
 
 /** The limits of the requesting token. `scopes` is what it may do here; `granted` is null when only its user's role limits it. */
-export type Giver = { granted: readonly string[] | null; scopes: readonly Scope[]; repository_ids: readonly number[] | null }
+type Giver = { granted: readonly string[] | null; scopes: readonly Scope[]; repository_ids: readonly number[] | null }
 
 /** `given` null: everything that the role allows. `lacking`: the missing scope, and whether the token or the role lacks it. */
-export type Delegated = { given: Scope[] | null } | { lacking: Scope; whose: 'token' | 'role' }
+type Delegated = { given: Scope[] | null } | { lacking: Scope; whose: 'token' | 'role' }
 
 /**
  * Returns the scopes of a new token for a user with that role: the wanted ones, or all that may be granted. Neither the granting token nor

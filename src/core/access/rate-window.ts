@@ -15,7 +15,7 @@ export type Rates = Record<
   | 'session',
   Rate
 >
-export type RateName = keyof Rates
+type RateName = keyof Rates
 
 /** A window that a request is charged to. One with `refuses` false only counts. */
 export type Charge = { name: RateName; subject: string; rate: NonNullable<Rate>; refuses: boolean }

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../contract/endpoint.ts'
 
 /** Fields that identify the repository of a request, each with the kind of resource that it names. */
-export const reaching = {
+const reaching = {
   repo_id: 'repository',
   default_repo_id: 'repository',
   agent_run_id: 'run',

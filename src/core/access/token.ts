@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** `p` personal token, `s` a service user's, `b` the browser's 15-minute token. */
-export type TokenKind = 'p' | 's' | 'b'
+type TokenKind = 'p' | 's' | 'b'
 
 /** Returns a new token: `arun_` + kind + `_` + 32 base62 characters + 6 of checksum (specification.md#access). */
 export function newToken(kind: TokenKind): string {

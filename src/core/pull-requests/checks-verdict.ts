@@ -18,7 +18,7 @@ export const hasPassed = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conc
 export const isFixable = ({ conclusion }: Pick<SeenCheck, 'conclusion'>) => conclusion !== null && FIXABLE.includes(conclusion)
 export const hasFailed = (check: Pick<SeenCheck, 'conclusion'>) => check.conclusion !== null && !hasPassed(check)
 
-export type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
+type ChecksVerdict<C extends SeenCheck> = Omit<ChecksSummary, 'unreadable'> & {
   failing: C[]
   /** Whether there is nothing to wait for: all have ended, or a check of a high-priority app has failed. */
   settled: boolean

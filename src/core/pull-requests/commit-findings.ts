@@ -6,7 +6,7 @@ export type Finding = {
   code: FindingCode
   body: string
 }
-export type FindingCode =
+type FindingCode =
   | 'secret_in_commit'
   | 'conflict_marker'
   | 'file_too_large'

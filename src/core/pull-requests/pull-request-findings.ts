@@ -1,8 +1,8 @@
 import { type Finding, UNCLEAR_MESSAGE, type Verdict } from './commit-findings.ts'
 
 /** A finding of an evaluation of a pull request, in the shape of the findings of commits. */
-export type PullRequestFinding = Omit<Finding, 'code'> & { code: PullRequestFindingCode }
-export type PullRequestFindingCode =
+type PullRequestFinding = Omit<Finding, 'code'> & { code: PullRequestFindingCode }
+type PullRequestFindingCode =
   | 'commits_failed'
   | 'conflict_with_base'
   | 'title_unclear'

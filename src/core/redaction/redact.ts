@@ -43,7 +43,7 @@ export type Redactor = {
   /** Returns the placeholders in a text that this redactor may have inserted; each once. */
   placeholders(text: string): string[]
 }
-export type TextStream = {
+type TextStream = {
   /** Returns the text that can be shown so far; a possible beginning of a value is held back. */
   push(piece: string): string
   end(): string

@@ -2,7 +2,7 @@ import { extra_shapes } from './extra-shapes.ts'
 import { secretlint_shapes } from './secretlint-shapes.ts'
 import type { Shape } from './shape.ts'
 
-export type ShapeMatch = { start: number; end: number; name: string }
+type ShapeMatch = { start: number; end: number; name: string }
 
 const noDigit = (found: string) => !/\d/.test(found)
 /** Placeholders for a password in examples. */

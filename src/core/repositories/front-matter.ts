@@ -1,7 +1,7 @@
 import { parse } from 'yaml'
 
 /** The front matter of a Markdown file as texts, and what follows it. `fields` null: it has none. */
-export type FrontMatter = { fields: Record<string, string> | null; body: string }
+type FrontMatter = { fields: Record<string, string> | null; body: string }
 
 const MAX_YAML_CHARS = 8_000
 

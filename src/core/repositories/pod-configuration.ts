@@ -1,5 +1,5 @@
 /** The operator's configuration for sandboxes in pods, by the names of the variables. */
-export type PodConfiguration = {
+type PodConfiguration = {
   AGENTRUN_SANDBOX_IMAGE?: string | undefined
   AGENTRUN_KUBERNETES_NODE?: string | undefined
   AGENTRUN_KUBERNETES_CLAIM?: string | undefined

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 
 /** The state of a run whose worker lost its lease. */
-export type LostState = {
+type LostState = {
   status: RunStatus
   /** A pause was requested, and the run was not resumed since. */
   pausing: boolean

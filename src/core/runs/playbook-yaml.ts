@@ -3,7 +3,7 @@ import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCo
 /** A YAML value with its 1-based line of the prompt. Scalars are always text: `run: true` is the command `true`. */
 export type YamlValue = YamlText | YamlList | YamlMap
 export type YamlText = { kind: 'text'; line: number; text: string }
-export type YamlList = { kind: 'list'; line: number; items: YamlValue[] }
+type YamlList = { kind: 'list'; line: number; items: YamlValue[] }
 export type YamlMap = { kind: 'map'; line: number; entries: { key: string; line: number; value: YamlValue }[] }
 
 /** An error in a playbook; `key` is the affected key (`run.expect_exit`, or `playbook` for the block itself). */
@@ -18,7 +18,7 @@ export class PlaybookMistake extends Error {
   }
 }
 
-export const MAX_PLAYBOOK_BYTES = 200_000
+const MAX_PLAYBOOK_BYTES = 200_000
 const MAX_DEPTH = 32
 const MAX_LEXEMES = 100_000
 

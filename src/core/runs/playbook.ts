@@ -14,7 +14,7 @@ export type PlaybookStep = { line: number } & (
   | { kind: 'answer'; text: string }
 )
 
-export type PlaybookFinding = { path: string | null; line: number | null; severity: string | null; body: string }
+type PlaybookFinding = { path: string | null; line: number | null; severity: string | null; body: string }
 export type PlaybookVerdict = { verdict: string; findings: PlaybookFinding[] }
 
 export type Playbook = {
@@ -25,9 +25,9 @@ export type Playbook = {
   evaluate_pr: PlaybookVerdict | null
 }
 
-export type FoundPlaybook = { ok: true; playbook: Playbook } | { ok: false; line: number; key: string; message: string }
+type FoundPlaybook = { ok: true; playbook: Playbook } | { ok: false; line: number; key: string; message: string }
 
-export const MAX_PLAYBOOK_STEPS = 500
+const MAX_PLAYBOOK_STEPS = 500
 const MAX_TIMEOUT_SECONDS = 3_600
 const MAX_PLAN_ITEMS = 100
 /** Characters, as the tools limit them: a step that its tool would reject is rejected with the playbook. */

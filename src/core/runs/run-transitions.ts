@@ -10,7 +10,7 @@ import {
 } from '../../contract/runs/runs.ts'
 
 /** Who or what causes the change: only a resume may move a finished run. */
-export type Transition = { from: RunStatus; to: RunStatus; by_resume?: boolean }
+type Transition = { from: RunStatus; to: RunStatus; by_resume?: boolean }
 
 const edges: Record<RunStatus, readonly RunStatus[]> = {
   queued: ['starting', 'paused', 'cancelling', 'failed'],
@@ -24,7 +24,7 @@ const edges: Record<RunStatus, readonly RunStatus[]> = {
   cancelled: [],
 }
 
-export const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
+const TERMINAL: readonly RunStatus[] = ['completed', 'failed', 'cancelled']
 export const isTerminal = (status: RunStatus) => TERMINAL.includes(status)
 
 /**
@@ -42,7 +42,7 @@ export function sourcesOf(to: RunStatus): RunStatus[] {
 }
 
 /** The fields that refine a status. A combination that this does not allow is never written. */
-export type StatusDetail = {
+type StatusDetail = {
   status: RunStatus
   status_reason: StatusReason | null
   phase: RunPhase | null

@@ -4,8 +4,8 @@ import type { OpenSecret } from './run-secrets.ts'
 export type RepositoryCredentials = { username: string; password: string }
 
 /** Secrets of a repository that only the service's own git uses. */
-export const GIT_TOKEN = 'GIT_TOKEN'
-export const GIT_USERNAME = 'GIT_USERNAME'
+const GIT_TOKEN = 'GIT_TOKEN'
+const GIT_USERNAME = 'GIT_USERNAME'
 /** GitHub requires this name for an app; every other forge accepts any name with a token. */
 const DEFAULT_USERNAME = 'x-access-token'
 

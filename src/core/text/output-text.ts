@@ -2,7 +2,7 @@
  * The output of a command, as text for people and models. Bytes that are not text are shown as `\xNN` and counted. Binary output is marked
  * as binary and kept as base64 up to a limit.
  */
-export type OutputText = { output: string; escaped_bytes?: number; binary?: true; base64?: string }
+type OutputText = { output: string; escaped_bytes?: number; binary?: true; base64?: string }
 
 /** Bytes of binary output that are kept as base64. */
 export const BASE64_BYTES = 12 * 1024

@@ -1,5 +1,5 @@
-import { parseJson } from '../../core/json.ts'
 import { z } from 'zod'
+import { parseJson } from '../../core/json.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
 import { connectionFailure, responseFailure } from '../failure.ts'

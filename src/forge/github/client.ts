@@ -27,7 +27,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} }
 /** github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
 export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
 
-export type Identity = { login: string; app: string | null }
+type Identity = { login: string; app: string | null }
 
 /** Requests to the API, each with the version of it that this code is written for (decisions.md#missing-permissions-are-gaps). */
 export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {

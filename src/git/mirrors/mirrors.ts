@@ -12,7 +12,7 @@ import { buildMirror, fetchInto, fewerPacks, isSound } from './mirror-build.ts'
 import { withMirrorLock } from './mirror-lock.ts'
 import { clearSuspect, isSuspect, mirrorRefs, mirrorState, writeMirrorState } from './mirror-refs.ts'
 
-export type RefreshOptions = {
+type RefreshOptions = {
   /** Timeout of the fetch itself, if this call starts it. Default 15 minutes. */
   timeout_ms?: number
   /** How long this caller waits: then GitError `timeout`, while the fetch continues in the background. Default: to the end. */
@@ -21,7 +21,7 @@ export type RefreshOptions = {
   signal?: AbortSignal
 }
 
-export type Refreshed = MirrorState & { changed: boolean }
+type Refreshed = MirrorState & { changed: boolean }
 
 /**
  * Updates the mirror of a repository from its remote, and creates it if needed. One fetch at a time for each repository: further callers

@@ -3,7 +3,7 @@ import { git } from '../process/run-git.ts'
 import { asSha } from '../refs/ref-name.ts'
 import { type Objects, objectsOf } from './objects.ts'
 
-export type CommitInput = {
+type CommitInput = {
   tree: string
   parents: string[]
   message: string

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { GitHost } from '../process/git-host.ts'
 import { git } from '../process/run-git.ts'
 
-export type FirstCommit = { files: Record<string, string>; message: string; author: string }
+type FirstCommit = { files: Record<string, string>; message: string; author: string }
 
 /** Creates a bare repository with one commit on `main` at `path`, unless the path exists. Rejects with GitError. */
 export async function createRepository(host: GitHost, path: string, commit: FirstCommit): Promise<void> {

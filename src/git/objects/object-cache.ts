@@ -110,7 +110,7 @@ async function removeNow(host: GitHost, run_id: number, path: string): Promise<v
 }
 
 /** `objects`: what the pack is for. */
-export type PackImport = { pack: Uint8Array; objects: string[]; max_bytes: number; signal?: AbortSignal | undefined }
+type PackImport = { pack: Uint8Array; objects: string[]; max_bytes: number; signal?: AbortSignal | undefined }
 
 /**
  * Imports a pack: each object is hashed and checked, delta bases are found in the cache and in the mirror, and every one of `objects` must

@@ -10,7 +10,7 @@ import { type GitCall, runGit } from '../process/run-git.ts'
 export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
 
 /** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
-export type QuarantineFor = { git_dir: string; into?: string }
+type QuarantineFor = { git_dir: string; into?: string }
 
 const INCOMING = 'incoming-'
 const CHECK_MS = 300_000

@@ -6,16 +6,7 @@
  *   passed
  * - `corrupt` objects are corrupt or were rejected by git's own check · `rejected` the remote rejected a push · `failed` anything else
  */
-export type GitErrorCode =
-  | 'unreachable'
-  | 'not_found'
-  | 'auth'
-  | 'not_a_repository'
-  | 'too_large'
-  | 'timeout'
-  | 'corrupt'
-  | 'rejected'
-  | 'failed'
+type GitErrorCode = 'unreachable' | 'not_found' | 'auth' | 'not_a_repository' | 'too_large' | 'timeout' | 'corrupt' | 'rejected' | 'failed'
 
 export class GitError extends Error {
   override name = 'GitError'

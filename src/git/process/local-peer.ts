@@ -14,7 +14,7 @@ export type RemoteCall = Omit<GitCall, 'args' | 'protocols'> & { args: (address:
  * repository, then its owner, like an ssh login to the owner's account. Without root it can only be the service's own user. GitError
  * `not_found`, `not_a_repository`, or `auth` when no user may.
  */
-export async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
+async function localPeers(host: GitHost, path: string, service: RemoteService): Promise<[GitIdentity, GitIdentity?]> {
   const repository = await findGitDir(path)
   const own: GitIdentity = { ...ownIdentity(host), config_file: join(host.home, 'peer-config') }
   if (!host.user || repository.uid === host.user.uid) return [own]

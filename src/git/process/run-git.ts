@@ -39,7 +39,7 @@ export type GitResult = { exit_code: number | null; stdout: Buffer; stderr: stri
 /** The user and environment of a process; `ownIdentity` is that of every process of the service itself. */
 export type GitIdentity = { user: SystemUser | null; gid: number | null; config_file: string; home: string; cwd: string }
 
-export type StartedGit = { child: ChildProcess; done: Promise<GitResult> }
+type StartedGit = { child: ChildProcess; done: Promise<GitResult> }
 
 const ENV = {
   LANG: 'C',

@@ -9,7 +9,7 @@ import { git, ownIdentity, runGit, startGit } from '../process/run-git.ts'
 import { hasCommit } from '../read/revisions.ts'
 import { asSha } from '../refs/ref-name.ts'
 
-export type BundleInput = {
+type BundleInput = {
   /** The HEAD that the workspace reported. */
   head_sha: string
   /** Maximum size of the bundle in bytes. Default 512 MiB. */

@@ -5,7 +5,7 @@ import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { createFolders, removeTree } from '../process/owner-files.ts'
 import { mergeTree, readBranches } from './merge.ts'
 
-export type Mergeable = 'clean' | 'conflict' | 'unknown'
+type Mergeable = 'clean' | 'conflict' | 'unknown'
 
 const MERGE_TIMEOUT_MS = 5_000
 /** The result for two commits never changes: the latest pairs, including those being checked. */

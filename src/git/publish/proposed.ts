@@ -12,7 +12,7 @@ import { fetchBranches, readBranches } from './merge.ts'
 export type Proposed = { base_branch: string; base_sha: string; head_sha: string; merge_sha: string | null }
 
 /** `authored_at` and `committed_at` in seconds since 1970, as recorded in the commit. */
-export type ProposedCommit = {
+type ProposedCommit = {
   sha: string
   parents: string[]
   message: string

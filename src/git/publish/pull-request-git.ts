@@ -12,7 +12,7 @@ import { type MergePushed, pushMerge } from './push.ts'
 /** A failure of git or of the remote, as text for a person. `retryable`: the same call may succeed later. */
 export type Tried<T> = { ok: true; value: T } | { ok: false; retryable: boolean; message: string }
 
-export type Counts = { files_changed: number; additions: number; deletions: number }
+type Counts = { files_changed: number; additions: number; deletions: number }
 
 const FETCH_MS = 30_000
 const PUSH_MS = 60_000

@@ -8,7 +8,7 @@ import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
 
 const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)
 
-export type Pushed = { status: 'pushed' | 'up_to_date' }
+type Pushed = { status: 'pushed' | 'up_to_date' }
 
 /**
  * `moved`: the branch is not, or no longer, where it was expected. `rejected`: the remote refused, with its message. Nothing was pushed in

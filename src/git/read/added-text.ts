@@ -7,7 +7,7 @@ import { asSha } from '../refs/ref-name.ts'
 const MAX_BYTES = 64 * 1024 ** 2
 
 /** Text that commits add: a file's added lines, or a commit's own text (with headers) where `path` is null. One character per byte. */
-export type Added = { path: string | null; text: string }
+type Added = { path: string | null; text: string }
 
 /**
  * Returns all text that the commits from `base_sha` to `head_sha` add, each on its own: including lines that a later one removes. Binary

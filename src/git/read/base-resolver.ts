@@ -7,11 +7,7 @@ import { resolveRef } from './revisions.ts'
 
 const FIRST_FETCH_MS = 2_000
 
-export type KnownBase =
-  | { state: 'known'; ref: string; sha: string }
-  | { state: 'unknown_ref' }
-  | { state: 'empty' }
-  | { state: 'no_mirror' }
+type KnownBase = { state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }
 
 /**
  * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched for at most 2 s, and the fetch

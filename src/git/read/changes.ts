@@ -8,9 +8,9 @@ import { type GitCall, git } from '../process/run-git.ts'
 import { shownPath, shownText } from '../process/shown-text.ts'
 import { asSha } from '../refs/ref-name.ts'
 
-export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type_changed'
+type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type_changed'
 
-export type ChangedFile = {
+type ChangedFile = {
   /** UTF-8 unchanged; a name that is not UTF-8 as git quotes it: `"caf\351.txt"`. */
   path: string
   old_path: string | null
@@ -93,7 +93,7 @@ async function compare(read: Reader, trees: string[], options: Limits): Promise<
 const STATUS: Record<string, FileStatus> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', C: 'copied', T: 'type_changed' }
 
 /** Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. */
-export function parseChangedFiles(output: Buffer): ChangedFile[] {
+function parseChangedFiles(output: Buffer): ChangedFile[] {
   const parts = fields(output)
   const files: ChangedFile[] = []
   let at = 0

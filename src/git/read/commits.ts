@@ -7,7 +7,7 @@ import { asSha } from '../refs/ref-name.ts'
 import { fields } from './changes.ts'
 
 /** `files`: paths that the commit changes against its first parent, formatted as in `ChangedFile`. */
-export type Commit = { sha: string; message: string; files: string[] }
+type Commit = { sha: string; message: string; files: string[] }
 
 /**
  * Returns the commits that are in `head_sha` and not in `base_sha`, oldest first; with more than `max` the newest of them. Default 250.
@@ -42,7 +42,7 @@ export async function listCommits(
 }
 
 /** Parses `git log -z --format=<mark>%H%x00%B%x00 --name-only`; the mark is random, so no path can imitate a commit. */
-export function parseCommits(output: Buffer, mark: string): Commit[] {
+function parseCommits(output: Buffer, mark: string): Commit[] {
   const commits: Commit[] = []
   const parts = fields(output)
   for (let at = 0; at < parts.length; at++) {

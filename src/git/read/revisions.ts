@@ -11,7 +11,7 @@ import { asSha, isRefName, isSha } from '../refs/ref-name.ts'
  * A commit and the name that it was found by. `branch`: `ref` is the short name; `tag`: the requested name, since a branch may have its
  * short name; `commit`: the full SHA.
  */
-export type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
+type Resolved = { kind: 'branch' | 'tag' | 'commit'; ref: string; sha: string }
 
 /**
  * Finds the commit that a branch, a tag or a SHA (whole, or 7 and more digits) names in the mirror; null as `ref` means the default branch.

@@ -45,10 +45,9 @@ export const redefineCommand = (folders: CheckpointFolders, command: string): st
 
 /**
  * In the same shell, after `prepareCommand`: captures the files; when it has ended they may change again. `before`: the previous snapshot.
- * Prints SAME or CHANGED; after CHANGED comes `concludeCommand`.
+ * Prints "same" or CHANGED; after CHANGED comes `concludeCommand`.
  */
 export const captureCommand = (before: Pick<Snapshot, 'head'>): string => `quietly capture ${before.head ?? 'none'}`
-export const SAME = 'same'
 export const CHANGED = 'changed'
 
 /**
@@ -74,7 +73,7 @@ export type Snapshot = {
   left_out: LeftOut[]
 }
 /** `unreadable`: a file or folder (ends in `/`) that cannot be read, or whose name git refuses. */
-export type LeftOut = { path: string; reason: 'too_large' | 'unreadable' }
+type LeftOut = { path: string; reason: 'too_large' | 'unreadable' }
 
 /** Returns null when the output is not that of a snapshot. */
 export function parseSnapshot(output: Uint8Array): Snapshot | null {

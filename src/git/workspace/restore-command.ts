@@ -3,7 +3,7 @@ import { isRefName, isSha } from '../refs/ref-name.ts'
 import { excludePatterns } from './exclude-patterns.ts'
 import { cloneCommand, type WorkspaceRepository } from './workspace-commands.ts'
 
-export type Restoring = {
+type Restoring = {
   /** Where the object cache of the run is bound. */
   kept_inside: string
   tree: string

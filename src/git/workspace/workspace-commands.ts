@@ -19,7 +19,7 @@ export type WorkspaceRepository = {
 }
 
 /** Exit code of `commitCommand` when there was nothing to commit. */
-export const NOTHING_TO_COMMIT = 3
+const NOTHING_TO_COMMIT = 3
 
 /**
  * Creates the repository in the workspace and checks `base_sha` out on the new branch. Exit code 0, otherwise git's. Removes a `.git` of an
@@ -185,7 +185,7 @@ export function bundleCommand(input: { base_sha: string | null; head_sha: string
 }
 
 /** The ref under which a bundle carries its one commit. */
-export const BUNDLE_REF = 'refs/agentrun/out'
+const BUNDLE_REF = 'refs/agentrun/out'
 
 /** GIT_DIR and GIT_WORK_TREE are set, so that the workspace's own configuration of them is ignored. */
 export const PROLOGUE = [

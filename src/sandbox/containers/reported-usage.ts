@@ -1,5 +1,5 @@
-import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
 import { settledWithin } from '../../core/timeout.ts'
+import { no_usage, type ResourceUsage } from '../resources/bounds.ts'
 
 /** The usage of a container, as its process 1 reads it from its own control groups where the host cannot. */
 export type ReportedUsage = {

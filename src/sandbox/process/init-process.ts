@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
+import { settledWithin } from '../../core/timeout.ts'
 import { SandboxError, type SandboxLimits, SandboxLostError } from '../port.ts'
 import type { ResourceUsage } from '../resources/bounds.ts'
-import { settledWithin } from '../../core/timeout.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** Process 1 of a running sandbox, seen from the host: the protocol of inside/init.sh. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { settledWithin } from '../../core/timeout.ts'
 import { endProcess, processIdentity } from '../../system/process-identity.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { type Copy, type Layer, SandboxError } from '../port.ts'
-import { settledWithin } from '../../core/timeout.ts'
 
 /**
  * Short names in the folder itself, because processes inside can read them among their mounts. The mount covers the folder, and so the

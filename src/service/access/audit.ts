@@ -2,7 +2,7 @@ import { insertAuditEntry } from '../../store/access/audit.ts'
 import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 
-export type Target = {
+type Target = {
   type: 'organization' | 'member' | 'invitation' | 'user' | 'token' | 'repository' | 'run' | 'pull_request' | 'secret' | 'webhook' | 'forge'
   id: number | string | null
 }

@@ -91,7 +91,7 @@ export async function acceptInvitation(ctx: ActorContext, code: string) {
 }
 
 /** The accepting account with one of its credentials; both null: a new account. */
-export type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
+type Accepting = ({ user_id: number; credential: Credential } | { user_id: null; credential: null }) & { request_id: string | null }
 
 /**
  * Consumes an invitation in the caller's transaction and creates the membership; of the account's credentials only the accepting one reaches it.

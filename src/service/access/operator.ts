@@ -8,7 +8,7 @@ import { type Db, joined, type Transactional } from '../../store/database.ts'
 import { newSignInLink } from './sessions.ts'
 
 /** The user that the operator names, by id or address; without one the oldest ADMIN of the organization, or of the first organization. */
-export type OperatorTarget = { user: string | null; organization_id: number | null }
+type OperatorTarget = { user: string | null; organization_id: number | null }
 
 /**
  * Creates a token that never expires: for the named organization, for the own organization of a service user, or for all organizations of a

@@ -1,7 +1,7 @@
-import { storedJson } from '../../core/json.ts'
 import type { AppManifestInput } from '../../contract/repositories/forges.ts'
 import { appManifest, manifestUrl } from '../../core/forges/app-manifest.ts'
 import { type ForgeSecrets, newWebhookSecret, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
+import { storedJson } from '../../core/json.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getMember } from '../../store/access/accounts.ts'
 import { lockSecrets } from '../../store/access/secrets.ts'
@@ -26,15 +26,8 @@ const packed = ({ user_id, token_id, url, connection_id, owner, name, at }: Stat
   at,
 ]
 function unpacked(text: string): State {
-  const [user_id, token_id, url, connection_id, owner, name, at] = storedJson<[
-    number,
-    number,
-    string,
-    number,
-    string | null,
-    string,
-    number,
-  ]>(text)
+  const [user_id, token_id, url, connection_id, owner, name, at] =
+    storedJson<[number, number, string, number, string | null, string, number]>(text)
   return { user_id, token_id, url, connection_id, owner, name, at }
 }
 const sealPlace = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })

@@ -1,6 +1,6 @@
-import { storedJson } from '../../core/json.ts'
 import { limits } from '../../contract/limits.ts'
 import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
+import { storedJson } from '../../core/json.ts'
 import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { titleOf } from '../../core/runs/title.ts'

@@ -1,7 +1,7 @@
-import { storedJson } from '../../core/json.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
+import { storedJson } from '../../core/json.ts'
 import { childBudget, MAX_CHILDREN, MAX_GENERATIONS } from '../../core/runs/budget/child-budget.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { ServiceError } from '../../core/service-error.ts'
@@ -22,7 +22,7 @@ const MAX_NAMED = 20
 const by_agent: MessageSource = { source_type: 'PARENT_RUN', comment: null }
 
 /** The run whose agent starts a child. `epoch`: of the worker that owns it; no other worker may start one. */
-export type Parent = { organization_id: number; id: number; epoch: number }
+type Parent = { organization_id: number; id: number; epoch: number }
 
 /**
  * Starts a run for the agent of another one, once for each of its calls: on behalf of that run's user, in repositories that it may reach, and

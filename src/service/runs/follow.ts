@@ -1,5 +1,5 @@
-import { storedJson } from '../../core/json.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
+import { storedJson } from '../../core/json.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
 import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'

@@ -1,6 +1,6 @@
-import { storedJson } from '../../core/json.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
+import { storedJson } from '../../core/json.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery-report.ts'
 import { type JournalRow, listSteps } from '../../store/runs/journal.ts'

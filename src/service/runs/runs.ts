@@ -54,7 +54,7 @@ export async function getRun(ctx: Context, run_id: number, db: Db = ctx.db): Pro
   return run
 }
 
-export type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
+type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
   status?: (RunStatus | StatusFilter)[] | undefined
   source_type?: (SourceType | SourceType[])[] | undefined
 }

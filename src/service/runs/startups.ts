@@ -28,6 +28,6 @@ export async function getRepositoryStartups(ctx: Context, repo_id: number, query
   return startupsSince(ctx, repo_id, query.since === undefined ? new Date(Date.now() - DAYS * 86_400_000) : new Date(query.since))
 }
 
-export async function startupsSince(ctx: Context, repo_id: number, since: Date) {
+async function startupsSince(ctx: Context, repo_id: number, since: Date) {
   return { ...(await startupMetrics(ctx.db, ctx.organization_id, repo_id, since)), since: since.toISOString() }
 }

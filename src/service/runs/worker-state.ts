@@ -1,5 +1,5 @@
-import { storedJson } from '../../core/json.ts'
 import type { SandboxLimitMechanisms } from '../../contract/service.ts'
+import { storedJson } from '../../core/json.ts'
 import type { Db } from '../../store/database.ts'
 import { listWorkers } from '../../store/leases/workers.ts'
 
@@ -7,7 +7,7 @@ import { listWorkers } from '../../store/leases/workers.ts'
 const SILENCE_SECONDS = 15
 
 /** The workers of all processes: `count`, those `able` to start runs, their `slots`, and the runs that are `busy` on all of them. */
-export type WorkerState = {
+type WorkerState = {
   sandbox: string | null
   sandbox_limits: SandboxLimitMechanisms | null
   large_repositories: 'shared' | 'cloned' | null

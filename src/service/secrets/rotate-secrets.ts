@@ -1,5 +1,5 @@
-import { storedJson } from '../../core/json.ts'
 import { forgeSealContext } from '../../core/forges/forge-secrets.ts'
+import { storedJson } from '../../core/json.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import type { SealContext, Sealed, Sealer } from '../../core/secrets/sealing.ts'
 import { runTargetContext, type StoredTarget, webhookContext } from '../../core/webhooks/webhook-secrets.ts'
@@ -20,7 +20,7 @@ const BATCH = 200
 /**
  * `resealed`: sealed with the current key; `changed`: replaced concurrently, with the current key too; `unreadable`: no given key opens them.
  */
-export type Rotation = { resealed: number; changed: number; unreadable: number }
+type Rotation = { resealed: number; changed: number; unreadable: number }
 
 /**
  * Seals all stored values of secrets, forges and webhooks with the current key, one by one: the service may be running, and an interrupted

@@ -106,6 +106,6 @@ function makePart(context: Context): Build | null {
   }
 }
 
-export function targetsOf(makefile: string): string[] {
+function targetsOf(makefile: string): string[] {
   return [...makefile.matchAll(/^([\w][\w .-]{0,100})\s*::?(?!=)/gm)].flatMap(([, names]) => names?.trim().split(/\s+/) ?? [])
 }

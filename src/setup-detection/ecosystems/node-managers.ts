@@ -2,7 +2,7 @@ import type { Toolchain } from '../proposal.ts'
 import { asText, asValues, type Project, valueAt, yamlOf } from '../tree.ts'
 
 /** How the package manager of a project is installed, if missing, and called. `lock`: its lockfile, if the repository has one. */
-export type Manager = {
+type Manager = {
   name: 'npm' | 'pnpm' | 'yarn'
   get: string | null
   run: string

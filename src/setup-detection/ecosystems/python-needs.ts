@@ -1,7 +1,7 @@
 import { asText, asTexts, asValues, namesOf, type Project, valueAt } from '../tree.ts'
 
 /** The dependencies of a Python project, and how pip installs them. */
-export type PythonNeeds = {
+type PythonNeeds = {
   wanted: string | null
   dependencies: string[]
   /** Extras and dependency groups for tests. */

@@ -6,7 +6,7 @@ import { markdownHints } from './markdown.ts'
 import { copilotStepHints, workflowHints } from './workflows.ts'
 
 /** A command in a file of the repository. `setup`: the file describes it as a preparation. */
-export type HintedCommand = { command: string; from: string; setup: boolean }
+type HintedCommand = { command: string; from: string; setup: boolean }
 export type CommandHint = HintedCommand & { kind: CommandKind; ecosystem: string | null }
 
 const MAX_PER_FILE = 40

@@ -2,7 +2,7 @@ import { deletesForeignFiles, makeGoals, runsDownloads, withSingleBlanks, wordsO
 
 /** The purpose of a command, as far as its words show it. `left_out`: nothing that a sandbox could or should do. */
 export type CommandKind = 'install' | 'build' | 'test' | 'other' | 'left_out'
-export type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
+type Kind = { kind: CommandKind; ecosystem: string | null; why_not?: string }
 
 type Rule = [pattern: RegExp, kind: CommandKind, ecosystem: string | null]
 

@@ -2,7 +2,7 @@
  * A change of a command for a message in its output. The first rule that matches and was not applied yet is tried. `whole`: applied to the
  * whole command, not only to the failing line.
  */
-export type CommandRule = {
+type CommandRule = {
   id: string
   why: string
   command: RegExp

@@ -71,7 +71,7 @@ export async function listMembers(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-export type UserChange = {
+type UserChange = {
   github_user_id?: string | null
   github_username?: string | null
   full_name?: string | null
@@ -130,7 +130,7 @@ export async function insertUser(db: Db, user: { full_name: string | null }): Pr
 }
 
 /** The start of a membership. `at`: as of `Login`. */
-export type Acceptance = { id: string; at: string }
+type Acceptance = { id: string; at: string }
 
 /**
  * Inserts a membership. Returns undefined for a user who is already a member; the role stays. `email`: the member's address in the organization.

@@ -33,7 +33,7 @@ export async function insertAuditEntry(db: Db, entry: Omit<AuditRow, 'id' | 'cre
   })
 }
 
-export type AuditFilter = {
+type AuditFilter = {
   action?: string[] | undefined
   user_id?: number[] | undefined
   target_type?: string[] | undefined

@@ -2,7 +2,7 @@ import { Egress, type EgressPreset, type EgressRule } from '../../contract/organ
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 
-export type SetupMode = 'off' | 'allowlist' | 'open'
+type SetupMode = 'off' | 'allowlist' | 'open'
 
 /** `repository_id` null: of the whole organization. */
 export type EgressRow = {

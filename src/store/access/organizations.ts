@@ -82,7 +82,7 @@ export async function setDefaultRepository(db: Db, organization_id: number, repo
   })
 }
 
-export type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
+type OrganizationChange = Partial<Omit<OrganizationRow, 'id'>>
 
 /** Changes name and settings; an absent field stays unchanged, null clears it. Returns false when the organization does not exist. */
 export async function updateOrganization(db: Db, organization_id: number, change: OrganizationChange): Promise<boolean> {

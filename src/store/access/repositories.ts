@@ -37,7 +37,7 @@ export async function getRepository(db: Db, organization_id: number, id: number)
   return rows[0]
 }
 
-export type RepositoryFilter = {
+type RepositoryFilter = {
   /** Only these repositories; null: all. */
   own?: readonly number[] | null
   archived?: boolean
@@ -145,7 +145,7 @@ export async function lockRepository(db: Db, organization_id: number, id: number
   return rows[0]
 }
 
-export type RepositoryChange = Partial<
+type RepositoryChange = Partial<
   Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort'>
 >
 

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 /** A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For the operator only. */
-export type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
+type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
 
 export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedRow[]> {
   const { rows } = await db.query<SealedRow>({
@@ -24,7 +24,7 @@ export async function resealSecret(db: Db, before: SealedRow, key_id: string, se
 }
 
 /** `which`: the current secret, or the previous one that still signs beside it. */
-export type SealedWebhookRow = { organization_id: number; which: 'current' | 'previous'; key_id: string; sealed: Buffer }
+type SealedWebhookRow = { organization_id: number; which: 'current' | 'previous'; key_id: string; sealed: Buffer }
 const of = {
   current: { key: 'key_id', sealed: 'sealed_secret' },
   previous: { key: 'previous_key_id', sealed: 'previous_sealed_secret' },
@@ -58,7 +58,7 @@ export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: st
 }
 
 /** The webhook targets of a run as JSON text, with sealed secrets. */
-export type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
+type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
 
 export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
   const { rows } = await db.query<RunTargetsRow>({
@@ -78,7 +78,7 @@ export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: 
   return rowCount === 1
 }
 
-export type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
+type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
 
 export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedForgeRow[]> {
   const { rows } = await db.query<SealedForgeRow>({

@@ -45,7 +45,7 @@ export async function listSealedSecrets(db: Db, organization_id: number, reposit
   return rows
 }
 
-export type NewSecret = {
+type NewSecret = {
   organization_id: number
   repository_id: number | null
   name: string

@@ -3,7 +3,7 @@ import type { Role } from '../../core/access/permissions.ts'
 import { type Db, only } from '../database.ts'
 import { type Login, login_values, reaches_membership } from './logins.ts'
 
-export type TokenKind = 'personal' | 'service' | 'browser'
+type TokenKind = 'personal' | 'service' | 'browser'
 
 /** The user of a token, what the token may do, and the user's role in the requested organization. */
 export type Access = {

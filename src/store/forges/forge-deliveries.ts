@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 import { claimRows, isHeldBy, type QueueTable } from '../queue/queue-table.ts'
 
-export type NewForgeDelivery = {
+type NewForgeDelivery = {
   organization_id: number
   forge_id: number
   delivery: string
@@ -53,7 +53,7 @@ export const claimForgeTasks = (db: Db, limit: number, lease_seconds: number): P
   claimRows(db, forge_tasks, limit, lease_seconds)
 
 /** What follows an attempt: `task` in `seconds`, or nothing (null). `failed`: it did not succeed, so the next delay is longer. */
-export type TaskSettlement = { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true }
+type TaskSettlement = { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true }
 
 /** False: another process has claimed the task since; nothing was written. */
 export async function settleForgeTask(

@@ -2,10 +2,10 @@ import type { ForgeResource } from '../../contract/repositories/forge-resources.
 import type { Db } from '../database.ts'
 
 /** What a connection may not read or do in a repository. `detail`: the forge's own message. */
-export type ForgeGap = { resource: ForgeResource; detail: string }
+type ForgeGap = { resource: ForgeResource; detail: string }
 export type ForgeGapRow = ForgeGap & { forge_id: number; repository_id: number }
 /** The repository, and the connection by which it is reached. */
-export type GapKey = { organization_id: number; forge_id: number; repository_id: number }
+type GapKey = { organization_id: number; forge_id: number; repository_id: number }
 
 /** Sets which of these resources are missing now; other resources keep their state. Writes nothing where nothing changed. */
 export async function recordGaps(

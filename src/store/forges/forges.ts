@@ -52,7 +52,7 @@ export async function nextForgeId(db: Db): Promise<number> {
 }
 
 /** `id`: one that was reserved before; absent: the next one. */
-export type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
+type NewForge = Omit<ForgeRow, 'id' | 'key_id' | 'sealed' | 'used_at' | 'connected_at' | 'updated_at' | 'updated_by'> & {
   id?: number
   secrets: Sealed
   user_id: number

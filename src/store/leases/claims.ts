@@ -3,7 +3,7 @@ import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Transactional } from '../database.ts'
 import type { RunRow } from '../runs/runs.ts'
 
-export type Lease = { owner: string; seconds: number; turn_seconds: number }
+type Lease = { owner: string; seconds: number; turn_seconds: number }
 
 const claimed = `status = case status when 'waiting' then 'running' else 'starting' end,
         phase = case when status = 'waiting' then 'agent' when journal_count = 0 then 'clone'

@@ -8,7 +8,7 @@ import { ownerIsDead } from './worker-sessions.ts'
 /** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
 const HEARTBEAT_TIMEOUT_MS = 2_000
 
-export type HeartbeatResult = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
+type HeartbeatResult = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
 
 /**
  * Extends the lease, except of a run that must stop or pause, and never much past the deadline; counts the active time.

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 /** The report of a worker about itself. */
-export type WorkerReport = {
+type WorkerReport = {
   owner: string
   host: string
   /** Identifies the data folder. */
@@ -17,7 +17,7 @@ export type WorkerReport = {
   /** Why it starts no runs; null when it does. */
   blocked_reason: string | null
 }
-export type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
+type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
 
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
   await db.query({

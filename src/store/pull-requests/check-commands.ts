@@ -3,7 +3,7 @@ import { type Db, only } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 
 const { checks } = CheckCommands.shape
-export type CheckCommand = CheckCommandsInput['checks'][number]
+type CheckCommand = CheckCommandsInput['checks'][number]
 export type CheckCommandsRow = { checks: CheckCommand[]; updated_at: Date; updated_by: number }
 type StoredRow = Omit<CheckCommandsRow, 'checks'> & { checks: string }
 const parseRow = (row: StoredRow): CheckCommandsRow => ({ ...row, checks: parseColumn(checks, row.checks) })

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 /** Lists and objects as JSON text; null: nothing was set. */
-export type CheckSuiteSettingsRow = {
+type CheckSuiteSettingsRow = {
   check_retry_count: number | null
   ignored_checks: string | null
   check_retry_counts: string | null

@@ -18,7 +18,7 @@ export type CommentRow = {
   on_forge: 'pending' | 'posted' | 'refused' | null
   forge_problem: string | null
 }
-export type NewComment = Pick<CommentRow, 'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'>
+type NewComment = Pick<CommentRow, 'pull_request_id' | 'user_id' | 'run_id' | 'body' | 'path' | 'line' | 'side' | 'head_sha'>
 
 const columns = `c.id, c.pull_request_id, c.user_id, c.run_id, u.full_name, c.body, c.path, c.line, c.side, c.head_sha, c.created_at, c.updated_at`
 const from_forge = `case when m.id is null then null when m.posted_change < m.change then 'pending' when m.problem is null then 'posted' else 'refused' end as on_forge,

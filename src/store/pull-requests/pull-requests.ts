@@ -77,7 +77,7 @@ export async function detachPullRequests(
   return rows
 }
 
-export type PullRequestFilter = {
+type PullRequestFilter = {
   repo_id?: number[] | undefined
   state?: PullRequestState[] | undefined
   agent_run_id?: number[] | undefined
@@ -139,7 +139,7 @@ export async function findByBranch(
   return rows[0]
 }
 
-export type NewPullRequest = Pick<
+type NewPullRequest = Pick<
   WholePullRequestRow,
   | 'organization_id'
   | 'repository_id'

@@ -3,7 +3,7 @@ import type { Db } from '../database.ts'
 import { type PullRequestRow, type PullRequestState, pull_request_columns } from './pull-requests.ts'
 
 /** The state of a pull request on its forge. */
-export type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_at: Date | null }
+type RemoteMirror = { state: PullRequestState; merge_sha: string | null; merged_at: Date | null }
 
 /** Records number and address of the pull request on its forge. Returns false when it already has a number there. */
 export async function recordRemote(

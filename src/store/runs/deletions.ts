@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-export type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
+type LeftoverWorkspace = { organization_id: number; run_id: number; workspace: string }
 
 /** Returns workspaces in this data folder whose runs were deleted. */
 export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise<LeftoverWorkspace[]> {

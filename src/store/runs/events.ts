@@ -2,7 +2,7 @@ import { webhookEventOf } from '../../core/webhooks/webhook-event.ts'
 import { type Db, only } from '../database.ts'
 import { insertDeliveries } from '../webhooks/webhook-deliveries.ts'
 
-export type EventType =
+type EventType =
   | 'agent_run.created'
   | 'agent_run.status'
   | 'agent_run.updated'
@@ -10,7 +10,7 @@ export type EventType =
   | 'agent_run.limits_near'
   | 'agent_run.deleted'
 /** `run_id` null: the run is deleted, and its id is in the body. */
-export type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
+type EventRow = { seq: number; run_id: number | null; type: EventType; body: string }
 
 /**
  * Records an event of a run in the transaction of the change itself: in the order of the organization, without gaps except those of deleted

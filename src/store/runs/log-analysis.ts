@@ -5,7 +5,7 @@ import { insideSandbox } from '../workspaces/sandboxes.ts'
 import { toolList } from '../workspaces/tool-list.ts'
 
 /** `body`: null where only the existence of the entry matters, or where it is too long to analyze. */
-export type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: string | null }
+type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: string | null }
 
 const MAX_BODY_CHARACTERS = 1024 * 1024
 // File tools and messages reveal nothing about failures in a sandbox.
@@ -32,7 +32,7 @@ export async function listEntriesToAnalyze(
   return rows
 }
 
-export type AnalyzedRunRow = { id: number; repository_id: number | null; base_sha: string | null; total_logs: number }
+type AnalyzedRunRow = { id: number; repository_id: number | null; base_sha: string | null; total_logs: number }
 
 /** Returns runs that were active in a period, except analyses, and how many there are in all. Newest first. */
 export async function listRunsToAnalyze(

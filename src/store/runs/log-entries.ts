@@ -29,7 +29,7 @@ export async function listEntriesAfter(
   return rows
 }
 
-export type EntryFilter = {
+type EntryFilter = {
   after_seq?: number | undefined
   before_seq?: number | undefined
   message_type?: string[] | undefined

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 
 export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
-export type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
+type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
 
 /** Stores a message until a worker delivers it to the agent. `turn`: the first turn in which it may be delivered. */
 export async function insertMessage(

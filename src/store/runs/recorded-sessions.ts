@@ -3,9 +3,9 @@ import type { Db } from '../database.ts'
 import type { LostRun } from '../leases/leases.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
-export type SessionKey = { organization_id: number; user_id: number; session_id: string }
+type SessionKey = { organization_id: number; user_id: number; session_id: string }
 /** The state between reports. `open_calls`: JSON of tool calls without a result; `answer`: the newest answer of the turn. */
-export type RecordingState = { open_calls: string; answer: string }
+type RecordingState = { open_calls: string; answer: string }
 
 const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
 const live = `status = 'running', status_reason = null, phase = 'agent', waiting_on = null, owner = '${RECORDED_OWNER}', runnable_at = null,

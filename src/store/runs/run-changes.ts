@@ -1,7 +1,7 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { Db } from '../database.ts'
 
-export type RunChange = {
+type RunChange = {
   title?: string | undefined
   tags?: string[] | undefined
   archived?: boolean | undefined

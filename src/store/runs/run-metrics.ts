@@ -2,7 +2,7 @@ import type { RunStatus } from '../../contract/runs/runs.ts'
 import type { Db } from '../database.ts'
 import { only } from '../database.ts'
 
-export type RunMetrics = {
+type RunMetrics = {
   /** Across all organizations; runs that have ended are not counted. */
   by_status: Partial<Record<RunStatus, number>>
   /** Runs that a worker may claim, and how long the oldest of them has waited. */

@@ -13,7 +13,7 @@ export type StartupTimes = {
   first_model_byte_ms: number | null
   first_action_ms: number | null
 }
-export type StartupRow = StartupTimes & { environment: RunStartup['environment']; started_at: Date }
+type StartupRow = StartupTimes & { environment: RunStartup['environment']; started_at: Date }
 
 const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
 
@@ -51,7 +51,7 @@ export async function getStartup(db: Db, organization_id: number, run_id: number
   return row && { ...row, environment: row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment) }
 }
 
-export type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }
+type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }
 
 /** Returns the percentiles over the newest 10,000 starts of a repository's runs since then. */
 export async function startupMetrics(db: Db, organization_id: number, repository_id: number, since: Date): Promise<StartupMetrics> {

@@ -201,7 +201,7 @@ export async function lockRun(db: Db, organization_id: number, id: number): Prom
   return rows[0]
 }
 
-export type RunFilter = {
+type RunFilter = {
   user_id?: number[] | undefined
   source_type?: SourceType[] | undefined
   /** Matches runs of any of these. */

@@ -110,7 +110,7 @@ export type ClaimedDelivery = {
 /** Concurrent attempts at an organization's webhook in all processes, and as many at those of its runs: a slow receiver delays no other organization. */
 const CONCURRENCY = 4
 /** Longer than an attempt may take: a process that has not settled it by then is dead. */
-export const ATTEMPT_LEASE_SECONDS = 30
+const ATTEMPT_LEASE_SECONDS = 30
 
 /**
  * Claims what is due, a few of each organization, and records the attempts. Nothing is claimed for a webhook that rests, and one delivery at a

@@ -3,7 +3,7 @@ import { type Db, only } from '../database.ts'
 import { channels } from '../notify.ts'
 import { MAX_PENDING, wake_deliverers } from './webhook-deliveries.ts'
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed'
+type DeliveryState = 'pending' | 'delivered' | 'failed'
 export type DeliveryRow = {
   id: number
   organization_id: number
@@ -23,7 +23,7 @@ export type DeliveryRow = {
   finished_at: Date | null
 }
 export type WholeDeliveryRow = DeliveryRow & { body: string; webhooks: string | null; repository_id: number | null }
-export type AttemptRow = {
+type AttemptRow = {
   n: number
   url: string
   started_at: Date
@@ -40,7 +40,7 @@ const columns = `d.id, d.organization_id, ${run_id} as run_id, d.url, d.message_
 /** The webhooks of a run `r`, or of one that is deleted. */
 const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
 
-export type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
+type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
 
 /** Newest first. Absent filters do not narrow. */
 export async function listDeliveries(
@@ -101,7 +101,7 @@ export async function requeueDelivery(tx: Db, organization_id: number, id: numbe
   return rowCount === 1
 }
 
-export type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
+type FailedFilter = { since: Date | null; until: Date | null; type: string | null }
 
 /**
  * Queues the earliest failed deliveries again as `requeueDelivery` does, in the order of each run: at most `limit`, and no more than the queue

@@ -3,7 +3,7 @@ import type { Sealed } from '../../core/secrets/sealing.ts'
 import type { Db } from '../database.ts'
 
 /** The webhook of an organization. `previous_until`: until when the previous secret signs too. */
-export type WebhookRow = {
+type WebhookRow = {
   url: string
   enabled: boolean
   has_secret: boolean

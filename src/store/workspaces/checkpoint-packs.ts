@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-export type PackRow = { n: number; tip: string; base_sha: string | null; content: Buffer; sound: boolean }
+type PackRow = { n: number; tip: string; base_sha: string | null; content: Buffer; sound: boolean }
 
 /** Returns the packs of a run without their content, in order. */
 export async function listPacks(

@@ -24,7 +24,7 @@ const columns =
   'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
 
 /** The key of an environment on a machine; `max_age_seconds`: older ones are not reused. */
-export type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
+type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
 
 export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentKey): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<EnvironmentRow>({
@@ -46,7 +46,7 @@ export async function countEnvironmentUse(db: Db, organization_id: number, id: n
   return rows[0]
 }
 
-export type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | 'uses'> & {
+type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | 'uses'> & {
   organization_id: number
   max_age_seconds: number
 }

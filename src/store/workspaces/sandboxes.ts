@@ -1,6 +1,6 @@
-import { storedJson } from '../../core/json.ts'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { storedJson } from '../../core/json.ts'
 import { type Db, only } from '../database.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
 import { toolList } from './tool-list.ts'
@@ -30,7 +30,7 @@ export type SandboxRow = {
   ended_at: Date | null
 }
 type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
-const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: storedJson<Limits>(row.limits)})
+const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: storedJson<Limits>(row.limits) })
 
 export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
 type Owned = { organization_id: number; run_id: number; epoch: number }
@@ -109,7 +109,7 @@ const columns = `s.id, s.organization_id, s.run_id, r.repository_id, s.kind, s.d
   s.created_at, s.started_at, s.ended_at`
 const joined = `sandboxes s join runs r on r.organization_id = s.organization_id and r.id = s.run_id`
 
-export type SandboxFilter = {
+type SandboxFilter = {
   agent_run_id?: number[] | undefined
   repo_id?: number[] | undefined
   kind?: string[] | undefined

@@ -16,7 +16,7 @@ const CLONE_OUTPUT = 16 * 1024
 export type CheckoutDeps = GitDeps & AuthorDeps & { templates: { discard(name: string): void } }
 
 /** A sandbox that shows the run's workspace. */
-export type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
+type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
 
 /** What git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
 export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha: string): WorkspaceRepository {

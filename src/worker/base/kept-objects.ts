@@ -14,7 +14,7 @@ type Deps = { db: Db; git: GitHost; log: Log }
 type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
 
 /** The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them. */
-export type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[] }
+type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[] }
 
 /**
  * Loads the checkpoints of a run onto this machine: packs from the database, and the commits that they build on from the remote. A damaged

@@ -18,7 +18,7 @@ const retries = exponential(2_000, 5 * 60_000)
 const MAX_NEW_BRANCH_ATTEMPTS = 4
 
 /** `local`: the repository is not on a connected forge. */
-export type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } | { kind: 'failed' }
+type Proposed = { kind: 'local' } | { kind: 'created'; pr: RemotePullRequest } | { kind: 'failed' }
 
 /**
  * Returns the pull request of the pushed branch on the forge, or creates it. A forge has at most one open pull request per branch, so a retry

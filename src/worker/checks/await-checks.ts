@@ -1,6 +1,6 @@
-import { storedJson } from '../../core/json.ts'
 import type { JournalRecord, TurnEnding } from '../../agent/conversation.ts'
 import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-permissions.ts'
+import { storedJson } from '../../core/json.ts'
 import { type Failing, nextRound } from '../../core/pull-requests/check-rounds.ts'
 import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
 import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'

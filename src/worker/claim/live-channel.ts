@@ -7,7 +7,7 @@ import type { RunWriter } from './run-writer.ts'
 const TOOL_DELAY_MS = 30
 const MAX_TOOL_BYTES = 6_000
 
-export type RunningTool = { id: string; name: string; input: Record<string, unknown> | null }
+type RunningTool = { id: string; name: string; input: Record<string, unknown> | null }
 
 /** What the viewers of a claimed run see as it happens: running tools, their output and generated text. Nothing of it is stored. */
 export class LiveChannel {

@@ -9,7 +9,7 @@ type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'
 
 /** The environment that a run reuses, as of its start. `made`: created for this run. */
-export type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
+type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
 
 /**
  * Measures the start of a run: the duration of each part, and the time from the create to the first output of the model and the first action.

@@ -16,7 +16,7 @@ import type { EgressDeps, HostFolderDeps, LogDeps } from '../deps.ts'
 import { BlockedLog } from './blocked-log.ts'
 
 /** The egress of a sandbox. `reportBlocked` writes what is left about refused requests to the trace; disposing closes all connections. */
-export type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { reportBlocked(): Promise<void> }
+type RunEgress = AsyncDisposable & Required<Pick<SandboxSpec, 'sockets' | 'environment'>> & { reportBlocked(): Promise<void> }
 
 /** Whose commands use it: the agent's, or those that prepare the workspace. */
 type Purpose = 'agent' | 'setup'

@@ -1,7 +1,7 @@
-import { storedJson } from '../../core/json.ts'
 import { basename, join } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { orAborted } from '../../core/abort.ts'
+import { storedJson } from '../../core/json.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'

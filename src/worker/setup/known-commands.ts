@@ -1,5 +1,5 @@
-import { parseJson } from '../../core/json.ts'
 import { FoundSetupCommands } from '../../contract/repositories/setup-commands.ts'
+import { parseJson } from '../../core/json.ts'
 import { getCheckCommands } from '../../store/pull-requests/check-commands.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { lastFoundSetup } from '../../store/workspaces/setup-commands.ts'
@@ -7,7 +7,7 @@ import type { DatabaseDeps } from '../deps.ts'
 import type { Setup } from './run-setup.ts'
 
 /** Commands that passed after the setup commands, when these were detected; and the checks that will run on what the run pushes. */
-export type KnownCommands = { verified: string[]; checks: { name: string; command: string }[] }
+type KnownCommands = { verified: string[]; checks: { name: string; command: string }[] }
 
 /** Reads what is known about the tests of a run's repository. */
 export async function readKnownCommands({ db }: DatabaseDeps, run: RunRow, setup: Setup | null): Promise<KnownCommands> {

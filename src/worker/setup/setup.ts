@@ -1,5 +1,5 @@
-import { storedJson } from '../../core/json.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { storedJson } from '../../core/json.ts'
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'

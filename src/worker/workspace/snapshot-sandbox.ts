@@ -35,7 +35,7 @@ const limits = {
   max_process_bytes: 16 * 1024 ** 3,
 }
 
-export type SnapshotSpec = {
+type SnapshotSpec = {
   kept: Kept
   /** The run's workspace, and an empty folder of the sandbox's user beside it. */
   workspace: string

@@ -1,7 +1,7 @@
 import { orAborted } from '../../core/abort.ts'
+import { settledWithin } from '../../core/timeout.ts'
 import type { PackInput, Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
-import { settledWithin } from '../../core/timeout.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
 const SNAPSHOT_MS = 5 * 60_000

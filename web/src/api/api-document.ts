@@ -17,7 +17,7 @@ export type Schema = {
   const?: unknown
   [keyword: string]: unknown
 }
-export type Example = { $ref?: string; value?: unknown }
+type Example = { $ref?: string; value?: unknown }
 export type Media = { schema?: Schema; examples?: Record<string, Example> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
 export type Answer = { $ref?: string; description?: string; headers?: Record<string, { $ref?: string }>; content?: Record<string, Media> }

@@ -30,7 +30,7 @@ const isTransient = (status: number | null) => status !== null && (status === 0 
 
 export type RunFilter = { status?: RunStatus; repo_id?: number; q?: string; tag?: string; archived?: boolean }
 
-export const runs_page_size = 50
+const runs_page_size = 50
 
 export const runQuery = (agent_run_id: number) =>
   queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => call('getAgentRun', { params: { agent_run_id }, signal }) })

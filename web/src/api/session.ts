@@ -4,10 +4,10 @@ import type { AcceptSessionInvitationInput, OpenedInvitation } from '../../../sr
 import type { SessionToken } from '../../../src/contract/service.ts'
 import { chooseOrganization, chosenOrganization } from './chosen-organization.ts'
 
-export type Session = z.infer<typeof SessionToken>
+type Session = z.infer<typeof SessionToken>
 export type Invitation = z.infer<typeof OpenedInvitation>
 
-export type SessionHolder = {
+type SessionHolder = {
   /** A token that is valid for another minute at least. Rejects with AgentRunError; 401 means: sign in. */
   current(): Promise<Session>
   /** Forgets the token, so that the next call requests a new one. */

@@ -6,7 +6,7 @@ export type StreamState = ConnectionState | { name: 'ended'; problem: Error }
 
 type Position = { after_seq?: number; signal: AbortSignal }
 
-export type LiveStream<Event> = {
+type LiveStream<Event> = {
   /** Opens the SDK's stream: after `after_seq`, or where the service begins. */
   open: (position: Position, connection: Connection) => AsyncGenerator<Event>
   /** Only events after this position; needed before the first one was seen. */

@@ -3,7 +3,7 @@ import { httpLink } from './links.ts'
 import { visible } from './visible.ts'
 
 /** A part of terminal output with one style. The 16 standard colours are classes; others are CSS colours. */
-export type AnsiPart = { text: string; classes: string; color?: string; background?: string; href?: string }
+type AnsiPart = { text: string; classes: string; color?: string; background?: string; href?: string }
 
 const tag = /<(\/?)(span|a)((?:\s+[a-z]+="[^"]*")*)>/g
 const attribute = /([a-z]+)="([^"]*)"/g

@@ -12,12 +12,12 @@ const stopped: Record<string, string> = {
   time_over: 'timed out',
 }
 
-export const stoppedBecause = (observation: unknown): string | null => {
+const stoppedBecause = (observation: unknown): string | null => {
   const because = textAt(observation, 'stopped_because')
   return because === null ? null : (stopped[because] ?? because)
 }
 
-export const namesIn = (observation: unknown, key: string): string[] => {
+const namesIn = (observation: unknown, key: string): string[] => {
   const list = isObject(observation) ? observation[key] : null
   return Array.isArray(list) ? list.filter(name => typeof name === 'string') : []
 }

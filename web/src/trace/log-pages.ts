@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 
-export type LogPage = { logs: LogEntry[]; total: number }
+type LogPage = { logs: LogEntry[]; total: number }
 
 /** The entries of one run (or of one filter over it), loaded by page as they become visible, and growing at the end. */
 export type LogPages = {

@@ -1,6 +1,6 @@
 import type { RunDiff } from '../../../src/contract/runs/run-diff.ts'
 
-export type FilePatch = { file: RunDiff['files'][number]; patch: string | null }
+type FilePatch = { file: RunDiff['files'][number]; patch: string | null }
 
 /** Splits a unified diff of git at its `diff --git` lines. No line of a hunk can start with these words. */
 export function splitPatch(patch: string): string[] {

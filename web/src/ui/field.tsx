@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 
-export const inputLook =
+const inputLook =
   'w-full h-8 rounded-md border border-line bg-surface px-2.5 text-sm text-ink transition-colors hover:border-strong focus:border-accent focus:outline-none focus:ring-2 focus:ring-accent/30 aria-invalid:border-bad disabled:opacity-60'
 
 type FieldProps = {

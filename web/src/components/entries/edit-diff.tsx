@@ -2,7 +2,7 @@ import { diffArrays } from 'diff'
 import { visible } from '../../text/visible.ts'
 import { Clamped } from './clamped.tsx'
 
-export type DiffLine = { sign: '+' | '-' | ' '; text: string }
+type DiffLine = { sign: '+' | '-' | ' '; text: string }
 
 /** A larger edit is shown as all old lines, then all new ones. Comparing takes lines times changes. */
 const MAX_CHANGED_LINES = 1_000

@@ -6,7 +6,7 @@ import { visible } from '../../text/visible.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { SafeLink } from '../safe-link.tsx'
 
-export type PullRequestFacts = {
+type PullRequestFacts = {
   number: number | null
   title: string | null
   url: string | null

@@ -17,7 +17,7 @@ const empty = {
   ...{ budget: no_budget, open_pr: null as boolean | null },
 }
 
-export type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
+type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([

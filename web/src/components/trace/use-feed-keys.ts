@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-export type FeedKeys = {
+type FeedKeys = {
   next: () => void
   previous: () => void
   toggle: () => void

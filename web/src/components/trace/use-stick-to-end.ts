@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 /** A distance from the end, in pixels, that counts as the end. */
 const end_px = 48
 
-export type Follow = { on: boolean; set: (on: boolean) => void }
+type Follow = { on: boolean; set: (on: boolean) => void }
 
 /**
  * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the end turns it on;

@@ -2,7 +2,7 @@ import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { Field, Input } from '../../../ui/field.tsx'
 
 /** The text of the fields; '' is no limit. */
-export type BudgetDraft = { cost: string; steps: string; minutes: string }
+type BudgetDraft = { cost: string; steps: string; minutes: string }
 
 export const no_budget: BudgetDraft = { cost: '', steps: '', minutes: '' }
 
