@@ -2,7 +2,7 @@ import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
 import type { Reservation } from '../core/runs/budget/budget-check.ts'
 import { type NearLimit, noticeKey } from '../core/runs/budget/near-limits.ts'
 import type { ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
-import { applyCompaction, type Compaction, clearAllBut } from './compaction/compaction.ts'
+import { applyCompaction, type Compaction } from './compaction/compaction.ts'
 import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'
 
 /** The journal as the loop reads it: what happened, in order. */
@@ -36,8 +36,6 @@ export type JournalRecord =
   | { kind: 'tool_finished'; turn: number; call_id: string; message: ModelMessage; ends_turn?: TurnEnding }
   /** `tokens`: what its summary counts against the ceiling. */
   | { kind: 'compacted'; turn: number; compaction: Compaction; tokens: number }
-  /** As journals of earlier versions have it: results before the last `keep_last` messages were cleared. */
-  | { kind: 'compacted'; turn: number; keep_last: number }
   /** Another worker continued from here. */
   | { kind: 'recovered'; turn: number }
   /** The agent has finished, and its work is published. */
@@ -147,13 +145,8 @@ function addAnswer(conversation: Conversation, record: RecordOf<'model_answered'
   conversation.turn_tokens += tokens
 }
 
-function addCompaction(conversation: Conversation, record: RecordOf<'compacted'>, is_current: boolean): void {
+function addCompaction(conversation: Conversation, { compaction, tokens }: RecordOf<'compacted'>, is_current: boolean): void {
   conversation.counted = null
-  if ('keep_last' in record) {
-    conversation.messages = clearAllBut(conversation.messages, record.keep_last)
-    return
-  }
-  const { compaction, tokens } = record
   const { cause, model, limit_tokens } = compaction
   conversation.messages = applyCompaction(conversation.messages, compaction)
   if (cause === 'refused') conversation.refused = { model, limit_tokens }

@@ -139,13 +139,3 @@ test('a rebuilt conversation has the compaction, its refusal and its tokens, reg
   expect(forked).toEqual(conversation.messages.filter(({ content }) => content !== 'near'))
   expect(forked.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'tool'])
 })
-
-test('a journal of an earlier version, which counted messages, is read as that version did', () => {
-  const records: JournalRecord[] = [
-    { kind: 'message', turn: 1, messages: [person('go'), ...step('a', 1_000), ...step('b', 1_000)] },
-    { kind: 'compacted', turn: 1, keep_last: 2 },
-  ]
-  const [a, b] = outputs(rebuildConversation(records, 1).messages)
-  expect(a).toEqual({ status: 'ok', note: '[left out to save context]' })
-  expect(b?.output).toHaveLength(3_000)
-})

@@ -45,16 +45,6 @@ export function clearResults(messages: ModelMessage[], through: string): ModelMe
   return messages.map((message, i) => (i <= last && message.role === 'tool' ? clearedMessage(message) : message))
 }
 
-/** Clears the results before the last `keep_last` messages, with the bytes of the version that wrote such journals. */
-export function clearAllBut(messages: ModelMessage[], keep_last: number): ModelMessage[] {
-  const value = { status: 'ok', note: '[left out to save context]' }
-  const cleared = (part: ToolPart): ToolPart => (part.type === 'tool-result' ? { ...part, output: { type: 'json', value } } : part)
-  const border = messages.length - keep_last
-  return messages.map((message, i) =>
-    i >= border || message.role !== 'tool' ? message : { ...message, content: message.content.map(cleared) },
-  )
-}
-
 /** Whether `clearResults` would shorten this result. */
 export const isClearable = ({ output }: ResultPart): boolean =>
   JSON.stringify(output).length >= MIN_CLEARED_CHARS && !JSON.stringify(output).includes(CLEARED)
