@@ -13,7 +13,7 @@ test('an unavailable provider is called five times, with growing waits; one with
   expect(wait(new ModelError('auth', 'no'))).toBeNull()
 })
 
-test('row 18: every Retry-After is honoured, up to a total of a quarter of an hour', () => {
+test('fault 18: every Retry-After is honoured, up to a total of a quarter of an hour', () => {
   expect(wait(limited(7_000))).toBe(7_000)
   expect(wait(limited(7_000), 40)).toBe(7_000)
   expect(wait(limited(600_000))).toBe(600_000)
@@ -22,13 +22,13 @@ test('row 18: every Retry-After is honoured, up to a total of a quarter of an ho
   expect(wait(limited(null), 30, 0, Number.POSITIVE_INFINITY, 1)).toBe(60_000)
 })
 
-test('row 18: no wait that would outlast the run is begun', () => {
+test('fault 18: no wait that would outlast the run is begun', () => {
   expect(wait(limited(7_000), 1, 0, 7_001)).toBe(7_000)
   expect(wait(limited(7_000), 1, 0, 6_999)).toBeNull()
   expect(wait(away(), 3, 0, 1_000)).toBeNull()
 })
 
-test('row 18: callers with the same Retry-After retry at different times, and never too early', () => {
+test('fault 18: callers with the same Retry-After retry at different times, and never too early', () => {
   for (const requested of [0, 1_000, 20_000, 300_000]) {
     const waits = [0, 0.25, 0.5, 0.75, 1].map(chance => wait(limited(requested), 1, 0, Number.POSITIVE_INFINITY, chance) ?? 0)
     expect(Math.min(...waits)).toBe(requested)

@@ -135,7 +135,7 @@ test('a reader that is full is sent no more, loses nothing, and delays no other 
   expect(slow.seen).toEqual(range(1, 1000))
 })
 
-test('row 39: nothing is read for a reader that is full', async () => {
+test('fault 39: nothing is read for a reader that is full', async () => {
   const source = growing()
   const read_after: number[] = []
   const after = (seq: number, limit: number) => {

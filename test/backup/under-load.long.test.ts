@@ -30,7 +30,7 @@ function keptSteps(logs: Entry[]): string {
   return steps.flatMap(step => (lost(step) ? [] : [step.line])).join('')
 }
 
-test('row 50: a backup taken under load is restored: every run of it continues to its end, with one pull request each, despite pushes after the backup', async () => {
+test('fault 50: a backup taken under load is restored: every run of it continues to its end, with one pull request each, despite pushes after the backup', async () => {
   using folder = temporaryFolder()
   await using target = await emptyDatabase()
   const file = join(folder.path, 'backup')

@@ -143,7 +143,7 @@ it('E92: only the own socket is there, regardless of neighbouring sandboxes', as
   )
 })
 
-it('rows 21–26: listeners on the host are unreachable as usual', async () => {
+it('A21–A26: listeners on the host are unreachable as usual', async () => {
   expect(
     await egress.run(
       `curl --noproxy '*' -sS -m 3 http://127.0.0.1:${port}/ 2>&1; ls /var/run/postgresql /tmp/.s.PGSQL* 2>&1 | grep -c 'No such'`,

@@ -53,7 +53,7 @@ async function create(service: ServiceProcess, key: string): Promise<{ status: n
 const runsOf = async (key: string) =>
   (await db.query<{ id: number }>({ text: 'select id from runs where prompt = $1', values: [key] })).rows.map(row => row.id)
 
-test('rows 1 and 2: an API process that is killed before a commit leaves no run, one killed after it leaves the run, and the same key gives exactly that one', async () => {
+test('faults 1 and 2: an API process that is killed before a commit leaves no run, one killed after it leaves the run, and the same key gives exactly that one', async () => {
   const survivor = await start()
   for (const at of ['before commit', 'after commit'] as const) {
     const victim = await start(proxied)
@@ -70,7 +70,7 @@ test('rows 1 and 2: an API process that is killed before a commit leaves no run,
   }
 }, 60_000)
 
-test('row 1: creates that are repeated until they are answered make one run each, however many processes are killed meanwhile', async () => {
+test('fault 1: creates that are repeated until they are answered make one run each, however many processes are killed meanwhile', async () => {
   const [creates, kills] = soak ? [200, 30] : [60, 3]
   const nodes = [await start(), await start()]
   let answered = 0
@@ -102,7 +102,7 @@ test('row 1: creates that are repeated until they are answered make one run each
   expect(rows).toEqual([{ n: creates }])
 }, 300_000)
 
-test('row 3: a stream whose process is killed continues at another one at its last position, without gaps or duplicates', async () => {
+test('fault 3: a stream whose process is killed continues at another one at its last position, without gaps or duplicates', async () => {
   const victim = await start()
   const survivor = await start()
   const { id } = await create(survivor, 'followed')

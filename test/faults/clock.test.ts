@@ -12,7 +12,7 @@ import { rows, TOKEN } from '../start-app.ts'
 const HOUR = 3_600_000
 afterEach(() => void vi.useRealTimers())
 
-test('row 33: the clock of the process jumps by hours in both directions under runs: no lease, deadline or budget ends, entries stay in order, and the newest commit is found', async () => {
+test('fault 33: the clock of the process jumps by hours in both directions under runs: no lease, deadline or budget ends, entries stay in order, and the newest commit is found', async () => {
   await using app = await startCodingApp(({ body }) => {
     const messages = JSON.stringify(body.messages)
     return messages.includes('"role":"tool"') ? { text: 'Done.' } : calls(shell(/run: ([^"]*)/.exec(messages)?.[1] ?? 'true'))
@@ -38,7 +38,7 @@ test('row 33: the clock of the process jumps by hours in both directions under r
   expect(await rows(app, 'select sum(losses) as losses, max(turn) as turns from runs')).toEqual([{ losses: 0, turns: 1 }])
 })
 
-test('row 34: in any time zone, of process and database, every time is UTC, and days far ahead and seconds that are none are taken or refused', async () => {
+test('fault 34: in any time zone, of process and database, every time is UTC, and days far ahead and seconds that are none are taken or refused', async () => {
   await using database = await createTestDatabase()
   {
     await using db = new Database(database.url, { max: 1, on_error: () => {} })

@@ -43,7 +43,7 @@ async function traceOf(id: number) {
   return { logs, outcome: tools[0].tool_output }
 }
 
-test('row 11: a database that is away for less than a lease holds runs up and costs them nothing', async () => {
+test('fault 11: a database that is away for less than a lease holds runs up and costs them nothing', async () => {
   const id = await startCommand('sleep 1; echo survived')
   await proxy.down()
   // Long enough for the command to end meanwhile: its outcome is what has to wait.
@@ -54,7 +54,7 @@ test('row 11: a database that is away for less than a lease holds runs up and co
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 0 }])
 })
 
-test('row 11: one that is away for longer costs the owner the run: its sandbox ends, and the next owner continues from the journal', async () => {
+test('fault 11: one that is away for longer costs the owner the run: its sandbox ends, and the next owner continues from the journal', async () => {
   const id = await startCommand('echo once >> once.txt; sleep 12345')
   await proxy.down()
   while (sandboxProcesses(app.data_dir).length > 0) await new Promise(resolve => setTimeout(resolve, 100))
@@ -64,7 +64,7 @@ test('row 11: one that is away for longer costs the owner the run: its sandbox e
   expect(await rows(app, 'select losses from runs where id = $1', [id])).toEqual([{ losses: 1 }])
 })
 
-test('row 13: requests that take every connection of the API take none of the workers: a run beside them keeps its lease', async () => {
+test('fault 13: requests that take every connection of the API take none of the workers: a run beside them keeps its lease', async () => {
   await using direct = new Database(app.database_url, { max: 1, on_error: () => {} })
   const { id } = await createRun(app, { prompt: 'run: sleep 7; echo kept', repo_id: null, repoless: true })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break

@@ -35,7 +35,7 @@ async function untilFound(within_ms: number) {
   while ((await runs()).status !== 200) signal.throwIfAborted()
 }
 
-test('rows 12 and 13: while a table is locked requests that need it get 503 with Retry-After, others are served, and health is unaffected', async () => {
+test('faults 12 and 13: while a table is locked requests that need it get 503 with Retry-After, others are served, and health is unaffected', async () => {
   await direct.transaction(async tx => {
     await tx.query({ text: 'lock table runs' })
     const requested = runs()
@@ -50,13 +50,13 @@ test('rows 12 and 13: while a table is locked requests that need it get 503 with
   expect((await runs()).status).toBe(200)
 })
 
-test('row 13: of a thousand requests at once each is answered, and none with anything but its answer or 503', async () => {
+test('fault 13: of a thousand requests at once each is answered, and none with anything but its answer or 503', async () => {
   const answers = await Promise.all(Array.from({ length: 1_000 }, me))
   for (const answer of answers) if (answer.status !== 200) expectAway(answer)
   expect((await me()).status).toBe(200)
 })
 
-describe('row 14: another transaction undoes ours', () => {
+describe('fault 14: another transaction undoes ours', () => {
   test('two that wait for each other both succeed: the one that is undone is done again', async () => {
     await direct.query({ text: 'create table pairs (id int primary key, n int not null)' })
     await direct.query({ text: 'insert into pairs values (1, 0), (2, 0)' })
@@ -91,7 +91,7 @@ describe('row 14: another transaction undoes ours', () => {
   })
 })
 
-describe('row 10: the database is away', () => {
+describe('fault 10: the database is away', () => {
   test('one that was in the middle for too long holds nothing any more, and is done again', async () => {
     await using ours = new Database(direct.connection_string, { max: 1, on_error: () => {}, idle_ms: 200 })
     let attempts = 0

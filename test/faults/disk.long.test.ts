@@ -15,10 +15,10 @@ import { rows, startApp, TOKEN } from '../start-app.ts'
 import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts'
 
 const missing = whyNoSmallDisk()
-if (missing !== null) process.stderr.write(`rows 15 to 17 are not tested: ${missing}\n`)
+if (missing !== null) process.stderr.write(`faults 15 to 17 are not tested: ${missing}\n`)
 
 test.skipIf(missing !== null)(
-  'row 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it continue; while others fill it nothing is started',
+  'fault 15: with the disk of the workspaces full, the run that filled it is failed/disk_quota, those beside and after it continue; while others fill it nothing is started',
   async () => {
     const script = ({ body }: { body: Record<string, unknown> }) => {
       const messages = JSON.stringify(body.messages)
@@ -74,7 +74,7 @@ test.skipIf(missing !== null)(
 )
 
 test.skipIf(missing !== null)(
-  'row 17: with the disk of its log and of temporary files full, the service answers and works on, and ends in order',
+  'fault 17: with the disk of its log and of temporary files full, the service answers and works on, and ends in order',
   async () => {
     using disk = mountSmallDisk(1024 ** 2)
     await using database = await createTestDatabase()
@@ -110,7 +110,7 @@ test.skipIf(missing !== null)(
 )
 
 test.skipIf(missing !== null)(
-  'row 16: with the disk of the database full, writes are 503 and reads work; even after the server fell over it comes back by itself when there is space',
+  'fault 16: with the disk of the database full, writes are 503 and reads work; even after the server fell over it comes back by itself when there is space',
   async () => {
     using disk = mountSmallDisk(200 * 1024 ** 2)
     const lines: string[] = []

@@ -61,7 +61,7 @@ async function untilPushWaits(app: CodingApp, id: number) {
 const resume = (app: CodingApp, id: number) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'go on' })
 
-test('row 26: a remote that is down at the clone is tried three times, each wait reported before it, then the run is failed/git_unavailable, and a resume begins where it is up', async () => {
+test('fault 26: a remote that is down at the clone is tried three times, each wait reported before it, then the run is failed/git_unavailable, and a resume begins where it is up', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt')
   const { app, remote } = set
   remote.away = true
@@ -79,7 +79,7 @@ test('row 26: a remote that is down at the clone is tried three times, each wait
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1 }] })
 })
 
-test('row 26: a remote that is down for a moment costs a run one wait', async () => {
+test('fault 26: a remote that is down for a moment costs a run one wait', async () => {
   await using set = await startWithRemote(() => 'true')
   const { app, remote } = set
   remote.away = true
@@ -90,7 +90,7 @@ test('row 26: a remote that is down for a moment costs a run one wait', async ()
   expect((await errorsOf(app, id)).every(error => error.retryable)).toBe(true)
 })
 
-test('row 27: a remote that is down at the push is waited for in phase push; the run can be stopped and resumed meanwhile, and what it committed arrives once', async () => {
+test('fault 27: a remote that is down at the push is waited for in phase push; the run can be stopped and resumed meanwhile, and what it committed arrives once', async () => {
   await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 2)
   const { app, remote, git } = set
   const [waiting, stopped] = [await createRun(app, { prompt: 'wait' }), await createRun(app, { prompt: 'stop' })]
@@ -123,7 +123,7 @@ test('row 27: a remote that is down at the push is waited for in phase push; the
   expect(git('rev-list', '--count', `main..${resumed.branch}`)).toBe('1\n')
 })
 
-test('row 27: runs whose push waits occupy no slot of another run', async () => {
+test('fault 27: runs whose push waits occupy no slot of another run', async () => {
   await using set = await startWithRemote(n => `echo ${n} > ${n}.txt`, 1, { AGENTRUN_WORKER_CONCURRENCY: '1' })
   const { app } = set
   const { id } = await createRun(app, { prompt: 'wait' })
@@ -136,7 +136,7 @@ test('row 27: runs whose push waits occupy no slot of another run', async () => 
   })
 })
 
-test('row 27: when the time for it is over the run is failed/git_unavailable with what was tried, and a resume pushes what is there', async () => {
+test('fault 27: when the time for it is over the run is failed/git_unavailable with what was tried, and a resume pushes what is there', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt', 1, { AGENTRUN_PUSH_RETRY_SECONDS: '2' })
   const { app, remote } = set
   const { id } = await createRun(app, { prompt: 'write' })
@@ -147,7 +147,7 @@ test('row 27: when the time for it is over the run is failed/git_unavailable wit
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ files_changed: 1 }] })
 })
 
-test('row 28: a push that the remote refuses is not forced and not retried; result and trace report it', async () => {
+test('fault 28: a push that the remote refuses is not forced and not retried; result and trace report it', async () => {
   await using set = await startWithRemote(() => 'echo x > x.txt')
   const { app, git } = set
   writeFileSync(join(git('rev-parse', '--absolute-git-dir').trim(), 'hooks/pre-receive'), '#!/bin/sh\necho "quota used up"; exit 1\n', {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => app?.[Symbol.asyncDispose]())
 
-test('row 41: the last page of 100,000 entries reads as little of the table as the first', async () => {
+test('fault 41: the last page of 100,000 entries reads as little of the table as the first', async () => {
   const { id } = await createRun(app, { prompt: 'x', repo_id: null, repoless: true })
   await awaitEnd(app, id)
   const count = 100_000
@@ -63,7 +63,7 @@ test('row 41: the last page of 100,000 entries reads as little of the table as t
 }, 60_000)
 
 test.each(Object.keys(values))(
-  'rows 44 to 46: a model that sends arguments that are %s gets an answer, the trace is JSON that strict parsers take, and the run ends',
+  'faults 44 to 46: a model that sends arguments that are %s gets an answer, the trace is JSON that strict parsers take, and the run ends',
   async name => {
     const { id } = await createRun(app, { prompt: `arguments: ${name}` })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
@@ -79,7 +79,7 @@ test.each(Object.keys(values))(
   },
 )
 
-test('row 42: a tool call with 400 kB of arguments shows their beginning and end, and has its whole effect', async () => {
+test('fault 42: a tool call with 400 kB of arguments shows their beginning and end, and has its whole effect', async () => {
   values.file = JSON.stringify({ path: 'big.txt', content: `first line\n${'x'.repeat(400_000)}\nlast line\n` })
   const { id } = await createRun(app, { prompt: 'arguments: file' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ files_changed: 1 }] })
@@ -91,7 +91,7 @@ test('row 42: a tool call with 400 kB of arguments shows their beginning and end
   expect(app.git('cat-file', '-s', `${run.branch}:big.txt`).trim()).toBe(String(400_000 + 'first line\n\nlast line\n'.length))
 })
 
-test('row 51: no text of any operation blocks the process, however it is built', async () => {
+test('fault 51: no text of any operation blocks the process, however it is built', async () => {
   const { id } = await createRun(app, { prompt: 'x', repo_id: null, repoless: true })
   await awaitEnd(app, id)
   const evil = [

@@ -30,7 +30,7 @@ print(s.getsockname()[1], flush=True); time.sleep(600)`
 }
 
 test.runIf(soak)(
-  'row 20: a model server that never takes the connection is unavailable after ten seconds',
+  'fault 20: a model server that never takes the connection is unavailable after ten seconds',
   async () => {
     await using hole = await startBlackHole()
     const models = createModelCatalog({

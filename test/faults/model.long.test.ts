@@ -27,7 +27,7 @@ const limited = (seconds: number): FakeReply => ({
 })
 const away = (status: number): FakeReply => ({ status, body: { error: { message: 'overloaded' } } })
 
-test('row 18: twelve runs with a Retry-After of a second honour it, none earlier and not in lockstep, and their traces report it before they wait', async () => {
+test('fault 18: twelve runs with a Retry-After of a second honour it, none earlier and not in lockstep, and their traces report it before they wait', async () => {
   const { script, times } = byRun((_prompt, n) => (n === 0 ? limited(1) : finish('Done.')))
   await using app = await startCodingApp(script, ENV)
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => start(app, `run-${i}`)))
@@ -49,7 +49,7 @@ test('row 18: twelve runs with a Retry-After of a second honour it, none earlier
   expect(new Set(waits).size).toBeGreaterThan(6)
 })
 
-test('row 18: a wait that the deadline of the run forbids is not begun: the run is failed/model_unavailable, and can be resumed', async () => {
+test('fault 18: a wait that the deadline of the run forbids is not begun: the run is failed/model_unavailable, and can be resumed', async () => {
   const { script } = byRun((_prompt, n) => (n === 0 ? limited(600) : finish('Done.')))
   await using app = await startCodingApp(script, { ...ENV, AGENTRUN_RUN_MAX_WALL_SECONDS: '60' })
   const id = await start(app, 'late')
@@ -59,7 +59,7 @@ test('row 18: a wait that the deadline of the run forbids is not begun: the run 
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
 })
 
-test('rows 19 to 23: after every failure of one call to a model server, the run reports it, calls again and ends with the whole answer alone', async () => {
+test('faults 19 to 23: after every failure of one call to a model server, the run reports it, calls again and ends with the whole answer alone', async () => {
   const good = [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: 'half an ans' })]
   const broken: Record<string, FakeReply> = {
     'error-500': away(500),

@@ -20,7 +20,7 @@ const prompt = 'Play this.\n\n```playbook\n- answer: done\n```\n'
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 const terminal = ['completed', 'failed', 'cancelled']
 
-test(`row 48: a stop that races with the end of a run leaves one end, reported once, and a repetition changes nothing (seed ${seed})`, async () => {
+test(`fault 48: a stop that races with the end of a run leaves one end, reported once, and a repetition changes nothing (seed ${seed})`, async () => {
   const random = numbers(seed)
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '4' })
   const path = `/v1/organizations/${app.org_id}/agent/run`
@@ -52,7 +52,7 @@ test(`row 48: a stop that races with the end of a run leaves one end, reported o
   expect(new Set(ends)).toEqual(new Set(['completed', 'cancelled']))
 }, 300_000)
 
-test('row 47: twenty resumes of a finished run in parallel, with active workers: each is accepted or refused with a reason, and none of them is lost or done twice', async () => {
+test('fault 47: twenty resumes of a finished run in parallel, with active workers: each is accepted or refused with a reason, and none of them is lost or done twice', async () => {
   await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '4' })
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const { id } = await createRun(app, { prompt, repo_id: null, repoless: true })

@@ -59,7 +59,7 @@ async function openStalled(id: number): Promise<Socket> {
   return socket
 }
 
-test('row 39: readers that read nothing cost a bounded buffer each and block no other', async () => {
+test('fault 39: readers that read nothing cost a bounded buffer each and block no other', async () => {
   const count = soak ? 500 : 100
   const id = await createRun()
   await write(id, 60, 90_000)
@@ -84,7 +84,7 @@ test('row 39: readers that read nothing cost a bounded buffer each and block no 
   }
 }, 120_000)
 
-test('row 38: a client that leaves in the middle of a request leaves a whole run or none, and the service answers on', async () => {
+test('fault 38: a client that leaves in the middle of a request leaves a whole run or none, and the service answers on', async () => {
   const body = JSON.stringify({ prompt: 'left in the middle', repo_id: null, repoless: true })
   const request = `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   const { hostname, port } = new URL(service.base_url)

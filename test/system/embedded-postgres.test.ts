@@ -116,7 +116,7 @@ test('a dead server whose parent never collects it does not stop the next start'
   await owner.kill()
 })
 
-test('row 10: a server that is killed is started again with its rows, and one that is stopped is not', async () => {
+test('fault 10: a server that is killed is started again with its rows, and one that is stopped is not', async () => {
   const postgres = await start()
   await query(postgres.url, 'create table killed as select 1 as value')
   const { pid } = postgres
@@ -129,7 +129,7 @@ test('row 10: a server that is killed is started again with its rows, and one th
   expect(lines).toHaveLength(2)
 })
 
-test('row 16: a server that cannot be started is retried until it starts, and a stop ends the retries', async () => {
+test('fault 16: a server that cannot be started is retried until it starts, and a stop ends the retries', async () => {
   const hidden = join(data_dir, 'hidden')
   const breakIt = async (postgres: { pid: number }) => {
     renameSync(join(cluster, 'global'), hidden)

@@ -199,7 +199,7 @@ describe('a webhook that is switched off', () => {
   })
 })
 
-test('row 36: a slow receiver holds up no other organization, and no run', async () => {
+test('fault 36: a slow receiver holds up no other organization, and no run', async () => {
   const held: (() => void)[] = []
   await using slow = await startReceiver((_request, response) => held.push(() => response.writeHead(204).end()))
   const { org_id, token } = await addOrganization(app, 'slow')

@@ -22,7 +22,7 @@ test('strings anywhere in a value are bounded together, its shape stays', () => 
   expect(value).toMatchObject({ b: [1, null, expect.any(String)] })
 })
 
-test('row 45: wide or deep values are truncated too, without visiting all of them', () => {
+test('fault 45: wide or deep values are truncated too, without visiting all of them', () => {
   const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]))
   const { value, cut } = truncateStrings({ wide, list: Array(50_000).fill(1) }, 100)
   expect(cut).toBe(true)

@@ -31,7 +31,7 @@ test('a request that gets 429 with Retry-After is retried after the delay, and t
   expect(errors).toMatchObject([{ code: 'rate_limited', retryable: true, phase: 'model', http_status: 429 }])
 })
 
-test('row 25: a revoked key ends the run as model_auth immediately, the operator is notified, and the key appears nowhere', async () => {
+test('fault 25: a revoked key ends the run as model_auth immediately, the operator is notified, and the key appears nowhere', async () => {
   const { run, logs, requests, errors_logged } = await play(() => ({
     status: 401,
     body: { error: { message: 'invalid key key-of-the-model-server' } },

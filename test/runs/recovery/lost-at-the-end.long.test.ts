@@ -12,7 +12,7 @@ const begun = (cluster: Cluster, id: number) =>
     })
     .toBe(1)
 
-test('row 6: kill -9 of the worker in the push: one with other mirrors pushes the same commit, and there is one pull request', async () => {
+test('fault 6: kill -9 of the worker in the push: one with other mirrors pushes the same commit, and there is one pull request', async () => {
   await using cluster = await startCluster(answers(calls(shell('echo late > late.txt')), { text: 'Written.' }))
   const hook = join(cluster.repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 60\n', { mode: 0o755 })

@@ -22,7 +22,7 @@ const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
     )
     .toBeGreaterThan(epoch)
 
-test('rows 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
+test('faults 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('echo one >> steps.txt')),
@@ -61,7 +61,7 @@ test('rows 4 and 5: kill -9 of the worker in a command: another continues, commi
   expect(['one\n', 'one\ntwo\n']).toContain(seen)
 }, 90_000)
 
-test('row 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
+test('fault 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
   await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'Second time.' }))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'think' })
@@ -74,7 +74,7 @@ test('row 4: kill -9 of the worker in a model call: the call is repeated, and bo
   expect((await recoveryOf(cluster, id)).recoveries).toMatchObject([{ model_call_reissued: true, interrupted: [] }])
 }, 90_000)
 
-test('row 8: a worker that was frozen and comes back changes nothing, ends its sandbox, and works on other runs', async () => {
+test('fault 8: a worker that was frozen and comes back changes nothing, ends its sandbox, and works on other runs', async () => {
   await using cluster = await startCluster(
     answers(
       calls(shell('echo one > one.txt')),
