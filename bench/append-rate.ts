@@ -56,8 +56,8 @@ export async function appendRate(): Promise<string> {
 }
 
 /** A fence that refuses would make a bench of nothing. */
-function refuse(answer: unknown): void {
-  if (answer === undefined) throw new Error('the append was refused')
+function refuse(appended: unknown): void {
+  if (appended === undefined) throw new Error('the append was refused')
 }
 
 async function sizes(db: Database): Promise<{ log_entries: number; journal: number }> {

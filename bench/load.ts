@@ -18,7 +18,7 @@ export async function throughput(
 function ask(host: string, port: number, request: Buffer, end: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
-    let answered = 0
+    let finished = 0
     /** Bytes of the answer that are still to come; null before its head. */
     let left: number | null = null
     let head = Buffer.alloc(0)
@@ -36,10 +36,10 @@ function ask(host: string, port: number, request: Buffer, end: number): Promise<
       } else left -= chunk.length
       if (left > 0) return
       left = null
-      answered += 1
+      finished += 1
       if (performance.now() < end) return void socket.write(request)
       socket.destroy()
-      resolve(answered)
+      resolve(finished)
     })
   })
 }

@@ -10,7 +10,7 @@ import { TOKEN } from './start-service.ts'
 
 const STEPS = 5
 const AT_A_TIME = 12
-const MOST_SECONDS = 120
+const MAX_SECONDS = 120
 
 /**
  * Two processes that serve and three that work on one database, and 200 short runs, each with a clone, five commands, a commit and a push:
@@ -77,7 +77,7 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
     if (rows[0]?.failed) throw new Error(`a run failed: ${rows[0].failed}`)
     seen.ended = rows[0]?.ended ?? 0
     seen.seconds = (performance.now() - started) / 1_000
-    if (seen.ended === runs || seen.seconds > MOST_SECONDS) break
+    if (seen.ended === runs || seen.seconds > MAX_SECONDS) break
   }
   await creating
   const after = processors(processes, database)

@@ -38,9 +38,9 @@ export async function queue(): Promise<string> {
       headers: { authorization: `Bearer ${of.token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answer = (await response.json()) as { id: number; status: string; detail?: string }
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.detail}`)
-    return answer
+    const result = (await response.json()) as { id: number; status: string; detail?: string }
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${result.detail}`)
+    return result
   }
   const created: number[] = []
   const create = async (of: typeof large) => {

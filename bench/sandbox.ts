@@ -115,11 +115,11 @@ async function startMany(driver: SandboxDriver, start: (n: number) => Promise<Sa
   const boxes = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => start(2_000 + n)))
   const took = performance.now() - started
   await Promise.all(boxes.map(box => run(box, 'persistent', 'true')))
-  const answered = performance.now() - started
+  const finished = performance.now() - started
   const memory = boxes.map(box => pssBytes(box)).toSorted((a, b) => a - b)
   await Promise.all(boxes.map(box => box.stop()))
   const mebibytes = ((memory[Math.floor(memory.length / 2)] ?? 0) / 1024 ** 2).toFixed(1)
-  return `sandbox: ${AT_ONCE} at once by ${driver.name}: started in ${took.toFixed(0)} ms, each has run a command after ${answered.toFixed(0)} ms; an idle one with its shell has ${mebibytes} MiB (PSS)\n`
+  return `sandbox: ${AT_ONCE} at once by ${driver.name}: started in ${took.toFixed(0)} ms, each has run a command after ${finished.toFixed(0)} ms; an idle one with its shell has ${mebibytes} MiB (PSS)\n`
 }
 
 const median = (samples: Samples) => {

@@ -56,9 +56,9 @@ export async function startService(env: Record<string, string>): Promise<Service
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answer = (await response.json()) as Record<string, unknown>
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer.detail}`)
-    return answer
+    const result = (await response.json()) as Record<string, unknown>
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${result.detail}`)
+    return result
   }
   return {
     url,

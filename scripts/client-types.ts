@@ -11,7 +11,7 @@ export type Params<N extends OperationName> = Operations[N]['params']
 export type Query<N extends OperationName> = Operations[N]['query']
 export type Body<N extends OperationName> = Operations[N]['body']
 /** The JSON of a success; \`unknown\` for the document, never for a stream or a file. */
-export type Answer<N extends OperationName> = Operations[N]['answer']
+export type Result<N extends OperationName> = Operations[N]['result']
 export type LogEntry = AgentRunLogEntry
 export type DryRun = AgentRunDryRun
 `
@@ -24,12 +24,12 @@ export function operationTypes(): string {
     const { params, query, body, response, variant } = endpoint
     const shape = (schema: Parameters<typeof jsonSchema>[0]) => typeOf(hoist(jsonSchema(schema, 'output'), named))
     const plain = response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
-    const answer = variant === undefined ? plain : `${plain} | ${shape(variant.response)}`
+    const result = variant === undefined ? plain : `${plain} | ${shape(variant.response)}`
     const fields = [
       `params: ${given(params.shape, named, key => key !== 'org_id')}`,
       `query: ${given(query.shape, named, key => !query.shape[key]?.safeParse(undefined).success)}`,
       `body: ${body === null ? 'undefined' : typeOf(hoist(jsonSchema(body, 'input'), named))}${body?.safeParse(undefined).success ? ' | undefined' : ''}`,
-      `answer: ${answer}`,
+      `result: ${result}`,
     ]
     return `${comment(`${endpoint.summary}: \`${endpoint.method} ${pathsOf(endpoint)[0]}\``)}  ${name}: { ${fields.join('; ')} }\n`
   })

@@ -15,7 +15,7 @@ const rule = /\badd (?:constraint (\S+) )?(?:check|unique|primary key|foreign ke
 const unique = /^create unique index \S+ on (?:only )?(\S+)/
 
 /**
- * What a migration does that code of before may not live with: such a migration says so in its first line (`needsOf` of the store). A
+ * What a migration does that code of before may not live with: such a migration declares it in its first line (`needsOf` of the store). A
  * statement whose harmlessness cannot be seen gives its reason in a line before it: `-- expansion: why older code lives with it`.
  */
 export function contractionsOf(sql: string): Contraction[] {
@@ -41,7 +41,7 @@ export function contractionsOf(sql: string): Contraction[] {
 
 const plain = (text: string) => text.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim().toLowerCase()
 
-/** At separators that stand in no parentheses, and in no comment. */
+/** At separators outside of parentheses and comments. */
 function split(text: string, separator: string): string[] {
   const parts = ['']
   let depth = 0

@@ -8,7 +8,7 @@ export type Side = { schema: Schema | undefined; root: Schema }
 const object = (value: unknown): Schema => (typeof value === 'object' && value !== null ? (value as Schema) : {})
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** What a reference leads to, in the document that it stands in. */
+/** What a reference leads to, in the same document. */
 export function resolve({ schema = {}, root }: Side): Schema {
   if (typeof schema.$ref !== 'string') return schema
   const target = schema.$ref
@@ -24,11 +24,11 @@ function alternatives(side: Side): { type: string; schema: Schema }[] {
   const union = [...list(schema.anyOf), ...list(schema.oneOf)]
   if (union.length > 0) return union.flatMap(one => alternatives({ schema: object(one), root: side.root }))
   const named = schema.type ?? ('const' in schema ? (schema.const === null ? 'null' : typeof schema.const) : 'any')
-  // Beside other types null is null, whatever is said of those.
+  // Beside other types null is null, whatever their keywords are.
   return [named].flat().map(type => ({ type: String(type), schema: type === 'null' ? {} : schema }))
 }
 
-// Keywords that say nothing about what is allowed, and those that are compared one by one.
+// Keywords that have no effect on what is allowed, and those that are compared one by one.
 const words = ['description', 'title', 'examples', 'example', 'deprecated', '$ref', '$schema', 'id']
 const compared = ['type', 'anyOf', 'oneOf', 'const', 'enum', 'properties', 'required', 'items', 'additionalProperties', 'default']
 const lower = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
@@ -106,7 +106,7 @@ function bounds(where: string, before: Schema, after: Schema): string[] {
   return [...tighter, ...changed].map(name => `${where}: ${name} was ${old[name] ?? 'not given'} and is ${now[name] ?? 'not given'} now`)
 }
 
-/** Keywords such as `pattern` and `format`: whether another value allows more or less cannot be told, so every change counts. */
+/** Keywords such as `pattern` and `format`: whether another value allows more or less is unknown, so every change counts. */
 function others(where: string, before: Schema, after: Schema, direction: Direction): string[] {
   const [promise, fulfilment] = direction === 'request' ? [after, before] : [before, after]
   return Object.keys(promise)

@@ -7,7 +7,7 @@ const HEAD = `-- The schema after all migrations, as PostgreSQL's catalog tells 
 -- Written by \`node scripts/write-schema.ts\`. Never run: migrations are.
 `
 
-/** Tables with their columns, constraints and indexes, in one order whatever made them. Ids of identity columns are of no interest. */
+/** Tables with their columns, constraints and indexes, in one order, however they were created. Ids of identity columns are of no interest. */
 export async function dumpSchema(client: Pick<pg.Client, 'query'>): Promise<string> {
   const { rows: columns } = await client.query<{ table: string; line: string }>(`
     select c.relname as table, format('  %I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),

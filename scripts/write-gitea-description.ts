@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
  * Writes `test/forge/gitea-description.json`: of Gitea's published API the operations that the service uses, with everything they refer to, as
  * JSON Schema. The package that has them has them as types, made from Gitea's own Swagger description, and no description:
  *   npm pack gitea-js, unpack it, and give its folder.
- * How an operation answers when it is done is not among the types, and stands here.
+ * The status and the response of a successful operation are not among the types, so they are listed here.
  */
 const DONE: Record<string, number> = {
   ...{ userGetCurrent: 200, userCurrentListRepos: 200, repoGetRepoPermissions: 200, repoListStatuses: 200, repoCreateStatus: 201 },

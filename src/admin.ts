@@ -130,7 +130,7 @@ function parsed(args: string[]) {
   }
 }
 
-/** Where a browser reaches the service, as far as its configuration says. */
+/** Where a browser reaches the service, as far as its configuration states it. */
 function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config): string {
   if (AGENTRUN_BASE_URL !== undefined) return AGENTRUN_BASE_URL
   if (AGENTRUN_PORT === 0) throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')
@@ -138,7 +138,7 @@ function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config):
   return `http://${host.includes(':') ? `[${host}]` : host}:${AGENTRUN_PORT}`
 }
 
-/** The server that the running service has, or one of our own until the end. The folder's lock says which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
+/** The server that the running service has, or one of our own until the end. The folder's lock decides which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
 async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_make = false): Promise<string> {
   const users = ensureServiceUsers()
   const folder = { path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users }

@@ -52,7 +52,7 @@ test('models come from JSON or a file, with keys from variables or files, and a 
   expect(() => readConfig({ AGENTRUN_MODELS: '{"a/b": ' })).toThrow('AGENTRUN_MODELS: ')
 })
 
-test('a sandbox is made by one of those that are known, whose engine is a socket of this machine', () => {
+test('a sandbox driver is one of the known ones, whose engine is a socket of this machine', () => {
   expect(readConfig({}).AGENTRUN_SANDBOX).toBe('bubblewrap')
   const given = { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: 'unix:///run/x.sock', AGENTRUN_SANDBOX_IMAGE: 'host:5000/a/b:1' }
   expect(readConfig(given)).toMatchObject({ AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/run/x.sock' })

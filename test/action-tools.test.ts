@@ -7,7 +7,7 @@ const code = [...sourceFiles('src', ['.ts']), ...sourceFiles('web/src', ['.ts', 
   ({ path }) => !path.endsWith('.test.ts') && !path.startsWith('src/contract/'),
 )
 
-test('every tool of the model has an input in the contract, and no name stands for two tools', () => {
+test('every tool of the model has an input in the contract, and no two tools share a name', () => {
   expect(Object.keys(toolInputs)).toEqual([...agentTools])
   expect(Object.keys(actionTool)).toHaveLength(agentTools.length + serviceTools.length)
 })

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * What takes longest starts first, so that no worker is left alone with it at the end. Files that mostly wait, for leases to end, stand
+ * What takes longest starts first, so that no worker is left alone with it at the end. Files that mostly wait, for leases to end, come
  * between those that keep a processor busy: then neither kind has all workers.
  */
 export const slowest = [

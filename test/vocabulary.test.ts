@@ -9,6 +9,27 @@ import { expect, test } from 'vitest'
 const retired = ['said', 'told', 'asked', 'whoever', 'anew', 'farewell', 'mended', 'onlooker', 'onlookers', 'stood', 'heard', 'unheard']
 const allowed = new Set(['asked'])
 const phrases = ['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'at work', 'was told', 'is told', 'mend']
+/** Comments and names of tests. Allowed are the names of identifiers, which are between backticks. */
+const in_comments = [
+  ...retired,
+  ...phrases,
+  ...[
+    'say',
+    'says',
+    'tell',
+    'tells',
+    'place',
+    'places',
+    'figure',
+    'figures',
+    'looked',
+    'stands',
+    'found out',
+    'finds out',
+    'mends',
+    'farewell',
+  ],
+]
 
 const clone = new URL('../', import.meta.url)
 const list = (...paths: string[]) => execFileSync('git', ['ls-files', ...paths], { cwd: clone, encoding: 'utf8' }).split('\n')
@@ -38,6 +59,29 @@ test('no identifier of the service, the page or the tests uses a retired word', 
         .filter(identifier => isTest(path) || !allowed.has(identifier))
         .filter(identifier => wordsOf(identifier).some(word => retired.includes(word)))
         .map(identifier => `${path}: ${identifier}`),
+    )
+  expect(found).toEqual([])
+})
+
+/** Comments, and the names of tests, without what is between backticks. */
+function prose(path: string, source: string): string[] {
+  // A regular expression or a glob may contain the marks of a comment.
+  const code = source.replaceAll(/'(?:\\.|[^'\\\n])*'/g, text => text.replaceAll(/\/[*/]|\*\//g, ''))
+  const comments = code.match(/^[ \t]*\/\*\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm) ?? []
+  const names = isTest(path)
+    ? [...source.matchAll(/\b(?:test|it|describe)(?:\.\w+)*(?:\([^'"`\n]*\))?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(
+        match => match[2] ?? '',
+      )
+    : []
+  return [...comments.map(comment => comment.replaceAll(/`[^`\n]*`/g, '')), ...names]
+}
+
+test('no comment and no name of a test uses a retired word', () => {
+  const pattern = new RegExp(`\\b(${in_comments.join('|')})\\b`, 'i')
+  const found = list('src', 'web/src', 'bench', 'scripts', 'test')
+    .filter(path => /\.tsx?$/.test(path) && path !== 'test/vocabulary.test.ts')
+    .flatMap(path =>
+      prose(path, read(path)).flatMap(text => (pattern.test(text) ? [`${path}: ${pattern.exec(text)?.[0]}: ${text.trim()}`] : [])),
     )
   expect(found).toEqual([])
 })

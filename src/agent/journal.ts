@@ -11,7 +11,7 @@ export type Signals = { messages_waiting: boolean; interrupted: boolean }
 
 /**
  * A message of the service after an answer without tool calls. `trouble`: what was wrong with it, an ERROR entry that does not end the run; null:
- * the answer may only announce work, and `text` is what it says.
+ * the answer may only announce work, and `text` is its text.
  */
 export type AnswerNotice = { message: ModelMessage } & (
   | { trouble: { code: string; message: string }; text: null }

@@ -8,7 +8,7 @@ const request = (messages: ModelMessage[]): ModelRequest => ({
 })
 const prompt: ModelMessage = { role: 'user', content: 'the prompt' }
 
-test('the call is made once: a conversation that has it, with or without its result, is only finished', async () => {
+test('the call is sent once: a conversation that has it, with or without its result, is only finished', async () => {
   const model = createToolCallModel('{"tool_name":"shell","arguments":{"command":"ls"}}')
   const first = await model.call(request([prompt]))
   expect(first.tool_calls).toMatchObject([{ name: 'shell', input: { command: 'ls' } }])

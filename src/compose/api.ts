@@ -134,7 +134,7 @@ async function watchReadiness({ db, version }: Parts) {
   }
 }
 
-/** On loopback only our own names are answered, against DNS rebinding; on a public address the operator says which, or any. */
+/** On loopback only our own names are answered, against DNS rebinding; on a public address the operator configures which, or any. */
 function allowedHosts(config: Config): Set<string> | null {
   const loopback = ['127.0.0.1', 'localhost', '::1'].includes(config.AGENTRUN_HOST)
   if (config.AGENTRUN_ALLOWED_HOSTS.length === 0 && !loopback) return null

@@ -13,7 +13,7 @@ type FirstStart = { started: Started; missing_repository: string | null }
 /** Makes what an empty database lacks: organization, administrator, token, repository. */
 export async function prepareFirstStart({ config, data, db, git, log }: Parts): Promise<FirstStart> {
   const repository = initialRepository(config)
-  // No reason to stay down: a disk that is mounted later, or a folder that is made later, is found by the runs.
+  // No reason to stay down: a disk that is mounted later, or a folder that is created later, is found by the runs.
   const missing_repository = repository?.kind === 'local' && !existsSync(repository.url) ? repository.url : null
   if (missing_repository !== null) log('error', 'AGENTRUN_INIT_REPO_URL: nothing is there', { path: missing_repository })
   const started = await firstStart(db, {

@@ -31,7 +31,7 @@ export type ServiceInput = {
   log: Log
 }
 
-/** What both roles are made from, besides what they were given. */
+/** What both roles consist of, besides what they were given. */
 export type Parts = ServiceInput & {
   /** Names this process where it works on runs. */
   owner: string

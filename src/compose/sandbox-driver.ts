@@ -8,7 +8,7 @@ import type { SandboxDriver } from '../sandbox/port.ts'
 import { clusterOf } from './cluster.ts'
 import type { Parts } from './parts.ts'
 
-/** Where an engine is looked for: the places of root's, then those of a user's own. */
+/** The sockets where an engine is searched for: those of root's engines, then those of a user's own. */
 const sockets = {
   docker: () => ['/var/run/docker.sock', `/run/user/${process.getuid?.()}/docker.sock`],
   podman: () => ['/run/podman/podman.sock', `/run/user/${process.getuid?.()}/podman/podman.sock`],

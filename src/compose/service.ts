@@ -25,7 +25,7 @@ export type RunningService = AsyncDisposable & {
   /** Why this process starts no run; null when it does, or when that is not what it is for. */
   blocked(): string | null
   /**
-   * Begins the shutdown: no run is claimed any more and active runs go to another worker as soon as they can, `/readyz` says 503, and the API
+   * Begins the shutdown: no run is claimed any more and active runs go to another worker as soon as they can, `/readyz` is 503, and the API
    * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
@@ -55,7 +55,7 @@ function sweepAlone({ db, log, config, telemetry }: Parts): Disposable {
   return startPolling(SWEEP_MS, 'sweep', () => sweepInTurn(deps), log)
 }
 
-/** Puts one process of the service together, as its role says, and starts it. Disposing it stops everything in order. */
+/** Puts one process of the service together, as its role requires, and starts it. Disposing it stops everything in order. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: starts the parts of a process one after the other, and the order is the content
 export async function startService(input: ServiceInput): Promise<RunningService> {
   const { config, data, users, log, role } = input

@@ -16,7 +16,7 @@ const TRACES_PATH = '/v1/traces'
 
 type Observing = AsyncDisposable & { telemetry: Telemetry; instruments: Instruments }
 
-/** Counts from the start on; traces where OpenTelemetry's variables say where to, and does not load its SDK otherwise. Disposing it sends the last spans. */
+/** Counts from the start on; traces where OpenTelemetry's variables name a collector, and does not load its SDK otherwise. Disposing it sends the last spans. */
 export async function startTelemetry(input: ServiceInput): Promise<Observing> {
   const instruments = createInstruments()
   instruments.build.set({ version: input.version, role: input.role }, 1)

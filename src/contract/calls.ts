@@ -21,7 +21,7 @@ type Variant<N extends EndpointName> = Endpoints[N] extends { variant: { respons
   ? z.output<Schema>
   : never
 /** The JSON of a success, in each of its shapes; `unknown` for the document, never for a stream or a file. */
-export type Answer<N extends EndpointName> = Endpoints[N]['response'] extends z.ZodType
+export type Result<N extends EndpointName> = Endpoints[N]['response'] extends z.ZodType
   ? z.output<Endpoints[N]['response']> | Variant<N>
   : Endpoints[N]['response'] extends 'stream' | 'file'
     ? never

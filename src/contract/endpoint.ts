@@ -39,7 +39,7 @@ export type Endpoint = {
   /** For tokens that are limited to repositories, where core/access/reach.ts cannot decide from the fields. `verb`: the verb decides. */
   reach?: 'filtered' | 'free' | 'none' | 'verb'
   /** Content types of responses other than JSON. */
-  also_answers?: readonly string[]
+  other_content_types?: readonly string[]
   /** Problems specific to this operation, in addition to those of every operation of its kind (problem-statuses.ts). */
   problems?: readonly ProblemCode[]
   /** Takes `Idempotency-Key` (specification.md#create-and-resume). */

@@ -64,7 +64,7 @@ const schema = z
   })
 
 /**
- * What AGENTRUN_MODELS says about one model. With `api` it is a model of the server at `base_url`, otherwise one of a provider that has its own
+ * What AGENTRUN_MODELS states about one model. With `api` it is a model of the server at `base_url`, otherwise one of a provider that has its own
  * variables. `api_key` is the value of the variable `api_key_env`.
  */
 export type ModelSettings = z.output<typeof model> & { api_key?: string }

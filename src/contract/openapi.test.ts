@@ -3,7 +3,7 @@ import { problemStatuses } from './documented-statuses.ts'
 import { type Endpoint, pathsOf } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
 import { Problem, type ProblemCode, problems } from './error-codes.ts'
-import { answerExample, bodyExample, ownExample } from './openapi/examples.ts'
+import { bodyExample, ownExample, responseExample } from './openapi/examples.ts'
 import { problemExample } from './openapi/responses.ts'
 import { openApiDocument } from './openapi.ts'
 
@@ -68,7 +68,7 @@ test('every parameter has a description: add .describe(…)', () => {
 test('every body and every answer has an example: give its schema .meta({ examples: [...] }), or the row `examples`', () => {
   const missing = rows.flatMap(([name, endpoint]) => [
     ...(endpoint.body !== null && bodyExample(endpoint) === undefined ? [`${name}: body`] : []),
-    ...(endpoint.response !== 'document' && answerExample(endpoint) === undefined ? [`${name}: answer`] : []),
+    ...(endpoint.response !== 'document' && responseExample(endpoint) === undefined ? [`${name}: answer`] : []),
     ...(endpoint.variant && ownExample(endpoint.variant.response) === undefined ? [`${name}: answer ${endpoint.variant.when}`] : []),
   ])
   expect(missing).toEqual([])
@@ -80,7 +80,7 @@ const bodies = rows.flatMap(([name, endpoint]) =>
 const answers = rows.flatMap(([name, endpoint]) => {
   const { response, variant } = endpoint
   return [
-    ...(typeof response === 'string' ? [] : [{ name: `answer of ${name}`, schema: response, example: answerExample(endpoint) }]),
+    ...(typeof response === 'string' ? [] : [{ name: `answer of ${name}`, schema: response, example: responseExample(endpoint) }]),
     ...(variant ? [{ name: `answer of ${name} ${variant.when}`, schema: variant.response, example: ownExample(variant.response) }] : []),
   ]
 })

@@ -17,11 +17,11 @@ const about = `Runs AI coding agents on git repositories, each in a sandbox of i
 
 **Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every field that is wrong. Who is no member of an organization gets 403, whether it exists or not; what belongs to another organization is 404.
 
-**Limits.** \`RateLimit\` headers stand on every answer to a token; 429 says in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
+**Limits.** \`RateLimit\` headers are on every response to a token; 429 states in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 
 **Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
 
-**Wire profiles.** This document says what a token of profile \`standard\` gets. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
+**Wire profiles.** This document describes the responses to a token of profile \`standard\`. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
 
 **Stability.** \`/v1\` changes by addition only. A breaking change is announced at least 90 days ahead, of an operation marked alpha at least 14, by the headers \`Deprecation\` and \`Sunset\` and the changelog.
 

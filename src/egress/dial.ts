@@ -50,14 +50,14 @@ function dialBy(upstream: URL, configuration: ProxyConfiguration, to: Allowed): 
       sent.destroy()
       reject(new DialError(`the proxy of this service did not connect to ${authority} (${problem})`))
     }
-    sent.once('connect', (answer, socket, head) => {
-      if (answer.statusCode !== 200) return fail(`it answered ${answer.statusCode}`)
+    sent.once('connect', (response, socket, head) => {
+      if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
       if (head.length > 0) socket.unshift(head)
       socket.setTimeout(0)
       socket.on('error', () => {})
       resolve(socket)
     })
-    sent.once('response', answer => fail(`it answered ${answer.statusCode}`))
+    sent.once('response', response => fail(`it answered ${response.statusCode}`))
     sent.once('timeout', () => fail('no answer'))
     sent.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
     sent.end()

@@ -53,23 +53,23 @@ async function exchange(
       },
       signal,
     })
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.once('response', resolve)
       sent.on('error', reject)
       sent.end(bytes ?? undefined)
     })
-    const read = await wholeOf(answer, max_bytes)
-    const status = answer.statusCode ?? 0
-    return new Response(BODILESS.includes(status) ? null : new Uint8Array(read), { status, headers: headersOf(answer) })
+    const read = await wholeOf(response, max_bytes)
+    const status = response.statusCode ?? 0
+    return new Response(BODILESS.includes(status) ? null : new Uint8Array(read), { status, headers: headersOf(response) })
   } finally {
     socket.destroy()
   }
 }
 
-async function wholeOf(answer: IncomingMessage, max_bytes: number): Promise<Buffer> {
+async function wholeOf(response: IncomingMessage, max_bytes: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const piece of answer as AsyncIterable<Buffer>) {
+  for await (const piece of response as AsyncIterable<Buffer>) {
     bytes += piece.length
     if (bytes > max_bytes) throw new Error(`the answer is larger than ${max_bytes} bytes`)
     pieces.push(piece)

@@ -28,7 +28,7 @@ type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string
 export async function forward(
   { configuration, to, path, count }: Forwarding,
   incoming: IncomingMessage,
-  answer: ServerResponse,
+  response: ServerResponse,
 ): Promise<void> {
   const host = authorityText(to, 80)
   const upstream = to.addresses === null ? configuration.upstream : null
@@ -55,16 +55,16 @@ export async function forward(
   outgoing.on('response', found => {
     found.on('error', reject)
     try {
-      answer.writeHead(found.statusCode ?? 502, passed(found))
+      response.writeHead(found.statusCode ?? 502, passed(found))
     } catch {
       return outgoing.destroy(new Error('it answered what is no HTTP'))
     }
     found.on('data', (chunk: Buffer) => count(chunk.length))
-    found.pipe(answer)
+    found.pipe(response)
   })
   outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
   outgoing.on('error', reject)
-  answer.on('close', () => {
+  response.on('close', () => {
     outgoing.destroy()
     resolve()
   })

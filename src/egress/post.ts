@@ -12,7 +12,7 @@ const REQUEST_TIMEOUT_MS = 10_000
 /** The timeout of the body once there is a status. */
 const BODY_TIMEOUT_MS = 1_000
 const MAX_RESPONSE_BYTES = 64 * 1024
-const KEPT_ANSWER_CHARS = 1_000
+const KEPT_RESPONSE_CHARS = 1_000
 
 /**
  * Posts a text to a URL: the name is resolved once, its addresses are checked, and one of those is connected to. Redirects are not
@@ -47,16 +47,16 @@ async function exchange(
   if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
   const socket = await connectChecked(outgoing, authority, { method: 'POST', secure, signal })
   try {
-    const answer = await answered(socket, { target, authority, headers, body }, signal)
-    const text = await beginningOf(answer, signal)
-    const status = answer.statusCode ?? 0
+    const response = await sendMessage(socket, { target, authority, headers, body }, signal)
+    const text = await beginningOf(response, signal)
+    const status = response.statusCode ?? 0
     const error =
       status >= 200 && status < 300
         ? null
         : status >= 300 && status < 400
           ? `it answered ${status}: redirects are not followed`
           : `it answered ${status}`
-    return { status, error, refused: false, answer: text, retry_after: readRetryAfter(answer.headers['retry-after'], Date.now()) }
+    return { status, error, refused: false, answer: text, retry_after: readRetryAfter(response.headers['retry-after'], Date.now()) }
   } finally {
     socket.destroy()
   }
@@ -64,7 +64,7 @@ async function exchange(
 
 type Message = { target: URL; authority: Authority; headers: Record<string, string>; body: string }
 
-function answered(socket: Socket, { target, authority, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
+function sendMessage(socket: Socket, { target, authority, headers, body }: Message, signal: AbortSignal): Promise<IncomingMessage> {
   const bytes = Buffer.from(body, 'utf8')
   const sent = request({
     createConnection: () => socket,
@@ -86,19 +86,19 @@ function answered(socket: Socket, { target, authority, headers, body }: Message,
 }
 
 /** Returns the beginning of the response as text that can be stored. The rest is not read. */
-async function beginningOf(answer: IncomingMessage, signal: AbortSignal): Promise<string> {
+async function beginningOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   const read = new Promise<void>(done => {
-    answer.on('data', (piece: Buffer) => {
+    response.on('data', (piece: Buffer) => {
       pieces.push(piece)
       bytes += piece.length
       if (bytes >= MAX_RESPONSE_BYTES) done()
     })
-    for (const end of ['end', 'error', 'close']) answer.once(end, () => done())
+    for (const end of ['end', 'error', 'close']) response.once(end, () => done())
   })
   // An aborted request leaves what was read.
   await settledWithin(orAborted(read, signal), BODY_TIMEOUT_MS).catch(() => {})
-  answer.destroy()
-  return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_ANSWER_CHARS).toWellFormed()
+  response.destroy()
+  return Buffer.concat(pieces).toString('utf8').replaceAll('\0', '').slice(0, KEPT_RESPONSE_CHARS).toWellFormed()
 }

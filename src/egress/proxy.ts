@@ -9,7 +9,7 @@ import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** How many connections over the limit get a response; further ones are closed without one. */
-const answered_beyond = 32
+const MAX_REFUSED_BEYOND = 32
 const CHECK_INTERVAL_MS = 5_000
 
 /** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
@@ -62,14 +62,14 @@ function createProxyServer(state: ProxyState): Server {
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: 30_000,
     },
-    (incoming, answer) => {
-      onRequest(state, incoming, answer).catch(error => {
-        if (answer.headersSent) answer.destroy()
-        else respondRefused(answer, 502, error instanceof Error ? error.message : String(error))
+    (incoming, response) => {
+      onRequest(state, incoming, response).catch(error => {
+        if (response.headersSent) response.destroy()
+        else respondRefused(response, 502, error instanceof Error ? error.message : String(error))
       })
     },
   )
-  server.maxConnections = caps.connections + answered_beyond
+  server.maxConnections = caps.connections + MAX_REFUSED_BEYOND
   server.timeout = caps.idle_ms
   server.on('connection', socket => {
     state.connections.add(socket)
@@ -111,14 +111,14 @@ function overCap({ configuration: { caps }, bytes, connections }: ProxyState, so
   return [...connections].indexOf(socket) >= caps.connections ? `this sandbox has ${caps.connections} connections already` : null
 }
 
-async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+async function onRequest(state: ProxyState, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { configuration } = state
   const { url = '', method = '' } = incoming
   configuration.onRequestText(headOf(incoming))
   const target = parseTarget(url)
   const no = (status: number, reason: Reason, why: string) => {
     refuse(state, { wanted: target?.authority ?? null, shown: url, method }, reason, why)
-    respondRefused(answer, status, why)
+    respondRefused(response, status, why)
   }
   if (target === null) return no(400, 'malformed', 'a request names http:// and a host, and nothing before the host')
   const full = overCap(state, incoming.socket)
@@ -129,8 +129,8 @@ async function onRequest(state: ProxyState, incoming: IncomingMessage, answer: S
   try {
     const decision = await decide(configuration, target.authority, method)
     const count = (bytes: number) => countBytes(state, bytes)
-    if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, count }, incoming, answer)
-    if (decision.reason === null) return respondRefused(answer, decision.status, decision.why)
+    if (decision.ok) return await forward({ configuration, to: decision.to, path: target.path, count }, incoming, response)
+    if (decision.reason === null) return respondRefused(response, decision.status, decision.why)
     no(decision.status, decision.reason, decision.why)
   } finally {
     state.requests--
@@ -163,9 +163,9 @@ async function onConnect(state: ProxyState, incoming: IncomingMessage, socket: S
 
 const blockedText = (why: string) => `Blocked on the way out of the sandbox: ${why}.\n`
 
-function respondRefused(answer: ServerResponse, status: number, why: string): void {
-  answer.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
-  answer.end(status === 502 ? `${why}\n` : blockedText(why))
+function respondRefused(response: ServerResponse, status: number, why: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+  response.end(status === 502 ? `${why}\n` : blockedText(why))
 }
 
 function respondOnSocket(socket: Socket, status: number, why: string): void {

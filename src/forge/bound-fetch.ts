@@ -19,11 +19,11 @@ export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): P
     let at = new URL(url)
     for (let hops = 0; ; hops++) {
       if (at.origin !== origin) throw new ForgeError('refused', `${forge}'s answer leads to ${at.origin}, which is not followed.`)
-      const answer = await fetch(at.href, init)
-      if (!REDIRECTS.includes(answer.status)) return answer
-      const next = URL.parse(answer.headers.get('location') ?? '', at.href)
+      const response = await fetch(at.href, init)
+      if (!REDIRECTS.includes(response.status)) return response
+      const next = URL.parse(response.headers.get('location') ?? '', at.href)
       if (next === null || hops === MAX_REDIRECTS)
-        throw new ForgeError('answer', `${forge} redirects without end, or to nowhere.`, { http_status: answer.status })
+        throw new ForgeError('answer', `${forge} redirects without end, or to nowhere.`, { http_status: response.status })
       at = next
     }
   }

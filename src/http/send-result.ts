@@ -8,7 +8,7 @@ import { encodingFor } from './compression.ts'
 import { RawResponse } from './handlers.ts'
 import { responseFor } from './wire-profile.ts'
 
-/** Sends the result of a verb, worded for the caller's wire profile: `schema` says where a run's status is in it. */
+/** Sends the result of a verb, worded for the caller's wire profile: `schema` shows where a run's status is in it. */
 export function sendResult(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {
   if (result instanceof RawResponse) reply.headers(result.headers)
   if (result instanceof RawResponse && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)

@@ -13,7 +13,7 @@ const MAX_ARGUMENT_BYTES = 512 * 1024
 /** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
-/** Reasons for the end of an answer that no protocol has, but servers send: the answer is not what the model wanted to say. */
+/** Reasons for the end of an answer that no protocol has, but servers send: the answer is not what the model meant. */
 const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected/i
 
 type Part = Exclude<AssistantModelMessage['content'], string>[number]

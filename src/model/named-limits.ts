@@ -1,4 +1,4 @@
-/** What a refusal says about the limits of a model, in tokens. `input_tokens`: what the request has, where the provider has counted it. */
+/** What a refusal states about the limits of a model, in tokens. `input_tokens`: what the request has, where the provider has counted it. */
 export type NamedLimits = { max_output_tokens?: number; context_tokens?: number; input_tokens?: number }
 
 const MAX_TOKENS = 100_000_000

@@ -23,7 +23,7 @@ export interface Model {
   readonly long_prompt_tokens: number | null
   /** Tokens of the longest response, thinking included; null when unknown. */
   readonly max_output_tokens: number | null
-  /** How much it thinks in a run that does not say it; null: the provider decides. */
+  /** How much it thinks in a run that does not set it; null: the provider decides. */
   readonly reasoning_effort: ReasoningEffort | null
   readonly tool_family: ToolFamily
   /** The maximum cost of a call at current prices. */
@@ -31,7 +31,7 @@ export interface Model {
   call(request: ModelRequest): Promise<ModelAnswer>
 }
 
-/** What the service's own models are: they read any length, think nothing and edit as their script says. */
+/** What the service's own models are: they read any length, think nothing and edit as their script states. */
 export const without_limits = {
   context_tokens: null,
   long_prompt_tokens: null,
@@ -73,7 +73,7 @@ export type ModelRequest = {
 export type ToolCall = {
   id: string
   name: string
-  /** The parsed arguments; null when the model sent something that is not a JSON object, then `invalid` says why. */
+  /** The parsed arguments; null when the model sent something that is not a JSON object, then `invalid` is the reason. */
   input: Record<string, unknown> | null
   invalid?: string
 }

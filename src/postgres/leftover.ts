@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { isAlive, processExecutable, processIds, signalProcess, waitUntil } from '../system/processes.ts'
 import { removeTemporarySocketFolder } from './socket-folder.ts'
 
-/** What postmaster.pid says; `status` is 'starting', 'stopping' or 'ready'. */
+/** The content of postmaster.pid; `status` is 'starting', 'stopping' or 'ready'. */
 type PostmasterPid = { pid: number; socket_folder: string; status: string }
 
 /** The running or dead server that last wrote postmaster.pid; null when there is no such file or it is not complete yet. */

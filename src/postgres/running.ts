@@ -2,13 +2,13 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { database_name } from './cluster.ts'
-import { answers } from './connect.ts'
+import { isClusterAt } from './connect.ts'
 import { findOrphan } from './leftover.ts'
 import { socketUrl } from './socket-folder.ts'
 
-const LOOK_MS = 100
+const POLL_INTERVAL_MS = 100
 
-/** Whether a first start has made a database in this folder. */
+/** Whether a first start has created a database in this folder. */
 export const hasCluster = (data_dir: string): boolean => existsSync(join(data_dir, 'cluster', 'PG_VERSION'))
 
 /**
@@ -17,13 +17,13 @@ export const hasCluster = (data_dir: string): boolean => existsSync(join(data_di
  */
 export async function findRunningPostgres(data_dir: string, wait_ms: number): Promise<string | null> {
   const cluster = join(realpathSync(data_dir), 'cluster')
-  for (let waited = 0; waited <= wait_ms; waited += LOOK_MS) {
+  for (let waited = 0; waited <= wait_ms; waited += POLL_INTERVAL_MS) {
     const server = findOrphan(cluster)
     if (server?.status === 'ready') {
       const url = socketUrl(server.socket_folder, database_name, database_name)
-      if (await answers(url, cluster)) return url
+      if (await isClusterAt(url, cluster)) return url
     }
-    await delay(LOOK_MS)
+    await delay(POLL_INTERVAL_MS)
   }
   return null
 }

@@ -16,7 +16,7 @@ type ServerOptions = {
   durable: boolean
 }
 
-/** `ended` resolves, whenever the server ends, with a line that says how. */
+/** `ended` resolves, whenever the server ends, with a line that describes how. */
 export type Server = { pid: number; ended: Promise<string> }
 
 /**

@@ -1,15 +1,15 @@
 import { parentPort } from 'node:worker_threads'
 import { createRedactor, type Redactor } from '../core/redaction/redact.ts'
-import type { Answer, Request } from './threads.ts'
+import type { Outcome, Request } from './threads.ts'
 
 /** The worker thread: one request at a time, with the redactors that it received. */
 const known = new Map<number, { redactor: Redactor; met: string[] }>()
 
 parentPort?.on('message', (request: Request) => {
-  parentPort?.postMessage(answerTo(request))
+  parentPort?.postMessage(outcomeOf(request))
 })
 
-function answerTo({ redactor: id, values, forget, method, args }: Request): Answer {
+function outcomeOf({ redactor: id, values, forget, method, args }: Request): Outcome {
   try {
     if (forget !== null) known.delete(forget)
     if (values !== null) {

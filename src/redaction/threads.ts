@@ -6,8 +6,8 @@ export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 /** `values`: null when the thread has this redactor already. `forget`: a redactor that it may drop. */
 export type Request = { redactor: number; values: readonly KnownValue[] | null; forget: number | null; method: Method; args: unknown[] }
 /** `met`: the names of known values that were found. `same`: the result is the first argument. */
-export type Answer = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
-type Done = Extract<Answer, { ok: true }>
+export type Outcome = { ok: true; met: string[]; same: boolean; result: unknown } | { ok: false; why: string }
+type Done = Extract<Outcome, { ok: true }>
 
 /** The owner of the values; its requests are processed one after the other, so that one run cannot occupy all threads. */
 export type Owner = { values: readonly KnownValue[] }
@@ -72,7 +72,7 @@ export class RedactionThreads {
     const resourceLimits = { maxOldGenerationSizeMb: MAX_MEMORY_MIB }
     const worker = new Worker(this.#settings.script, { env: {}, execArgv: [], resourceLimits })
     const thread: Thread = { worker, known: [], task: null, timer: null }
-    worker.on('message', (answer: Answer) => this.#answered(thread, answer))
+    worker.on('message', (outcome: Outcome) => this.#settle(thread, outcome))
     worker.on('error', () => this.#lost(thread))
     worker.on('exit', () => this.#lost(thread))
     this.#threads.add(thread)
@@ -93,17 +93,17 @@ export class RedactionThreads {
     try {
       thread.worker.postMessage({ redactor: id, values: is_known ? null : task.owner.values, forget, method, args } satisfies Request)
     } catch {
-      this.#answered(thread, { ok: false, why: 'it cannot be sent to a thread' })
+      this.#settle(thread, { ok: false, why: 'it cannot be sent to a thread' })
     }
   }
 
-  #answered(thread: Thread, answer: Answer): void {
+  #settle(thread: Thread, outcome: Outcome): void {
     const { task } = thread
     if (task === null || !this.#threads.has(thread)) return
     this.#release(thread)
     thread.worker.unref()
-    if (answer.ok) task.resolve(answer)
-    else task.reject(new RedactionError(`A text could not be redacted: ${answer.why}.`))
+    if (outcome.ok) task.resolve(outcome)
+    else task.reject(new RedactionError(`A text could not be redacted: ${outcome.why}.`))
     this.#start()
   }
 

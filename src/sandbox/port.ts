@@ -18,7 +18,7 @@ export interface SandboxDriver {
   readonly node_folder: string | null
   /** Returns how the limits of a sandbox are enforced on this machine. Throws SandboxError when this machine cannot run sandboxes. */
   means(): ResourceMeans
-  /** Proves on this machine that a sandbox isolates. `reason` is one line that says what to do. */
+  /** Proves on this machine that a sandbox isolates. `reason` is one line that states what to do. */
   selfTest(): Promise<{ ok: true } | { ok: false; reason: string }>
   start(spec: SandboxSpec): Promise<Sandbox>
   /**

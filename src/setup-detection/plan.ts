@@ -37,7 +37,7 @@ export type Found = {
   timings: { commands: Timing[]; proofs: Timing[] }
 }
 
-/** The state of a search. Its functions change it in place, because each attempt adds to the evidence of the one before. */
+/** The state of a search. Its functions change the object itself, because each attempt adds to the evidence of the one before. */
 export type Search = {
   readonly proposal: Proposal
   readonly runner: SetupRunner

@@ -44,7 +44,7 @@ test('its own documents add steps and tests, under our names; what no sandbox ca
   expect(proposed({ ...base, '.cursor/environment.json': '{"install": "npm i && npm run generate"}' }).shown).toContain(
     'npm i && npm run generate',
   )
-  const devcontainer = '{\n  // made by hand\n  "postCreateCommand": {"a": "npm run build", "b": ["make", "-j2", "db"]},\n}'
+  const devcontainer = '{\n  // written manually\n  "postCreateCommand": {"a": "npm run build", "b": ["make", "-j2", "db"]},\n}'
   expect(proposed({ ...base, '.devcontainer/devcontainer.json': devcontainer }).shown).toContain('npm run build')
 
   const ci =

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const NAME = 'id'
 
 /**
- * What this data folder is called, made at the first start: names of machines change, as those of containers do with each start, and two
+ * What this data folder is called, created at the first start: names of machines change, as those of containers do with each start, and two
  * machines may have the same. Of several processes that make it at once all get the same.
  */
 export function ownFolderId(root: string): string {

@@ -27,8 +27,8 @@ export type DataFolder = {
 
 /**
  * Picks the data folder and makes it and its parts with the right owners and modes. `path` null: `<clone_dir>/data`, or
- * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data made earlier is found again.
- * Throws an Error whose message is one line that says what to do.
+ * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data created earlier is found again.
+ * Throws an Error whose message is one line that states what to do.
  */
 export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): DataFolder {
   const { users } = options
@@ -60,7 +60,7 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
 }
 
 /**
- * Where `prepareDataFolder` would put the data, or has put it. Nothing is made. Throws one line when there is none yet, or when it is
+ * Where `prepareDataFolder` would put the data, or has put it. Nothing is created. Throws one line when there is none yet, or when it is
  * another user's.
  */
 export function findDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): {
@@ -76,14 +76,14 @@ export function findDataFolder(options: { path: string | null; clone_dir: string
   return { root, postgres: join(root, 'postgres') }
 }
 
-/** The user whose data it is when it is not ours; null: it is. As root the mirrors tell, which the service user has from the first start on. */
+/** The user whose data it is when it is not ours; null: it is. As root the owner of the mirrors decides, which the service user has from the first start on. */
 function foreignOwner(root: string, users: ServiceUsers): number | null {
   const { uid } = lstatSync(join(root, users.service ? 'mirrors' : 'postgres'), { throwIfNoEntry: false }) ?? {}
   const own = users.service?.uid ?? process.getuid?.()
   return uid === undefined || uid === own ? null : uid
 }
 
-/** Data that an earlier start made wins, so that a changed mode of some folder above never looks like lost data. */
+/** Data of an earlier start wins, so that a changed mode of some folder above never looks like lost data. */
 function defaultFolder(clone_dir: string, users: ServiceUsers): string {
   const in_clone = join(realpathSync(clone_dir), 'data')
   if (!users.service || existsSync(join(in_clone, 'postgres'))) return in_clone

@@ -13,7 +13,7 @@ export function firstClosedFolder(path: string, users: ServiceUsers): string | n
   return way.find(folder => who.some(user => !mayPass(folder, user))) ?? null
 }
 
-/** By owner, group and mode alone: access lists are not looked at. */
+/** By owner, group and mode alone: access lists are ignored. */
 function mayPass(folder: string, user: SystemUser): boolean {
   const { uid, gid, mode } = statSync(folder)
   if (uid === user.uid) return (mode & 0o100) !== 0

@@ -8,10 +8,10 @@ import type { SystemUser } from './users.ts'
  * The parent must belong to root or to ourselves. Throws when the path is a link.
  */
 export function createOwnFolder(path: string, mode: number, owner: SystemUser | null): void {
-  let first_made = mkdirSync(dirname(path), { recursive: true })
-  for (let parent = dirname(path); first_made; parent = dirname(parent)) {
+  let first_created = mkdirSync(dirname(path), { recursive: true })
+  for (let parent = dirname(path); first_created; parent = dirname(parent)) {
     chmodSync(parent, 0o755)
-    if (parent === first_made) first_made = undefined
+    if (parent === first_created) first_created = undefined
   }
   mkdirSync(path, { recursive: true })
   handOver(path, mode, owner)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** True while the process runs. A zombie is not alive, though `kill(pid, 0)` says so: in containers init may reap late or never. */
+/** True while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers init may reap late or never. */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -17,7 +17,7 @@ const sandbox_name = 'agentrun-sandbox'
 
 /**
  * Finds the accounts, and makes them when we are root and they are missing: no shell, no home, the sandbox user in the
- * group of the service user so that it can read mirrors. Where accounts cannot be made (no useradd, read-only /etc), `nobody`
+ * group of the service user so that it can read mirrors. Where accounts cannot be created (no useradd, read-only /etc), `nobody`
  * runs git and the database, and the sandbox gets a free uid without a passwd entry. Throws when not even `nobody` exists.
  */
 export function ensureServiceUsers(): ServiceUsers {
@@ -29,11 +29,11 @@ export function ensureServiceUsers(): ServiceUsers {
   return { service, database: database ?? service, sandbox: made ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }
 }
 
-/** The account of that name, made when missing; undefined when it cannot be made. */
+/** The account of that name, created when missing; undefined when it cannot be created. */
 function ensureAccount(name: string, group_arguments: string[]): SystemUser | undefined {
   const find = () => accounts().find(account => account.name === name)
   const no_login = ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
-  // Two first starts at once: useradd locks the account files, so the loser fails and then finds what the winner made.
+  // Two first starts at once: useradd locks the account files, so the loser fails and then finds what the winner created.
   for (let attempt = 0; attempt < 5 && !find(); attempt++) {
     const made = spawnSync('useradd', [...no_login, ...group_arguments, name], { env: childEnv(), stdio: 'ignore' })
     if (made.error) break

@@ -36,12 +36,12 @@ export async function startMetricsServer({ host, port, instruments, measure, unr
   }
   const server = createServer((request, response) => {
     const page = request.method === 'GET' || request.method === 'HEAD' ? pages[request.url?.split('?')[0] ?? ''] : undefined
-    const answer = (status: number, type: string, body: string) =>
+    const respond = (status: number, type: string, body: string) =>
       response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '2' }) }).end(body)
-    if (!page) return void answer(404, 'text/plain', 'GET /metrics, /healthz or /readyz\n')
+    if (!page) return void respond(404, 'text/plain', 'GET /metrics, /healthz or /readyz\n')
     page().then(
-      ({ status, type, body }) => void answer(status, type, body),
-      () => void answer(500, 'text/plain', 'the metrics could not be read\n'),
+      ({ status, type, body }) => void respond(status, type, body),
+      () => void respond(500, 'text/plain', 'the metrics could not be read\n'),
     )
   })
   await new Promise<void>((resolve, reject) => {

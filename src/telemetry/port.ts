@@ -12,7 +12,7 @@ export type Telemetry = {
   /** Milliseconds of the parts of a run's start; null: it was none. */
   runStarted(start: Readonly<Record<string, number | null>>): void
   sandboxStarted(start: { ms: number; ok: boolean }): void
-  /** `code` says why nothing was stored; otherwise bytes that were, after `ms`. */
+  /** `code`: why nothing was stored; otherwise bytes that were, after `ms`. */
   checkpointed(checkpoint: { ms: number; bytes: number } | { code: string }): void
   /** A value that no task needs was met in what a sandbox shows. */
   canarySeen(): void
@@ -59,7 +59,7 @@ type Timed = { began_at: number; ended_at: number }
 
 export type TurnTelemetry = {
   modelCalled(call: Timed & ModelCall): void
-  /** A failed call will be made again. */
+  /** A failed call will be repeated. */
   modelRetried(code: string): void
   toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
   /** What the service itself took of a step: from the end of a model's answer to the next request, tools excepted. */

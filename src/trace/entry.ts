@@ -3,7 +3,7 @@ import type { SourceType } from '../contract/runs/runs.ts'
 import { publicSourceType } from '../core/wire-profile.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
-/** What an entry may say; what is left out is null on the wire (specification.md#logs). */
+/** What an entry may contain; what is left out is null on the wire (specification.md#logs). */
 type EntryContent = {
   message_type: MessageType
   thought?: string | null

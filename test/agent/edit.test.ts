@@ -91,7 +91,7 @@ describe('an edit changes exactly what it names', () => {
   })
 })
 
-describe('an edit that cannot be made changes nothing and teaches', () => {
+describe('an edit that cannot be applied changes nothing and explains why', () => {
   test.each([
     [
       'white space',

@@ -7,7 +7,7 @@ export const EFFECTS = 'effects.txt'
 
 /** What happened, in order: a command with its result (null: none yet), or the word that the files are not the ones they were. */
 type Seen = { command: string; result: Result | null } | 'recreated'
-/** `unknown`: the result does not say how the command ended. */
+/** `unknown`: the result does not report how the command ended. */
 type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 
 /**

@@ -12,7 +12,7 @@ type KilledDatabase = { readonly pid: number }
 const DATABASE_SHARE = 0.1
 
 /**
- * Does something to a random process every now and then until `until`, and starts another in its place: kill -9, a graceful shutdown, a freeze for
+ * Does something to a random process every now and then until `until`, and starts another instead: kill -9, a graceful shutdown, a freeze for
  * longer than a lease, or kill -9 together with the loss of all that the process had on its disk; now and then kill -9 of the database itself.
  * `after` is called after every fault.
  */

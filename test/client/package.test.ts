@@ -147,9 +147,9 @@ type Compared = { [N in Source.OperationName]: {
   params: Same<Source.Params<N>, Built.Params<N>>
   query: Same<Source.Query<N>, Built.Query<N>>
   body: Same<Source.Body<N>, Built.Body<N>>
-  answer: Same<Source.Answer<N>, Built.Answer<N>>
+  result: Same<Source.Result<N>, Built.Result<N>>
 } }
-type Yes = { params: true; query: true; body: true; answer: true }
+type Yes = { params: true; query: true; body: true; result: true }
 const all: { [N in keyof Compared]: Compared[N] extends Yes ? true : Compared[N] } = null as unknown as { [N in Built.OperationName]: true }
 const names: Same<Source.OperationName, Built.OperationName> = true
 const entry: Same<Source.LogEntry, Built.LogEntry> = true

@@ -102,7 +102,7 @@ test('two commands in parallel on a clone without packages install them once, re
   expect((await launchToEnd(clone.path, ['check'])).err).toBe('')
 })
 
-/** A stand-in for npm whose installation does not end; it reports that, and ends with the launcher that started it. */
+/** A fake npm whose installation does not end; it reports that, and ends with the launcher that started it. */
 const ENDLESS_NPM = `console.error('npm is at work')
 const launcher = process.ppid
 setInterval(() => process.ppid === launcher || process.exit(0), 50)`

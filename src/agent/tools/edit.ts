@@ -46,7 +46,7 @@ export const edit: Tool<'edit'> = {
 
 const asBytes = (text: string) => bytesAsText(textAsBytes(text))
 
-/** Says why a text was not replaced, so that the next call can be right. */
+/** Explains why a text was not replaced, so that the next call can be right. */
 async function explained(
   replaced: Exclude<Replaced, { kind: 'replaced' }>,
   byte_text: string,

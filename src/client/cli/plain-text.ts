@@ -27,7 +27,7 @@ export function plainText(text: string): string {
     .replace(remains, '')
 }
 
-/** The first line that says something, with a mark when there is more. */
+/** The first line that has text, with a mark when there is more. */
 export function firstLine(text: string, longest = 500): string {
   const lines = plainText(text).trim().split('\n')
   const line = (lines[0] ?? '').replaceAll('\t', ' ').trimEnd()

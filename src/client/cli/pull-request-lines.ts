@@ -1,9 +1,9 @@
-import type { Answer } from '../sdk/operations.ts'
+import type { Result } from '../sdk/operations.ts'
 import { firstLine, plainText } from './plain-text.ts'
 
-type PullRequest = Answer<'getPullRequest'>
-type Commit = Answer<'listPullRequestCommits'>['items'][number]
-type Comment = Answer<'createPullRequestComment'>
+type PullRequest = Result<'getPullRequest'>
+type Commit = Result<'listPullRequestCommits'>['items'][number]
+type Comment = Result<'createPullRequestComment'>
 
 export const pullRequestRow = ({ id, number, repo_id, state, head_branch, title }: PullRequest): string[] => [
   String(id),

@@ -1,11 +1,11 @@
 import type { Client } from '../sdk/client.ts'
-import type { Answer } from '../sdk/operations.ts'
+import type { Result } from '../sdk/operations.ts'
 import { CliError } from './exit.ts'
 
 /** Returns the id of a repository, given by id, full name or name. Throws CliError that lists the repositories. */
 export async function repositoryId(client: Client, given: string, signal: AbortSignal): Promise<number> {
   if (/^\d{1,15}$/.test(given)) return Number(given)
-  const known: Answer<'listRepositories'>['items'] = []
+  const known: Result<'listRepositories'>['items'] = []
   for await (const repository of client.repositories({}, { signal })) known.push(repository)
   const match = known.find(item => item.full_name === given) ?? onlyOne(known.filter(item => item.name === given))
   if (match) return match.id

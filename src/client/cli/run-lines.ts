@@ -23,7 +23,7 @@ export function statusText(run: AgentRun): string {
   return waiting_on === null || waiting_on === 'worker' ? status : `${status} (${waiting_on})`
 }
 
-/** One line that names a run and says how it is. */
+/** One line that names a run and its state. */
 export const runLine = (run: AgentRun, { style }: Pick<Printer, 'style'>) =>
   `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run.status), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
 

@@ -68,11 +68,11 @@ export async function showTrace(
   return run
 }
 
-/** What passes by: the name of a tool that begins, or the last line of what it or the model says. */
+/** What passes by: the name of a tool that begins, or the last line of its output or of the model. */
 const lastWords = ({ tool_name, text }: Record<string, unknown>) =>
   typeof tool_name === 'string' ? tool_name : typeof text === 'string' ? (text.trimEnd().split('\n').at(-1) ?? '') : ''
 
-/** Says on Ctrl-C that only the looking on ends. */
+/** Reports on Ctrl-C that only the watching ends. */
 export async function staying<T>(
   { print, signal }: Pick<Given<Options>, 'print' | 'signal'>,
   id: number,

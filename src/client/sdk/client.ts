@@ -1,6 +1,6 @@
 import { AgentRunError } from './error.ts'
 import { followOrganization, isAtRest, type OrganizationEvent } from './follow.ts'
-import type { Answer, Query } from './operations.ts'
+import type { Query, Result } from './operations.ts'
 import { onlyOrganization } from './organization.ts'
 import { listed, type Paged } from './paged.ts'
 import { type CallOptions, type Core, createCore } from './request.ts'
@@ -39,12 +39,12 @@ export type Client = Core & {
   organizations(
     query?: Query<'listOrganizations'>,
     options?: CallOptions,
-  ): Paged<Answer<'listOrganizations'>, Answer<'listOrganizations'>['items'][number]>
+  ): Paged<Result<'listOrganizations'>, Result<'listOrganizations'>['items'][number]>
   repositories(
     query?: Query<'listRepositories'>,
     options?: CallOptions,
-  ): Paged<Answer<'listRepositories'>, Answer<'listRepositories'>['items'][number]>
-  sandboxes(query?: Query<'listSandboxes'>, options?: CallOptions): Paged<Answer<'listSandboxes'>, Answer<'listSandboxes'>['items'][number]>
+  ): Paged<Result<'listRepositories'>, Result<'listRepositories'>['items'][number]>
+  sandboxes(query?: Query<'listSandboxes'>, options?: CallOptions): Paged<Result<'listSandboxes'>, Result<'listSandboxes'>['items'][number]>
   /** Status changes of all runs of the organization as they happen. */
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }

@@ -3,7 +3,7 @@
  * document by `scripts/client-types.ts`; a test holds the two against each other.
  */
 
-export type { Answer, Body, Params, Query } from '../../contract/calls.ts'
+export type { Body, Params, Query, Result } from '../../contract/calls.ts'
 export type { EndpointName as OperationName } from '../../contract/endpoints.ts'
 export type { FieldError, Problem } from '../../contract/error-codes.ts'
 export type { DryRun } from '../../contract/runs/dry-run.ts'

@@ -1,8 +1,8 @@
 import { AgentRunError } from './error.ts'
-import type { Answer } from './operations.ts'
+import type { Result } from './operations.ts'
 
 /** Returns the organization of a client that names none: the only one of its token, requested once. Rejects with AgentRunError when there is none or several. */
-export function onlyOrganization(list: () => Promise<Answer<'listOrganizations'>>): () => Promise<number> {
+export function onlyOrganization(list: () => Promise<Result<'listOrganizations'>>): () => Promise<number> {
   let organization: Promise<number> | null = null
   const ask = async () => {
     const { items, total } = await list().catch(error => Promise.reject(hinted(error)))

@@ -1,5 +1,5 @@
 import { AgentRunError } from './error.ts'
-import type { Answer, Body, OperationName, Params, Query } from './operations.ts'
+import type { Body, OperationName, Params, Query, Result } from './operations.ts'
 import { type Outgoing, send, type Transport } from './send.ts'
 import { routes } from './table.ts'
 
@@ -9,7 +9,7 @@ export type CallOptions = {
   headers?: Record<string, string>
   /** Create, resume and fork get a random one, the same for all attempts; `null` sends none, and then they are not repeated. */
   idempotency_key?: string | null
-  /** Says that the request may arrive twice, so that it is also repeated after a cut connection. Reading always may. */
+  /** Declares that the request may arrive twice, so that it is also repeated after a cut connection. Reading always may. */
   repeatable?: boolean
 }
 
@@ -22,11 +22,11 @@ export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Par
 type InputArguments<N extends OperationName> = Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
 
 /** Operations that answer JSON; the others are for `request`. */
-type JsonName = { [N in OperationName]: [Answer<N>] extends [never] ? never : N }[OperationName]
+type JsonName = { [N in OperationName]: [Result<N>] extends [never] ? never : N }[OperationName]
 
 export type Core = {
   /** Calls an operation of the table and answers its JSON. Rejects with AgentRunError. */
-  call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Answer<N>>
+  call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Result<N>>
   /** The response of an operation once it is a success: for streams, patches and files. */
   request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>
 }

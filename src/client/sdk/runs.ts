@@ -1,14 +1,14 @@
 import { type FollowOptions, followRun, type RunEvent } from './follow.ts'
-import type { AgentRun, Answer, Body, DryRun, LogEntry, Query } from './operations.ts'
+import type { AgentRun, Body, DryRun, LogEntry, Query, Result } from './operations.ts'
 import { listed, type Paged, paged } from './paged.ts'
 import type { CallOptions, Core } from './request.ts'
 import { type WaitOptions, waitForRun } from './wait.ts'
 
-export type LogPages = Paged<Answer<'getAgentRunLogs'>, LogEntry>
+export type LogPages = Paged<Result<'getAgentRunLogs'>, LogEntry>
 
 /** The run when it is awaited; its methods need not be awaited first. */
 export type RunHandle = Promise<AgentRun> & {
-  /** The run once it rests: it has ended, is paused or waits for a person. Look at `status`: a failed run does not reject. */
+  /** The run once it rests: it has ended, is paused or waits for a person. Check `status`: a failed run does not reject. */
   wait(options?: WaitOptions): Promise<AgentRun>
   logs(query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   follow(options?: FollowOptions): AsyncGenerator<RunEvent>
@@ -34,7 +34,7 @@ export type Runs = {
   update(agent_run_id: number, changes: Changes, options?: CallOptions): RunHandle
   archive(agent_run_id: number, options?: CallOptions): RunHandle
   unarchive(agent_run_id: number, options?: CallOptions): RunHandle
-  list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Answer<'listAgentRuns'>, AgentRun>
+  list(query?: Query<'listAgentRuns'>, options?: CallOptions): Paged<Result<'listAgentRuns'>, AgentRun>
   /** `limit` is the size of a page. Iterating continues from the last entry, with any filter. */
   logs(agent_run_id: number, query?: Query<'getAgentRunLogs'>, options?: CallOptions): LogPages
   /**
@@ -49,16 +49,16 @@ export type Runs = {
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** The outcome of every step, and how often another worker continued the run. */
-  recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Answer<'getAgentRunRecovery'>>
+  recovery(agent_run_id: number, query?: Query<'getAgentRunRecovery'>, options?: CallOptions): Promise<Result<'getAgentRunRecovery'>>
   /** Analyzes at once why a run failed, from its logs; `agent_run_id` of the response is the run that explains it. */
-  analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Answer<'analyzeAgentRunLogs'>>
+  analyze(agent_run_id: number, input?: { prompt?: string }, options?: CallOptions): Promise<Result<'analyzeAgentRunLogs'>>
   /** The run that it belongs to, and the runs that belong to it: children, forks, analyses. */
   related(
     agent_run_id: number,
     query?: Query<'listRelatedAgentRuns'>,
     options?: CallOptions,
-  ): Paged<Answer<'listRelatedAgentRuns'>, Answer<'listRelatedAgentRuns'>['items'][number]>
-  diff(agent_run_id: number, options?: DiffOptions): Promise<Answer<'getAgentRunDiff'>>
+  ): Paged<Result<'listRelatedAgentRuns'>, Result<'listRelatedAgentRuns'>['items'][number]>
+  diff(agent_run_id: number, options?: DiffOptions): Promise<Result<'getAgentRunDiff'>>
   /** The same as git writes it. */
   patch(agent_run_id: number, options?: DiffOptions): Promise<string>
 }

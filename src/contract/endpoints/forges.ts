@@ -88,7 +88,7 @@ export const forgeEndpoints = {
     query: ManifestState,
     problems: ['unauthorized'],
     response: 'file',
-    also_answers: ['text/html'],
+    other_content_types: ['text/html'],
     examples: { response: '<!doctype html>…' },
   },
   finishGitHubManifest: {
@@ -100,7 +100,7 @@ export const forgeEndpoints = {
     query: ManifestCallback,
     problems: ['unauthorized', 'conflict'],
     response: 'file',
-    also_answers: ['text/html'],
+    other_content_types: ['text/html'],
     examples: { response: '<!doctype html>…' },
   },
   receiveGitHub: {

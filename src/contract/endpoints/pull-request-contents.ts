@@ -39,7 +39,7 @@ export const pullRequestContentEndpoints = {
     query: PullRequestDiffQuery,
     problems: ['conflict'],
     response: PullRequestDiff,
-    also_answers: ['text/x-patch'],
+    other_content_types: ['text/x-patch'],
   },
   listPullRequestComments: {
     ...of_pull_request,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { pageQuery } from '../page.ts'
 import { CreateRepositoryInput, Repository, RepositoryPage, UpdateRepositoryInput } from '../repositories/repositories.ts'
-import { StartupFigures, StartupQuery } from '../runs/startups.ts'
+import { StartupQuery, StartupStatistics } from '../runs/startups.ts'
 
 /** Repositories of an organization (specification.md#access). */
 export const repositoryEndpoints = {
@@ -70,7 +70,7 @@ export const repositoryEndpoints = {
     bucket: 'standard',
     params: repository,
     query: StartupQuery,
-    response: StartupFigures,
+    response: StartupStatistics,
   },
   deleteRepository: {
     ...v1,

@@ -251,7 +251,7 @@ export const runEndpoints = {
     query: DiffQuery,
     problems: ['conflict'],
     response: RunDiff,
-    also_answers: ['text/x-patch'],
+    other_content_types: ['text/x-patch'],
   },
   getAgentRunRecovery: {
     ...v1,

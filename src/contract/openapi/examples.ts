@@ -12,7 +12,7 @@ export const ownExample = (schema: z.ZodType): unknown => metaOf(schema).example
 export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))
 
 /** Returns an example response of this operation, or undefined. */
-export const answerExample = ({ response, examples }: Endpoint): unknown =>
+export const responseExample = ({ response, examples }: Endpoint): unknown =>
   examples?.response ?? (typeof response === 'string' ? undefined : ownExample(response))
 
 /** Returns the `examples` of a media type: by reference when the schema has a name and the example is its own. */

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { bucketLimits, bucketOwner } from '../buckets.ts'
 import { type Bucket, type Endpoint, pathsOf } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { answerExample, bodyExample, mediaExamples, ownExample } from './examples.ts'
-import { answersOf } from './responses.ts'
+import { bodyExample, mediaExamples, ownExample, responseExample } from './examples.ts'
+import { responsesOf } from './responses.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
 /** Parts of the document that operations refer to, by name. */
@@ -57,10 +57,10 @@ function facts(endpoint: Endpoint, path: string): string[] {
   ]
 }
 
-function answerContent(endpoint: Endpoint, components: Components): Json {
-  const { response, also_answers = [] } = endpoint
-  const example = answerExample(endpoint)
-  const others = Object.fromEntries(also_answers.map(type => [type, { schema: { type: 'string' } }]))
+function responseContent(endpoint: Endpoint, components: Components): Json {
+  const { response, other_content_types = [] } = endpoint
+  const example = responseExample(endpoint)
+  const others = Object.fromEntries(other_content_types.map(type => [type, { schema: { type: 'string' } }]))
   if (response === 'stream')
     return { 'text/event-stream': { schema: { type: 'string' }, ...mediaExamples(null, example, components.examples) }, ...others }
   if (response === 'file')
@@ -110,6 +110,6 @@ export function operation(name: string, endpoint: Endpoint, path: string, compon
         },
       },
     }),
-    responses: answersOf(endpoint, answerContent(endpoint, components)),
+    responses: responsesOf(endpoint, responseContent(endpoint, components)),
   }
 }

@@ -74,7 +74,7 @@ export function problemComponents(statuses: Iterable<number>): Json {
 }
 
 /** Returns all responses of an operation: 200, the foreseeable problems, and `default` for every other. */
-export function answersOf(endpoint: Endpoint, content: Json): Json {
+export function responsesOf(endpoint: Endpoint, content: Json): Json {
   const own: HeaderName[] = [
     ...(endpoint.stability === 'alpha' ? (['X-API-Stability'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ReasoningEffort } from '../reasoning-effort.ts'
 import { exampleRun } from './example-run.ts'
-import { StartupFigures } from './startups.ts'
+import { StartupStatistics } from './startups.ts'
 
 const Remark = z.object({
   code: z.string().describe('For programs'),
@@ -49,7 +49,7 @@ export const DryRun = z
           .nullable()
           .describe('How it would be set up; null: no repository'),
         checks: z.int().describe('Checks that the service itself would run on what is pushed'),
-        startups: StartupFigures.nullable().describe(
+        startups: StartupStatistics.nullable().describe(
           'What the starts of the repository’s runs took in the last 7 days; null: no repository',
         ),
       })

@@ -38,14 +38,14 @@ export const RunStartup = z
 
 export type RunStartup = z.output<typeof RunStartup>
 
-const figures = z.object(shape)
+const durations = z.object(shape)
 const median = { ...{ queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42 }, setup_ms: 61, sandbox_ms: 55, first_model_byte_ms: 640 }
-export const StartupFigures = z
+export const StartupStatistics = z
   .object({
     runs: z.int().describe('Runs that these are of: at most the newest 10,000'),
     since: z.iso.datetime().describe('The start of the requested period'),
-    p50: figures.describe('The median of each part, over the runs that had it'),
-    p95: figures.describe('What 95 of 100 runs stayed within, of each part'),
+    p50: durations.describe('The median of each part, over the runs that had it'),
+    p95: durations.describe('What 95 of 100 runs stayed within, of each part'),
   })
   .meta({
     id: 'StartupFigures',

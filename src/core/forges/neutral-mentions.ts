@@ -2,7 +2,7 @@
 const WORD_JOINER = '\u2060'
 
 /**
- * Returns a Markdown text without mentions, for text that agents and repositories write to a forge: `@ada` and `@acme/team` look the same
+ * Returns a Markdown text without mentions, for text that agents and repositories write to a forge: `@ada` and `@acme/team` appear the same
  * and notify nobody. Code (where forges detect no mention and from which people copy), e-mail addresses and URLs are unchanged. Ambiguous
  * parts count as text: after an indented fence, which may belong to a list and end with it, later fences are ignored. References such as
  * `#12` and words such as "fixes #12" stay: they notify nobody.

@@ -10,7 +10,7 @@ const table: Record<PullRequestState, Record<RequestedState, string>> = {
 }
 
 test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([requested, then]) => [state, requested, then])))(
-  'one that is %s and is asked to be %s: %s',
+  'one that is %s and should become %s: %s',
   (state, requested, then) => {
     const answer = requestedState(state as PullRequestState, requested as RequestedState)
     expect('state' in answer ? answer.state : 'refused').toBe(then)

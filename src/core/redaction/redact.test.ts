@@ -32,7 +32,7 @@ const quoted = (text: string) =>
     )
     .join('')
 
-/** How a program may transform a value; `x` stands for its surroundings. */
+/** How a program may transform a value; `x` is its surroundings. */
 const written: [string, (value: string) => string][] = [
   ['as it is', value => `x${value}x`],
   ['base64 of it alone', base64],

@@ -2,7 +2,7 @@ import { type InstructionText, instructionBlock, markedText } from '../text/inst
 import { INSTRUCTION_CHARS, withinChars } from './instruction-files.ts'
 import type { Listed, Skill } from './skill-files.ts'
 
-/** What a commit says to agents. `folders`: folder → files with its own instructions, which are delivered when a file below it is used. */
+/** The instructions of a commit for agents. `folders`: folder → files with its own instructions, which are delivered when a file below it is used. */
 export type RepositoryInstructions = {
   files: InstructionText[]
   folders: ReadonlyMap<string, string[]>

@@ -34,7 +34,7 @@ test('a model call that another owner repeats was lost, one that the same owner 
   ])
 })
 
-test('a failed call is failed, one that was not made after all is not_run, and the bill of a lost one does not hide that it is repeated', () => {
+test('a failed call is failed, one that was not sent after all is not_run, and the bill of a lost one does not hide that it is repeated', () => {
   const failed = { code: 'unavailable' }
   expect(
     states(

@@ -9,7 +9,7 @@ const remoteSubject = (row: Issue): RemoteSubject => ({
 })
 
 /**
- * It lists them by when they were made, so all are read before the first is known. Where they are more than that, those of the first half of
+ * It lists them by the time of their creation, so all are read before the first is known. Where they are more than that, those of the first half of
  * the time are, and so on.
  */
 export async function listChanged(client: GiteaClient, at: string, since: Date, before: Date | null = null): Promise<RemoteChanges> {

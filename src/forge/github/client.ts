@@ -6,7 +6,7 @@ import { ForgeError } from '../port.ts'
 import { forgeErrorFrom } from './failure.ts'
 import { WrittenMarks } from './written-marks.ts'
 
-/** A personal access token, or an app with one installation or as many as owners have made. */
+/** A personal access token, or an app with one installation or as many as owners have created. */
 export type GitHubCredentials = { token: string } | { app_id: number; private_key: string; installation_id: number | null }
 /** `identity`: the account of the credentials, where it is known. */
 export type GitHubSettings = {

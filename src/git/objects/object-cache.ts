@@ -136,22 +136,22 @@ export async function importPack(host: GitHost, kept: Kept, { pack, objects, max
 /** Returns those of `objects` that are neither in the cache nor in the mirror. */
 export async function missingObjects(host: GitHost, kept: Kept, objects: string[]): Promise<string[]> {
   if (objects.length === 0) return []
-  const answer = await git(host, 'the objects cannot be listed', {
+  const output = await git(host, 'the objects cannot be listed', {
     ...inObjectCache(host, kept),
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
     stdin: objects.map(sha => `${isSha(sha) ? sha : '0'.repeat(40)}\n`).join(''),
   })
-  const lines = answer.toString('latin1').split('\n')
+  const lines = output.toString('latin1').split('\n')
   return objects.filter((_, i) => !/ (tree|commit|blob)$/.test(lines[i] ?? ''))
 }
 
 /** Returns the tree of a commit. GitError. */
 export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
-  const answer = await git(host, 'the commit cannot be read', {
+  const output = await git(host, 'the commit cannot be read', {
     ...inObjectCache(host, kept),
     args: ['rev-parse', '--verify', `${asSha(commit)}^{tree}`],
   })
-  return answer.toString('latin1').trim()
+  return output.toString('latin1').trim()
 }
 
 /** Returns the settings with which a git process finds the objects of the run and of the mirror. */

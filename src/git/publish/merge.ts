@@ -56,11 +56,11 @@ export async function readBranches(
   { base, head }: { base: string; head: string },
 ): Promise<Branches> {
   const requested = [base, head].map(name => (isRefName(name) ? `refs/heads/${name}` : '0'.repeat(40)))
-  const answer = await readMirror(host, repository_id, 'the branches cannot be read', {
+  const shas = await readMirror(host, repository_id, 'the branches cannot be read', {
     args: ['cat-file', '--batch-check=%(objectname)'],
     stdin: requested.map(name => `${name}^{commit}\n`).join(''),
   })
-  const [base_sha = null, head_sha = null] = answer
+  const [base_sha = null, head_sha = null] = shas
     .toString()
     .split('\n')
     .map(line => (/^[0-9a-f]{40}$/.test(line) ? line : null))

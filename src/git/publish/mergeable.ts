@@ -24,10 +24,10 @@ export async function tryMerge(host: GitHost, repository_id: number, base: strin
   known.delete(pair)
   known.set(pair, pending)
   for (const oldest of known.keys()) if (known.size > MAX_KNOWN) known.delete(oldest)
-  const answer = await pending
+  const state = await pending
   // A missing commit may be fetched later.
-  if (answer === 'unknown') known.delete(pair)
-  return answer
+  if (state === 'unknown') known.delete(pair)
+  return state
 }
 
 async function baseOf(host: GitHost, repository_id: number, base: string): Promise<string | null> {

@@ -30,15 +30,15 @@ export async function readFilesAt(
       on_overflow: 'cut',
     })
     if (output.subarray(-60).toString('latin1').endsWith(`${commit}^{tree} missing\n`)) await markSuspect(host, repository_id)
-    const answered = takeAnswers(output, rest, max_bytes, found)
-    if (answered === 0) throw new GitError('failed', 'files cannot be read: git gave no answer')
-    rest = rest.slice(answered)
+    const count = takeFiles(output, rest, max_bytes, found)
+    if (count === 0) throw new GitError('failed', 'files cannot be read: git gave no answer')
+    rest = rest.slice(count)
   }
   return found
 }
 
 /** Parses the complete responses and returns how many there were; the last may be cut off within a long file. */
-function takeAnswers(output: Buffer, paths: string[], max_bytes: number, found: Map<string, FileAt>): number {
+function takeFiles(output: Buffer, paths: string[], max_bytes: number, found: Map<string, FileAt>): number {
   let at = 0
   for (const [i, path] of paths.entries()) {
     const end = output.indexOf(10, at)

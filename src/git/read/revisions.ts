@@ -32,9 +32,9 @@ export async function resolveRef(host: GitHost, repository_id: number, ref: stri
     args: ['cat-file', '--batch-check=%(objectname)'],
     stdin: tries.map(([name]) => `${name}^{commit}\n`).join(''),
   })
-  const answers = requested.toString().split('\n')
+  const lines = requested.toString().split('\n')
   for (const [i, [, kind, short]] of tries.entries()) {
-    const sha = answers[i] ?? ''
+    const sha = lines[i] ?? ''
     if (/^[0-9a-f]{40}$/.test(sha)) return { kind, ref: kind === 'commit' ? sha : short, sha }
   }
   return null
@@ -86,8 +86,8 @@ export async function hasCommit(host: GitHost, objects: Objects, sha: string): P
 
 /** Returns the tree of a commit of the mirror. GitError `corrupt`, `timeout`, `failed`. */
 export async function treeOf(host: GitHost, repository_id: number, sha: string): Promise<string> {
-  const answer = await readMirror(host, repository_id, 'the commit cannot be read', {
+  const output = await readMirror(host, repository_id, 'the commit cannot be read', {
     args: ['rev-parse', '--verify', `${asSha(sha)}^{tree}`],
   })
-  return answer.toString('latin1').trim()
+  return output.toString('latin1').trim()
 }

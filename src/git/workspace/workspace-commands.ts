@@ -68,7 +68,7 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
 }
 
 /**
- * Puts the workspace on a new branch. One that stands at `from_sha` with nothing uncommitted goes on from `to_sha`, in whose history all of
+ * Puts the workspace on a new branch. One that is at `from_sha` with nothing uncommitted goes on from `to_sha`, in whose history all of
  * that is; any other keeps its files as they are. Exit code 0, otherwise git's.
  */
 export function switchCommand(input: { branch: string; from_sha: string; to_sha: string }): string {
@@ -221,7 +221,7 @@ export function initRepository(input: WorkspaceRepository): string[] {
   ]
 }
 
-/** The line that says whose objects are borrowed. */
+/** The line that names whose objects are borrowed. */
 function objects(input: WorkspaceRepository): string {
   return quote(`${input.mirror_inside}/objects`)
 }

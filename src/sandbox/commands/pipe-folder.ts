@@ -105,7 +105,7 @@ async function createSlots(folder: string, first: number): Promise<Slot[]> {
 
 function writeCommandFile(file: string, command: string): Promise<void> | void {
   if (command.length > large_bytes) return writeFile(file, command)
-  // Written in place, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
+  // Written into the same file, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
   // millisecond.
   const descriptor = openSync(file, 'r+')
   try {

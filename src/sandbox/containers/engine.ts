@@ -4,7 +4,7 @@ import type { EngineName, ResourceBounds, ResourceUsage } from '../resources/bou
 /**
  * Starts containers, and ends those that are left over. All other communication uses pipes in a shared folder, so a container must run on
  * this machine, on the same kernel.
- * Failure contract: `prepare` and `start` reject with SandboxError, whose one line says what to do, and leave nothing behind. `end`
+ * Failure contract: `prepare` and `start` reject with SandboxError, whose one line states what to do, and leave nothing behind. `end`
  * resolves when nothing is left of that container, even if it was gone before, and rejects when the engine does not respond.
  */
 export interface ContainerEngine {

@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A bookmark only tells up to which version the events have come. */
+/** A bookmark only reports up to which version the events have come. */
 export type WatchEvent<T> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
   | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } }

@@ -52,7 +52,7 @@ export async function createCheckFolder(
   return createEmpty(root, own, user)
 }
 
-/** Returns the home folder beside a workspace. It keeps its name while it is mounted, because its size is looked up by that name. */
+/** Returns the home folder beside a workspace. It keeps its name while it is mounted, because its size is found by that name. */
 export const homeOf = (workspace: string): string => join(dirname(workspace), `${basename(workspace).split('.')[0]}.home`)
 
 /** Returns an empty folder beside the workspace that records that its setup is complete, and with which digest. */

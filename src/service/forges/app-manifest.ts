@@ -30,7 +30,7 @@ function unpacked(text: string): State {
     storedJson<[number, number, string, number, string | null, string, number]>(text)
   return { user_id, token_id, url, connection_id, owner, name, at }
 }
-const sealPlace = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })
+const sealContext = (organization_id: number) => ({ organization_id, scope: 'app manifest', name: 'state' })
 
 /** Starts the registration of a GitHub App. Returns the page of ours that sends the person to GitHub, which sends them back with the app. */
 export async function startAppManifest(ctx: Context, input: AppManifestInput) {
@@ -40,7 +40,7 @@ export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   const { user_id, token_id } = ctx.actor
   const state: State = { user_id, token_id, url, connection_id, owner: input.owner ?? null, name: input.name, at: Date.now() }
   await audit(ctx.db, ctx, 'forge.app_begun', { type: 'forge', id: state.connection_id }, { url, owner: state.owner, name: state.name })
-  const { key_id, sealed } = ctx.sealer.seal(sealPlace(ctx.organization_id), JSON.stringify(packed(state)))
+  const { key_id, sealed } = ctx.sealer.seal(sealContext(ctx.organization_id), JSON.stringify(packed(state)))
   const text = `${ctx.organization_id}.${key_id}.${sealed.toString('base64url')}`
   return {
     open_url: `${ctx.base_url}/hooks/github-app/manifest?state=${encodeURIComponent(text)}`,
@@ -100,7 +100,7 @@ const stale = () => new ServiceError('unauthorized', 'This link is not ours, too
 function readState({ sealer }: Pick<Services, 'sealer'>, text: string): { organization_id: number; state: State } {
   const [, id, key_id = '', sealed = ''] = /^(\d{1,15})\.([0-9a-f]{1,64})\.([\w-]{1,480})$/.exec(text) ?? []
   const organization_id = Number(id)
-  const state = opened(() => unpacked(sealer.open(sealPlace(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') })))
+  const state = opened(() => unpacked(sealer.open(sealContext(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') })))
   if (state === null || Date.now() > state.at + STATE_MS) throw stale()
   return { organization_id, state }
 }

@@ -63,7 +63,7 @@ async function postItem<Item extends OutboxItem>(services: Services, { table, po
   }
 }
 
-/** Where another process has claimed the item because this one was slow, it is unknown which of them the forge heard last. */
+/** Where another process has claimed the item because this one was slow, it is unknown whose request the forge received last. */
 async function settle(db: Db, table: OutboxTable, item: OutboxItem, to: { posted: string | null; problem: string | null }) {
   if (!(await settleOutboxItem(db, table, item, to))) await repostOutboxItem(db, table, item.organization_id, item.id)
 }

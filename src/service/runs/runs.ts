@@ -60,7 +60,7 @@ type RunsQuery = Omit<ListRunsQuery, 'status' | 'source_type'> & {
 }
 
 /**
- * Returns one page, newest first. A status or source of the public API can stand for several of this service (specification.md#wire-profiles).
+ * Returns one page, newest first. A status or source of the public API can mean several of this service (specification.md#wire-profiles).
  */
 export async function listRuns(ctx: Context, { status, source_type, ...query }: RunsQuery) {
   const window = pageWindow(query)

@@ -141,7 +141,7 @@ export function kindOf(command: string): Kind {
   return refused === null || kind === 'left_out' ? { kind, ecosystem } : { kind: 'left_out', ecosystem: null, why_not: refused }
 }
 
-/** The most telling reason comes first. */
+/** The most specific reason comes first. */
 function whyLeftOut(inner: string, words: readonly string[]): string | null {
   if (runsDownloads(inner)) return RUNS_DOWNLOADS
   if (deletesForeignFiles(words)) return 'deletes more than it created'

@@ -33,12 +33,12 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
     // Before the response, which may be lost: time that is counted twice is worse than time that is not counted.
     if (worked_ms > 0) counted = now
     try {
-      const answer = await heartbeat(writer.db, writer, LEASE_SECONDS, worked_ms, live.takeProgress())
-      if (!answer) return control.end({ kind: 'lost' })
+      const row = await heartbeat(writer.db, writer, LEASE_SECONDS, worked_ms, live.takeProgress())
+      if (!row) return control.end({ kind: 'lost' })
       last_success = now
-      if (answer.status === 'cancelling') control.end({ kind: 'stop' })
-      else if (answer.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused on request.' })
-      else if (answer.deadline_passed)
+      if (row.status === 'cancelling') control.end({ kind: 'stop' })
+      else if (row.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused on request.' })
+      else if (row.deadline_passed)
         control.end({
           kind: 'failed',
           reason: 'timeout',
@@ -46,7 +46,7 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
           message: 'The run reached its deadline.',
           phase: 'agent',
         })
-      else if (answer.interrupt_requested) control.interruptStep()
+      else if (row.interrupt_requested) control.interruptStep()
     } catch {
       // The next heartbeat retries; `expire` checks whether it is too late.
     }

@@ -61,9 +61,9 @@ export class RunWriter {
   async append(addition: Addition, db: Db = this.db): Promise<AppendResult> {
     const add = await this.#redacted(addition)
     if (db === this.db) await this.reportAlarms(add.entries?.[0]?.tool_name ?? 'trace')
-    const answer = requireOwned(await append(db, this.organization_id, this.run_id, this.epoch, add))
+    const appended = requireOwned(await append(db, this.organization_id, this.run_id, this.epoch, add))
     if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
-    return answer
+    return appended
   }
 
   /** Redacts in sequence, so that a small addition does not overtake a large one. */

@@ -31,7 +31,7 @@ export async function publish(publication: Publication): Promise<Published> {
 }
 
 /**
- * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each conflict says how the next round
+ * Publishes the commit. A round is repeated only if the branch or its pull request changed meanwhile: each conflict determines how the next round
  * differs.
  */
 async function publishCommit(committed: Committed): Promise<Published> {
@@ -66,7 +66,7 @@ async function resolveConflict(current: Committed, conflict: PushConflict, taken
   return typeof merged === 'string' ? refused(current, merged) : { ...exported, head: merged.head }
 }
 
-/** The message says what that means for a pull request that exists already. */
+/** The message states what that means for a pull request that exists already. */
 async function refused({ deps, run, base: { branch } }: Committed, message: string): Promise<Published> {
   const pr = (await listPullRequests(deps.db, run.organization_id, [run.id])).find(item => item.head_branch === branch && !isEnded(item))
   if (!pr) return { kind: 'refused', message: `The remote refused the branch ${branch}, so there is no pull request: ${message}` }

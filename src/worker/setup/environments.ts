@@ -35,7 +35,7 @@ import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
 import type { SetupFailure } from './run-setup.ts'
 
 /**
- * The result of setup commands, which a run reuses. `made_at_sha`: the commit that they ran at; `made`: by this run. `row` null: it belongs to
+ * The result of setup commands, which a run reuses. `made_at_sha`: the commit that they ran at; `made`: created by this run. `row` null: it belongs to
  * this run alone, because commands failed or another run was faster.
  */
 export type Environment = {

@@ -19,7 +19,7 @@ export type Found = { snapshot: Snapshot; found_at: number; seq: number; through
 const GATHER_MS = 50
 const EXTEND_MS = 250
 const RETRY_MS = 1_000
-/** After so many consecutive steps without a checkpoint the trace says so. A single late snapshot is normal. */
+/** After so many consecutive steps without a checkpoint the trace reports it. A single late snapshot is normal. */
 const MAX_MISSED = 3
 /** After a checkpoint that was too large, none is packed for this long. */
 const PAUSE_MS = 30_000

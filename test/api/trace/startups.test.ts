@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RunStartup, StartupFigures } from '../../../src/contract/runs/startups.ts'
+import { RunStartup, StartupStatistics } from '../../../src/contract/runs/startups.ts'
 import { insertStartup, type StartupTimes } from '../../../src/store/runs/run-startups.ts'
 import { getRun } from '../../../src/store/runs/runs.ts'
 import { StartupTimer } from '../../../src/worker/claim/startup-timer.ts'
@@ -39,7 +39,7 @@ test('200: a run reports the duration of its start, nothing before it has begun;
     environment: null,
   })
   const none = await app.call('GET', at(`/repos/${app.repo_id}/startups`))
-  expect(StartupFigures.strict().parse(none.body)).toMatchObject({ runs: 0, p50: { clone_ms: null }, p95: { queue_ms: null } })
+  expect(StartupStatistics.strict().parse(none.body)).toMatchObject({ runs: 0, p50: { clone_ms: null }, p95: { queue_ms: null } })
 
   const run = await add(5)
   expect((await app.call('GET', at(`/agent/run/${run}/startup`))).body).toEqual({

@@ -5,7 +5,7 @@ import { answers, calls, PRICED, shell, startCodingApp } from '../coding-app.ts'
 const START = "I'll start by looking at the files."
 const REQUEST = 'Continue, or call finish'
 
-test('text before any tool call does not end the run: the agent is asked once to continue or to finish, and the text stays in the trace', async () => {
+test('text before any tool call does not end the run: the agent is prompted once to continue or to finish, and the text stays in the trace', async () => {
   await using app = await startCodingApp(answers({ text: START }, calls(shell('ls')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })

@@ -20,7 +20,12 @@ export type Schema = {
 type Example = { $ref?: string; value?: unknown }
 export type Media = { schema?: Schema; examples?: Record<string, Example> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
-export type Answer = { $ref?: string; description?: string; headers?: Record<string, { $ref?: string }>; content?: Record<string, Media> }
+export type ResponseObject = {
+  $ref?: string
+  description?: string
+  headers?: Record<string, { $ref?: string }>
+  content?: Record<string, Media>
+}
 export type Operation = {
   operationId: string
   tags: string[]
@@ -32,7 +37,7 @@ export type Operation = {
   security: Record<string, unknown>[]
   parameters: Parameter[]
   requestBody?: { content: Record<string, Media> }
-  responses: Record<string, Answer>
+  responses: Record<string, ResponseObject>
 }
 export type ApiDocument = {
   info: { title: string; version: string; description: string }

@@ -1,9 +1,9 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
-import type { Answer } from '../../../src/contract/calls.ts'
+import type { Result } from '../../../src/contract/calls.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { type RunFilter, runQuery } from './queries.ts'
 
-type Page = Answer<'listAgentRuns'>
+type Page = Result<'listAgentRuns'>
 
 /** Updates a run everywhere it is shown. */
 export function putRun(client: QueryClient, run: AgentRun): void {

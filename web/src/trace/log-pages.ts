@@ -58,11 +58,11 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     if (target.state === 'loading') return
     target.state = 'loading'
     try {
-      const answer = await load(number * page_size, page_size, closed.signal)
+      const response = await load(number * page_size, page_size, closed.signal)
       // Entries of the live stream may have arrived meanwhile, so the total of the response may be too low.
-      if (answer.logs.length >= target.logs.length) target.logs = answer.logs
-      total = Math.max(total, answer.total)
-      target.total_then = answer.total
+      if (response.logs.length >= target.logs.length) target.logs = response.logs
+      total = Math.max(total, response.total)
+      target.total_then = response.total
       target.state = 'idle'
       problem = null
       ready = true

@@ -1,5 +1,5 @@
 import { AgentRunError, type Client } from '../../sdk/client.ts'
-import type { Answer } from '../../sdk/operations.ts'
+import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
 /** The token: that it is good, what it may do, and for which organization. */
@@ -87,7 +87,7 @@ export async function checkScopes(client: Client, { signal }: Patient): Promise<
 
 /** What runs work on. */
 export async function checkRepositories(client: Client, { signal }: Patient): Promise<Finding[]> {
-  const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, noAnswer)
+  const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, onFailure)
   if (page === null) return []
   const chosen = page.items.find(item => item.is_default) ?? (page.total === 1 ? page.items[0] : undefined)
   if (page.total === 0) return [broken('repositories', 'there is none to work on', 'agentrun repos add URL')]
@@ -106,7 +106,7 @@ export async function checkRepositories(client: Client, { signal }: Patient): Pr
 
 /** Whether there is a language model, or only scripts. */
 export async function checkModels(client: Client, { signal }: Patient): Promise<Finding[]> {
-  const models: Answer<'listModels'> | null = await client.call('listModels', { signal }).catch(noAnswer)
+  const models: Result<'listModels'> | null = await client.call('listModels', { signal }).catch(onFailure)
   if (models === null) return []
   const real = models.providers.filter(({ name }) => name !== 'scripted').map(({ name }) => name)
   if (real.length === 0)
@@ -143,7 +143,7 @@ export async function checkEvents(client: Client, { signal }: Patient): Promise<
 }
 
 /** A forbidden request is not a finding: the permissions report it. */
-function noAnswer(error: unknown): null {
+function onFailure(error: unknown): null {
   if (error instanceof AgentRunError) return null
   throw error
 }

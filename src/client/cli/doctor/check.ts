@@ -9,5 +9,5 @@ export const broken = (check: string, detail: string, fix: string): Finding => (
 
 export type Patient = { settings: Settings; signal: AbortSignal; now: () => number; version: string }
 
-/** How long one look at the service may take. */
-export const LOOK_MS = 10_000
+/** The timeout of one check of the service. */
+export const CHECK_TIMEOUT_MS = 10_000

@@ -1,6 +1,6 @@
 import { createClient } from '../../sdk/client.ts'
 import { checkEvents, checkModels, checkOrganization, checkRepositories, checkScopes, checkToken } from './access.ts'
-import { broken, type Finding, LOOK_MS, type Patient } from './check.ts'
+import { broken, CHECK_TIMEOUT_MS, type Finding, type Patient } from './check.ts'
 import { checkConfigFile } from './local-file.ts'
 import { checkNetwork } from './network.ts'
 import { checkService } from './service.ts'
@@ -14,7 +14,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding> {
   }
   yield* checkConfigFile(patient)
   if (!(yield* whole(await checkNetwork(patient)))) return
-  const options = { base_url, retries: 1, timeout_ms: LOOK_MS, longest_wait_ms: 30_000 }
+  const options = { base_url, retries: 1, timeout_ms: CHECK_TIMEOUT_MS, longest_wait_ms: 30_000 }
   if (!(yield* whole(await checkService(createClient({ ...options, retries: 0 }), patient)))) return
   if (token === null) return yield broken('token', `not signed in to ${base_url}`, 'run "agentrun login", or set AGENTRUN_TOKEN')
   if (!/^[\x21-\x7e]+$/.test(token))

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { deadline } from '../../../core/deadline.ts'
-import { broken, type Finding, LOOK_MS, ok, type Patient, warning } from './check.ts'
+import { broken, CHECK_TIMEOUT_MS, type Finding, ok, type Patient, warning } from './check.ts'
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
@@ -26,12 +26,12 @@ export async function checkNetwork({ settings, signal }: Patient): Promise<Findi
     findings.push(ok('name', `${host} is ${found.address}`))
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  using limit = deadline(LOOK_MS, signal)
+  using limit = deadline(CHECK_TIMEOUT_MS, signal)
   const refused = await reaches(host, port, url.protocol === 'https:', limit.signal)
   return [...findings, refused ?? ok('connection', `${host} port ${port}${url.protocol === 'https:' ? ', certificate valid' : ''}`)]
 }
 
-/** Null when a connection can be made. */
+/** Null when a connection is possible. */
 async function reaches(host: string, port: number, tls: boolean, signal: AbortSignal): Promise<Finding | null> {
   const socket = tls ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) }) : connect({ host, port })
   try {

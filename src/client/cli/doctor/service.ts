@@ -1,5 +1,5 @@
 import { AgentRunError, type Client } from '../../sdk/client.ts'
-import type { Answer } from '../../sdk/operations.ts'
+import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
 /** As far as clocks may be apart before times and signatures mislead. */
@@ -67,7 +67,7 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
 }
 
 /** `watchdog` is no fault: it holds the bound a little late. */
-function limits(held: Answer<'getReadiness'>['sandbox_limits'] | undefined): Finding[] {
+function limits(held: Result<'getReadiness'>['sandbox_limits'] | undefined): Finding[] {
   if (!held) return []
   const limits = `memory by ${held.memory}, processors by ${held.cpu}, processes by ${held.processes}`
   const loose = held.memory === 'watchdog' || held.cpu === 'niceness'
@@ -78,17 +78,17 @@ function limits(held: Answer<'getReadiness'>['sandbox_limits'] | undefined): Fin
   ]
 }
 
-const processes = ({ count, able, slots, busy }: Answer<'getReadiness'>['worker_processes']) =>
+const processes = ({ count, able, slots, busy }: Result<'getReadiness'>['worker_processes']) =>
   `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} places taken`
 
 /** `Date` has whole seconds, and was written somewhere between asking and answer. */
-function clock(date: string | null, sent_at: number, answered: number): Finding[] {
+function clock(date: string | null, sent_at: number, received_at: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there))
     return [warning('clock', 'the service does not say what time it is', 'let the proxy in between pass the Date header')]
-  const apart = Math.max(sent_at - there - 1_000, there - answered, 0)
+  const apart = Math.max(sent_at - there - 1_000, there - received_at, 0)
   if (apart <= SKEW_MS) return [ok('clock', 'as here')]
-  const words = `${Math.round(apart / 1_000)} s ${there > answered ? 'ahead of' : 'behind'} this machine`
+  const words = `${Math.round(apart / 1_000)} s ${there > received_at ? 'ahead of' : 'behind'} this machine`
   return [
     broken(
       'clock',

@@ -26,8 +26,8 @@ function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
     }),
     edit: useMutation({
       mutationFn: async (state: State) => {
-        const answer = await call('editPullRequest', { params, body: { state } })
-        if (!answer.success) throw new Error(answer.error ?? 'The pull request could not be changed.')
+        const response = await call('editPullRequest', { params, body: { state } })
+        if (!response.success) throw new Error(response.error ?? 'The pull request could not be changed.')
       },
       onSettled,
     }),

@@ -1,15 +1,15 @@
-import type { Answer, ApiDocument } from '../../api/api-document.ts'
+import type { ApiDocument, ResponseObject } from '../../api/api-document.ts'
 import { examplesOf } from '../../reference/curl.ts'
 import { resolve } from '../../reference/fields.ts'
 import { CodeBlock } from './code-block.tsx'
 import { Words } from './words.tsx'
 
 /** Every error that the document declares, with an example. */
-export function ErrorTable({ document, answers }: { document: ApiDocument; answers: Record<string, Answer> }) {
-  const errors = Object.entries(answers)
+export function ErrorTable({ document, responses }: { document: ApiDocument; responses: Record<string, ResponseObject> }) {
+  const errors = Object.entries(responses)
     .filter(([status]) => !status.startsWith('2'))
-    .map(([status, answer]) => ({ status, answer: resolve(document, answer) }))
-  const [example] = errors.flatMap(({ answer }) => examplesOf(document, answer.content?.['application/problem+json']))
+    .map(([status, response]) => ({ status, response: resolve(document, response) }))
+  const [example] = errors.flatMap(({ response }) => examplesOf(document, response.content?.['application/problem+json']))
   return (
     <>
       <table className="w-full text-left text-xs">
@@ -20,11 +20,11 @@ export function ErrorTable({ document, answers }: { document: ApiDocument; answe
           </tr>
         </thead>
         <tbody className="divide-y divide-line border-line border-y">
-          {errors.map(({ status, answer }) => (
+          {errors.map(({ status, response }) => (
             <tr key={status}>
               <td className="py-1.5 pr-3 align-top font-mono">{status === 'default' ? 'others' : status}</td>
               <td className="py-1.5 text-muted [overflow-wrap:anywhere]">
-                <Words text={answer.description ?? ''} />
+                <Words text={response.description ?? ''} />
               </td>
             </tr>
           ))}

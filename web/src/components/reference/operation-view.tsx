@@ -68,7 +68,7 @@ export function OperationView({ document, entry }: { document: ApiDocument; entr
         </p>
       </Part>
       <Part title="Errors">
-        <ErrorTable document={document} answers={operation.responses} />
+        <ErrorTable document={document} responses={operation.responses} />
       </Part>
     </article>
   )

@@ -1,13 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { RunStatuses } from '../../api/names.ts'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Select, Switch } from '../../ui/field.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
 
-type Repository = Answer<'listRepositories'>['items'][number]
+type Repository = Result<'listRepositories'>['items'][number]
 
 /** The filters of the run list. They live in the address, so that a filtered list can be sent to someone. */
 export function RunFilters({ repositories }: { repositories: Repository[] }) {

@@ -38,10 +38,7 @@ export function useFeedScrolling({ pages, live_rows, selected, target, begin }: 
 }
 
 /** The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected entry. */
-function useFeedVirtualizer(
-  box: Box,
-  rows: { count: number; total: number; selected: number | null; first: number },
-): FeedVirtualizer {
+function useFeedVirtualizer(box: Box, rows: { count: number; total: number; selected: number | null; first: number }): FeedVirtualizer {
   const { count, total, selected, first } = rows
   return useVirtualizer({
     count,

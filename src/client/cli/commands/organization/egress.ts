@@ -1,10 +1,10 @@
-import type { Answer, Body } from '../../../sdk/operations.ts'
+import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { repositoryId } from '../../repository.ts'
 
-type Egress = Answer<'getEgress'>
+type Egress = Result<'getEgress'>
 type Agent = Egress['agent']
 type Rule = Body<'allowRepositoryEgress'>
 

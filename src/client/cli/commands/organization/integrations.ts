@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { MissingPermission } from '../../../../contract/repositories/forges.ts'
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
@@ -29,7 +29,7 @@ const options = {
   skip: { type: 'string', value: 'N', actions: ['repositories'], about: 'leave out this many' },
 } as const satisfies Options
 
-type Connection = Answer<'connectGitHub'>
+type Connection = Result<'connectGitHub'>
 
 export const integrations = command({
   name: 'integrations',

@@ -1,4 +1,4 @@
-import type { Answer, Body } from '../../../sdk/operations.ts'
+import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
@@ -93,7 +93,7 @@ async function link({ client, json, print, signal }: Given<typeof options>, whic
   return 0
 }
 
-type Row = Answer<'listMembers'>['items'][number] | Answer<'listInvitations'>['items'][number]
+type Row = Result<'listMembers'>['items'][number] | Result<'listInvitations'>['items'][number]
 
 async function list({ values, client, json, print, signal }: Given<typeof options>, action: 'list' | 'invitations'): Promise<number> {
   const query = { limit: whole('--limit', values.limit), skip: whole('--skip', values.skip) }

@@ -1,11 +1,11 @@
-import type { Answer, Body } from '../../../sdk/operations.ts'
+import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
 
-type Token = Answer<'listTokens'>['items'][number]
+type Token = Result<'listTokens'>['items'][number]
 
 const options = {
   scope: {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { Answer, Body } from '../../../sdk/operations.ts'
+import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine, plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 
-type Webhook = Answer<'getWebhook'>
-type Delivery = Answer<'listWebhookDeliveries'>['items'][number]
+type Webhook = Result<'getWebhook'>
+type Delivery = Result<'listWebhookDeliveries'>['items'][number]
 
 const actions = ['show', 'set', 'on', 'off', 'remove', 'test', 'list', 'delivery', 'redeliver'] as const
 const options = {

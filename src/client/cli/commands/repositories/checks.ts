@@ -1,4 +1,4 @@
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
@@ -41,7 +41,7 @@ function nameAndCommand(text: string): { name: string; command: string } {
   return { name, command }
 }
 
-function linesOf({ checks }: Answer<'getCheckCommands'>): string[] {
+function linesOf({ checks }: Result<'getCheckCommands'>): string[] {
   if (checks.length === 0) return ['no checks']
   const width = Math.max(...checks.map(check => check.name.length))
   return checks.map(({ name, command, timeout_seconds }) => plainText(`${name.padEnd(width)}  ${command}  (at most ${timeout_seconds} s)`))

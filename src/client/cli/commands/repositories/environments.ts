@@ -1,11 +1,11 @@
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
 
-type Environment = Answer<'listEnvironments'>['items'][number]
+type Environment = Result<'listEnvironments'>['items'][number]
 
 export const environments = command({
   name: 'environments',

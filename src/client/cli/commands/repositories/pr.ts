@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
@@ -71,7 +71,7 @@ export const pr = command({
 })
 
 async function list({ values, client, json, print, signal }: PrGiven): Promise<number> {
-  const state = values.state as Answer<'getPullRequest'>['state'] | undefined
+  const state = values.state as Result<'getPullRequest'>['state'] | undefined
   const query = { ...pageOf(values), state, agent_run_id: whole('--run', values.run) }
   const page = await client().call('listPullRequests', { query, signal })
   if (json) print.json(page)
@@ -132,8 +132,8 @@ async function edit({ client, values, signal }: PrGiven, pr_id: number, action: 
   if (action === 'edit' && Object.values(words).every(value => value === undefined))
     throw new UsageError('agentrun pr edit takes --title, --body-file or --base')
   const body = action === 'edit' ? words : { state: states[action as keyof typeof states] }
-  const answer = await client().call('editPullRequest', { params: { pr_id }, body, repeatable: true, signal })
-  if (!answer.success) throw new CliError(answer.error ?? 'the pull request was not changed')
+  const response = await client().call('editPullRequest', { params: { pr_id }, body, repeatable: true, signal })
+  if (!response.success) throw new CliError(response.error ?? 'the pull request was not changed')
 }
 
 const pageOf = ({ limit, skip }: { limit?: string; skip?: string }) => ({ limit: whole('--limit', limit), skip: whole('--skip', skip) })

@@ -1,11 +1,11 @@
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { firstLine } from '../../plain-text.ts'
 import { columns } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
 
-type Repository = Answer<'getRepository'>
+type Repository = Result<'getRepository'>
 
 const actions = ['list', 'add', 'remove', 'default'] as const
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../../../core/json.ts'
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, type Options, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
@@ -97,7 +97,7 @@ function nameAndValue(text: string): [string, string] {
   return [name, value]
 }
 
-function linesOf({ commands, maintenance_commands, variables, on_failure, timeout_seconds }: Answer<'getSetupCommands'>): string[] {
+function linesOf({ commands, maintenance_commands, variables, on_failure, timeout_seconds }: Result<'getSetupCommands'>): string[] {
   if (commands.length === 0) return ['no setup']
   return [
     ...commands.map(line => `command    ${plainText(line)}`),

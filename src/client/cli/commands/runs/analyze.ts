@@ -1,11 +1,11 @@
-import type { Answer } from '../../../sdk/operations.ts'
+import type { Result } from '../../../sdk/operations.ts'
 import { command, whole } from '../../command.ts'
 import { UsageError } from '../../exit.ts'
 import { plainText } from '../../plain-text.ts'
 import type { Printer, Style } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
 
-type Analysis = Answer<'analyzeLogs'>
+type Analysis = Result<'analyzeLogs'>
 
 const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const styles: Record<string, Style> = { error: 'red', warning: 'yellow', info: 'dim' }

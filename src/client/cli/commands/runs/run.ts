@@ -57,10 +57,10 @@ export const run = command({
       budget: budgetOf(values),
     }
     if (values['dry-run']) {
-      const answer = await client.runs.dryRun(input, { signal })
-      if (given.json) given.print.json(answer)
-      else for (const line of rehearsal(answer)) given.print.line(line)
-      return answer.blocking_problems.length === 0 ? exit.success : exit.failed
+      const response = await client.runs.dryRun(input, { signal })
+      if (given.json) given.print.json(response)
+      else for (const line of rehearsal(response)) given.print.line(line)
+      return response.blocking_problems.length === 0 ? exit.success : exit.failed
     }
     return watchRun(given, client.runs.create(input, { signal, idempotency_key: values['idempotency-key'] }), () => 0)
   },
@@ -80,12 +80,12 @@ function startText(startups: DryRun['environment']['startups']): string {
 }
 
 /** Describes what a create would do, problems first. */
-function rehearsal(answer: DryRun): string[] {
-  const { repository, base_ref, base_sha, model, reasoning_effort, agent_type, environment, limits_left } = answer
+function rehearsal(response: DryRun): string[] {
+  const { repository, base_ref, base_sha, model, reasoning_effort, agent_type, environment, limits_left } = response
   const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)
   const facts = [
-    ...answer.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
-    ...answer.notices.map(({ code, detail }) => ['notice', `${code}: ${detail}`]),
+    ...response.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
+    ...response.notices.map(({ code, detail }) => ['notice', `${code}: ${detail}`]),
     ['repository', repository === null ? 'none' : `${repository.id} ${repository.full_name}`],
     ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
     ['model', `${model ?? 'none'}, ${reasoning_effort ?? 'default'} effort, agent ${agent_type ?? 'none'}`],

@@ -1,11 +1,11 @@
-import type { Answer, Query } from '../../../sdk/operations.ts'
+import type { Query, Result } from '../../../sdk/operations.ts'
 import { command, whole } from '../../command.ts'
 import { plainText } from '../../plain-text.ts'
 import { columns, type Printer } from '../../printer.ts'
 import { repositoryId } from '../../repository.ts'
 import { ago } from '../../run-lines.ts'
 
-type Sandbox = Answer<'listSandboxes'>['items'][number]
+type Sandbox = Result<'listSandboxes'>['items'][number]
 
 export const sandboxes = command({
   name: 'sandboxes',
