@@ -19,15 +19,15 @@ One of them fails. That is on purpose: it is the first task for an agent.
 `,
   'src/invoice.js': `// Amounts are whole cents.
 
-function subtotal(lines) {
+export function subtotal(lines) {
   return lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0)
 }
 
-function discount(cents, percent) {
+export function discount(cents, percent) {
   return Math.round((cents * percent) / 100)
 }
 
-function total(lines, { discount_percent = 0, tax_percent = 0 } = {}) {
+export function total(lines, { discount_percent = 0, tax_percent = 0 } = {}) {
   const net = subtotal(lines)
   const tax = Math.round((net * tax_percent) / 100)
   return net - discount(net, discount_percent) + tax
