@@ -45,7 +45,7 @@ const forges = createRoute({
   },
 })
 
-/** Any other address: the page that says so, inside the frame. */
+/** Any other address: the page that reports it, inside the frame. */
 const missing = createRoute({
   getParentRoute: () => app,
   path: '$',

@@ -5,7 +5,7 @@ import { MessageTypes, RunStatuses } from './api/names.ts'
 
 /** The search parameters of each page. Invalid values are ignored, never an error. */
 type SignInSearch = { next?: string }
-type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
+export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
 export type PullRequestListSearch = { state?: PullRequestState; repo?: number }

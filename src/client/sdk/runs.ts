@@ -45,7 +45,7 @@ export type Runs = {
     agent_run_id: number,
     query: Query<'searchAgentRunLogs'>,
     options?: CallOptions,
-  ): AsyncGenerator<Answer<'searchAgentRunLogs'>, undefined, undefined>
+  ): AsyncGenerator<Result<'searchAgentRunLogs'>, undefined, undefined>
   follow(agent_run_id: number, options?: FollowOptions): AsyncGenerator<RunEvent>
   wait(agent_run_id: number, options?: WaitOptions): Promise<AgentRun>
   /** The outcome of every step, and how often another worker continued the run. */

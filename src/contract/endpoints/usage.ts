@@ -16,6 +16,6 @@ export const usageEndpoints = {
     params: org,
     query: UsageQuery,
     response: Usage,
-    also_answers: ['text/csv'],
+    other_content_types: ['text/csv'],
   },
 } as const satisfies Record<string, Endpoint>

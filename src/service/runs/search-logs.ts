@@ -16,7 +16,7 @@ const SNIPPET_CHARS = 160
 
 /**
  * Searches the trace of a run from entry `after_seq` on, oldest first (specification.md#logs). A request does bounded work: its `searched_to`
- * says how far it came, and the caller continues there. 404 when the run is not in this organization.
+ * reports how far it came, and the caller continues there. 404 when the run is not in this organization.
  */
 export async function searchRunLogs(ctx: Context, run_id: number, query: SearchLogsQuery): Promise<LogSearch> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Answer } from '../../../src/contract/calls.ts'
+import type { Result } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
 import type { RunStatus } from '../../../src/contract/runs/runs.ts'
 import { statusOf } from './api-error.ts'
@@ -149,7 +149,7 @@ export const environmentsQuery = (repo_id: number) =>
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
 
-export type Repository = Answer<'getRepository'>
+export type Repository = Result<'getRepository'>
 
 export const repositoryQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['repository', repo_id], queryFn: ({ signal }) => call('getRepository', { params: { repo_id }, signal }) })

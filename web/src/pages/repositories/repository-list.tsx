@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { FolderGit2 } from 'lucide-react'
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -11,7 +11,7 @@ import { Blank, Loading } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { AddRepository } from './add-repository.tsx'
 
-type Repository = Answer<'listRepositories'>['items'][number]
+type Repository = Result<'listRepositories'>['items'][number]
 
 const columns: Column<Repository>[] = [
   {

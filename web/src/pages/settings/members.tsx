@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { call } from '../../api/client.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -9,7 +9,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Loading } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 
-type Member = Answer<'listMembers'>['items'][number]
+type Member = Result<'listMembers'>['items'][number]
 
 const membersQuery = queryOptions({
   queryKey: ['members'],

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
@@ -15,7 +15,7 @@ import { Field, Select, Switch, TextArea } from '../../ui/field.tsx'
 import { Loading } from '../../ui/notice.tsx'
 import { notify } from '../../ui/toast.ts'
 
-type Organization = Answer<'getOrganization'>
+type Organization = Result<'getOrganization'>
 
 const organizationQuery = queryOptions({
   queryKey: ['organization'],

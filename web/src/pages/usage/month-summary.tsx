@@ -1,8 +1,8 @@
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { money } from '../../text/format.ts'
 
 /** What this month has used of the limits of the organization. */
-export function MonthSummary({ month }: { month: Answer<'getUsage'>['month'] }) {
+export function MonthSummary({ month }: { month: Result<'getUsage'>['month'] }) {
   const { known_cost_usd, budget_usd_per_month, runs, runs_per_month } = month
   return (
     <dl className="mb-5 grid gap-3 sm:grid-cols-2">

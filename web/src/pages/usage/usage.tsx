@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartNoAxesColumn } from 'lucide-react'
-import type { Answer } from '../../../../src/contract/calls.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
 import { call } from '../../api/client.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
@@ -14,7 +14,7 @@ import { Blank, Loading } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { MonthSummary } from './month-summary.tsx'
 
-type Usage = Answer<'getUsage'>
+type Usage = Result<'getUsage'>
 type Item = Usage['items'][number]
 
 const group_names = { day: 'Day', repo: 'Repository', user: 'Person', model: 'Model' } as const
