@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { bucketLimits } from '../contract/buckets.ts'
 import { defaultMode } from '../core/network/package-mirrors.ts'
+import { lookupHost } from '../egress/lookup-host.ts'
 import { post } from '../egress/post.ts'
 import { pullRequestGit } from '../git/publish/pull-request-git.ts'
 import { resolveBase } from '../git/read/base-resolver.ts'
@@ -13,6 +14,7 @@ import type { Services } from '../service/context.ts'
 import { createLogPages } from '../service/runs/log-page-cache.ts'
 import { runHeadFinder } from '../service/runs/run-logs.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
+import { organizationModels, testModel } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 import { outgoingOf } from './webhooks.ts'
@@ -27,8 +29,9 @@ function userCreation({ AGENTRUN_LIMIT_USER_CREATION: own, AGENTRUN_LIMIT_AGENT_
 
 /** What the verbs work with, for the API and for agents that ask for what it does. `signal`: ends what is sent meanwhile. */
 export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
-  const { config, db, git, hub, models, author, log, sealer } = parts
+  const { config, db, git, hub, author, log, sealer } = parts
   const outgoing = outgoingOf(parts)
+  const models = organizationModels(parts)
   const rates = {
     standard: config.AGENTRUN_LIMIT_STANDARD,
     agent_creation: config.AGENTRUN_LIMIT_AGENT_CREATION,
@@ -49,7 +52,9 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     get base_url() {
       return baseUrl()
     },
-    models,
+    organizationModels: models,
+    testModel: async (organization_id, id) => testModel(await models(db, organization_id), id, signal),
+    lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
     resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
     git: pullRequestGit(git, author),

@@ -7,6 +7,7 @@ import { Environments } from '../worker/setup/environments.ts'
 import { Worker } from '../worker/worker.ts'
 import { Templates } from '../worker/workspace/templates.ts'
 import { childRuns } from './child-runs.ts'
+import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 import { createSandboxDriver } from './sandbox-driver.ts'
@@ -18,7 +19,7 @@ const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() /
 /** The worker of this process, not started yet. `baseUrl` is called when a link is written, because the API of the same process learns its address late. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists the parts of a worker and what each of them gets
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
-  const { owner, config, data, users, db, hub, git, models, author, log, version, telemetry } = parts
+  const { owner, config, data, users, db, hub, git, author, log, version, telemetry } = parts
   const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
   const driver = observeDriver(telemetry, createSandboxDriver(parts))
   const sandbox_limits = {
@@ -54,7 +55,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     programs: createInstalledPrograms(log),
     sandbox_limits,
     git,
-    models,
+    organizationModels: organizationModels(parts),
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },
     host: hostname(),

@@ -9,6 +9,7 @@ import { forgeEndpoints } from './endpoints/forges.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { logAnalysisEndpoints } from './endpoints/log-analysis.ts'
 import { memberEndpoints } from './endpoints/members.ts'
+import { modelEndpoints } from './endpoints/models.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
 import { pullRequestContentEndpoints } from './endpoints/pull-request-contents.ts'
 import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
@@ -45,6 +46,7 @@ export const endpoints = {
   ...pullRequestEndpoints,
   ...pullRequestContentEndpoints,
   ...organizationEndpoints,
+  ...modelEndpoints,
   ...usageEndpoints,
   ...analysisEndpoints,
   ...sandboxEndpoints,

@@ -4,14 +4,14 @@ import { ReasoningEffort } from './reasoning-effort.ts'
 /** The wire formats that a model can have. */
 export const model_apis = ['anthropic-messages', 'openai-responses', 'openai-chat', 'google-generate-content'] as const
 /** Providers that have variables of their own. */
-const model_providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+export const model_providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
 export type ModelProvider = (typeof model_providers)[number]
 /** Which tools change files: `edit` and `write`, or `apply_patch` in the format that GPT models are trained on. */
 const tool_families = ['edit', 'apply_patch'] as const
 export type ToolFamily = (typeof tool_families)[number]
 
 const MAX_TOKENS = 100_000_000
-const tokens = z.int().min(1_000).max(MAX_TOKENS)
+export const tokens = z.int().min(1_000).max(MAX_TOKENS)
 /** US dollars for a million tokens, as decimal text. */
 const dollars = z
   .union([z.number().nonnegative().max(1_000_000), z.string()])
@@ -24,44 +24,63 @@ const filled = <T extends { input: string; cached?: string | undefined; cache_wr
   cache_write: price.cache_write ?? price.input,
 })
 const long = z.strictObject({ over_tokens: tokens, ...rate }).transform(filled)
-const price = z
+export const priceInput = z
   .strictObject({ ...rate, long: long.optional() })
   .transform(({ long, ...short }) => ({ ...filled(short), ...(long && { long }) }))
 
+/** What can be set of a model, in AGENTRUN_MODELS and by the API. */
+export const modelFields = {
+  label: z.string().min(1).max(100).optional(),
+  api: z.enum(model_apis).optional(),
+  base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  name: z.string().min(1).max(200).regex(/^\S+$/, 'must have no blanks').optional(),
+  context_tokens: tokens.optional(),
+  max_output_tokens: tokens.optional(),
+  price: priceInput.optional(),
+  cache_marks: z.boolean().optional(),
+  reasoning_effort: ReasoningEffort.nullable().optional(),
+  tool_family: z.enum(tool_families).optional(),
+}
+
+/** The address, key and name belong to `api`: without it, a model is one of a provider that has its own. */
+export function requireApi(
+  { api, base_url, ...others }: { api?: unknown; base_url?: unknown } & Record<string, unknown>,
+  issue: (path: string, message: string) => void,
+): void {
+  if (api !== undefined && base_url === undefined) issue('base_url', 'is required beside api')
+  for (const [field, value] of Object.entries({ base_url, ...others }))
+    if (api === undefined && value !== undefined) issue(field, 'needs api')
+}
+
+/** A model of a provider without variables of its own needs `api`. Returns what is wrong, or null. */
+export function missingApi(id: string, api: unknown): string | null {
+  const provider = id.slice(0, id.indexOf('/'))
+  if (api !== undefined || model_providers.some(known => known === provider)) return null
+  return `is required, because ${provider} is none of ${model_providers.join(', ')}`
+}
+
 const model = z
   .strictObject({
-    label: z.string().min(1).max(100).optional(),
-    api: z.enum(model_apis).optional(),
-    base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+    ...modelFields,
     api_key_env: z
       .string()
       .regex(/^[A-Z_][A-Z0-9_]*$/, 'must be the name of an environment variable')
       .optional(),
-    name: z.string().min(1).max(200).regex(/^\S+$/, 'must have no blanks').optional(),
-    context_tokens: tokens.optional(),
-    max_output_tokens: tokens.optional(),
-    price: price.optional(),
-    cache_marks: z.boolean().optional(),
-    reasoning_effort: ReasoningEffort.nullable().optional(),
-    tool_family: z.enum(tool_families).optional(),
   })
   .superRefine(({ api, base_url, api_key_env, name }, ctx) => {
-    const issue = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message })
-    if (api !== undefined && base_url === undefined) issue('base_url', 'is required beside api')
-    for (const [field, value] of Object.entries({ base_url, api_key_env, name }))
-      if (api === undefined && value !== undefined) issue(field, 'needs api')
+    requireApi({ api, base_url, api_key_env, name }, (path, message) => ctx.addIssue({ code: 'custom', path: [path], message }))
   })
 
-const schema = z
-  .record(z.string().regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted'), model)
-  .superRefine((models, ctx) => {
-    for (const [id, { api }] of Object.entries(models)) {
-      const provider = id.slice(0, id.indexOf('/'))
-      if (api !== undefined || model_providers.some(known => known === provider)) continue
-      const message = `is required, because ${provider} is none of ${model_providers.join(', ')}`
-      ctx.addIssue({ code: 'custom', path: [id, 'api'], message })
-    }
-  })
+export const modelId = z
+  .string()
+  .regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted')
+
+const schema = z.record(modelId, model).superRefine((models, ctx) => {
+  for (const [id, { api }] of Object.entries(models)) {
+    const message = missingApi(id, api)
+    if (message !== null) ctx.addIssue({ code: 'custom', path: [id, 'api'], message })
+  }
+})
 
 /**
  * What AGENTRUN_MODELS states about one model. With `api` it is a model of the server at `base_url`, otherwise one of a provider that has its own

@@ -16,6 +16,14 @@ import { startAppManifest } from '../service/forges/app-manifest.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
 import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
 import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
+import {
+  deleteModel,
+  deleteModelProvider,
+  getModelSettings,
+  setModel,
+  setModelProvider,
+  testModel,
+} from '../service/organizations/model-settings.ts'
 import { listModels } from '../service/organizations/models.ts'
 import {
   createOrganization,
@@ -245,6 +253,12 @@ export const handlers: Handlers = {
   redeliverFailedWebhooks: (ctx, { body }) => redeliverFailedWebhooks(ctx, body),
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
   listModels: ctx => listModels(ctx),
+  getModelSettings: ctx => getModelSettings(ctx),
+  setModelProvider: (ctx, { params, body }) => setModelProvider(ctx, params.provider, body),
+  deleteModelProvider: (ctx, { params }) => deleteModelProvider(ctx, params.provider),
+  setModel: (ctx, { body }) => setModel(ctx, body),
+  deleteModel: (ctx, { query }) => deleteModel(ctx, query.id),
+  testModel: (ctx, { body }) => testModel(ctx, body.model),
   getUsage: async (ctx, { query }) => {
     const usage = await getUsage(ctx, query)
     return query.format === 'csv' ? new RawResponse(usageCsv(usage.items), 'text/csv; charset=utf-8') : usage

@@ -18,6 +18,8 @@ type AiSdkModel = {
   id: string
   described: DescribedModel
   learned: LearnedModels
+  /** Sends the requests; undefined: Node's. */
+  fetch: typeof globalThis.fetch | undefined
   /** The SDK's model, which sends through `fetch`. */
   connect(fetch: typeof globalThis.fetch): LanguageModel
   /** For every call; `cache_key` undefined: nothing of it is to be cached. */
@@ -91,7 +93,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
 }
 
 async function callOnce(model: AiSdkModel, connected: LanguageModel, sent: Sent): Promise<{ answer: ModelAnswer } | { error: ModelError }> {
-  using guard = guardCall(sent)
+  using guard = guardCall(sent, model.fetch)
   try {
     const read = await Promise.race([guard.stopped, calls.run(guard, () => readAnswer(model, connected, sent, guard))])
     return { answer: { ...read, usage: toUsage(model.described, read, sent) } }

@@ -22,7 +22,10 @@ export type CallGuard = Disposable & {
   readonly fetch: typeof globalThis.fetch
 }
 
-export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 'timeouts' | 'signal' | 'on_progress'>): CallGuard {
+export function guardCall(
+  { timeouts, signal, on_progress }: Pick<ModelRequest, 'timeouts' | 'signal' | 'on_progress'>,
+  send: typeof globalThis.fetch = globalThis.fetch,
+): CallGuard {
   const controller = new AbortController()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   stopped.catch(() => {})
@@ -49,7 +52,7 @@ export function guardCall({ timeouts, signal, on_progress }: Pick<ModelRequest, 
   signal?.addEventListener('abort', onAbort, { once: true })
 
   const watchedFetch: typeof globalThis.fetch = async (input, init) => {
-    const response = await globalThis.fetch(input, { ...init, redirect: 'manual' })
+    const response = await send(input, { ...init, redirect: 'manual' })
     if (response.ok) on_progress?.()
     if (!response.body) return response
     const answering = () => {

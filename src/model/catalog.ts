@@ -1,3 +1,4 @@
+import type { ModelProvider } from '../contract/model-settings.ts'
 import { SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { describeModel } from './described-model.ts'
 import type { LearnedModels } from './learned-limits.ts'
@@ -31,7 +32,14 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     known.some(({ id }) => id === default_model) || default_model === SCRIPTED_MODEL_ID || !get(default_model) ? [] : [named(default_model)]
   const open = options.openai_compatible ? [{ ...named('openai-compatible/'), label: 'Any model of the OpenAI-compatible server' }] : []
   const played = { id: SCRIPTED_MODEL_ID, label: 'Scripted playbook (no language model)', provider: 'scripted', scripted: true }
-  return { default_model, get, list: () => [...own, ...known, ...open, played] }
+  const has_provider = (provider: ModelProvider) =>
+    (provider === 'openai-compatible' ? options.openai_compatible : options[provider]) !== undefined
+  const describe = () =>
+    [...ids].map(id => {
+      const { label, pricing, cache_marks: _, ...facts } = describeModel(id, options.models?.[id])
+      return { ...named(id), ...facts, label, price: pricing?.price ?? null, usable: get(id) !== null }
+    })
+  return { default_model, get, list: () => [...own, ...known, ...open, played], describe, has_provider }
 }
 
 function named(id: string): ReturnType<ModelCatalog['list']>[number] {

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import type { ToolFamily } from '../contract/model-settings.ts'
+import type { ModelProvider, ToolFamily } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import type { Price } from '../core/runs/budget/budget-check.ts'
 import { storedText } from '../core/text/stored-text.ts'
@@ -151,11 +151,27 @@ export class ModelError extends Error {
   }
 }
 
+export type ListedModel = { id: string; label: string; provider: string; scripted: boolean }
+
+type Rate = { input: string; output: string; cached: string; cache_write: string }
+/** What is known of a model. `price`: US dollars for a million tokens; null: unknown. */
+export type ModelFacts = {
+  context_tokens: number | null
+  max_output_tokens: number | null
+  price: (Rate & { long?: Rate & { over_tokens: number } }) | null
+  reasoning_effort: ReasoningEffort | null
+  tool_family: ToolFamily
+}
+
 /** The models a service offers. Unknown names: null. */
 export interface ModelCatalog {
   get(id: string): Model | null
   /** What can be named in a request, for the error text and the model list. A provider whose models are open-ended is listed by its prefix. */
-  list(): { id: string; label: string; provider: string; scripted: boolean }[]
+  list(): ListedModel[]
+  /** All known and configured models, also those without a key. */
+  describe(): (ListedModel & ModelFacts & { usable: boolean })[]
+  /** Whether the models of a provider can be called. */
+  has_provider(provider: ModelProvider): boolean
   readonly default_model: string
 }
 

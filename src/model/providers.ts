@@ -11,18 +11,21 @@ import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import { type ModelApi, thinkingOf } from './thinking.ts'
 
+type Fetch = typeof globalThis.fetch
+
+/** `fetch`: for addresses that someone else than the operator chose; absent: Node's. */
 export type ProviderOptions = {
-  anthropic?: { api_key: string; base_url?: string }
-  openai?: { api_key: string; base_url?: string }
-  google?: { api_key: string; base_url?: string }
+  anthropic?: { api_key: string; base_url?: string; fetch?: Fetch }
+  openai?: { api_key: string; base_url?: string; fetch?: Fetch }
+  google?: { api_key: string; base_url?: string; fetch?: Fetch }
   /** Any server that speaks chat completions: Ollama, vLLM, LM Studio, gateways. */
-  openai_compatible?: { base_url: string; api_key?: string }
-  /** AGENTRUN_MODELS, by id. */
-  models?: Record<string, ModelSettings>
+  openai_compatible?: { base_url: string; api_key?: string; fetch?: Fetch }
+  /** AGENTRUN_MODELS, and those of an organization, by id. */
+  models?: Record<string, ModelSettings & { fetch?: Fetch }>
 }
 
 /** Where a model is, and how it is called there. `api_key` null: the server needs none. */
-type Endpoint = { api: ModelApi; base_url: string; api_key: string | null; name: string }
+type Endpoint = { api: ModelApi; base_url: string; api_key: string | null; name: string; fetch?: Fetch | undefined }
 
 const PROVIDERS = {
   anthropic: { api: 'anthropic-messages', base_url: 'https://api.anthropic.com/v1' },
@@ -41,7 +44,7 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
   const { api, name, api_key } = endpoint
   const described = describeModel(id, settings)
   return createAiSdkModel({
-    ...{ id, described, learned },
+    ...{ id, described, learned, fetch: endpoint.fetch },
     connect: fetch => connect(endpoint, fetch),
     options: cache_key => callOptions(api, cache_key),
     thinking: (effort, max_output_tokens) => {
@@ -57,13 +60,18 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
   })
 }
 
-function endpointOf(options: ProviderOptions, id: string, settings: ModelSettings | undefined): Endpoint | null {
+function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettings & { fetch?: Fetch }) | undefined): Endpoint | null {
   const [, provider = '', name = ''] = /^([a-z-]+)\/(\S{1,200})$/.exec(id) ?? []
   if (settings?.api !== undefined && settings.base_url !== undefined)
-    return { api: settings.api, base_url: settings.base_url, api_key: settings.api_key ?? null, name: settings.name ?? name }
+    return {
+      ...{ api: settings.api, base_url: settings.base_url, api_key: settings.api_key ?? null },
+      ...{ name: settings.name ?? name, fetch: settings.fetch },
+    }
   if (provider === 'openai-compatible') {
     const compatible = options.openai_compatible
-    return compatible ? { api: 'openai-chat', base_url: compatible.base_url, api_key: compatible.api_key ?? null, name } : null
+    return compatible
+      ? { api: 'openai-chat', base_url: compatible.base_url, api_key: compatible.api_key ?? null, name, fetch: compatible.fetch }
+      : null
   }
   if (provider !== 'anthropic' && provider !== 'openai' && provider !== 'google') return null
   const configured = options[provider]
@@ -71,7 +79,7 @@ function endpointOf(options: ProviderOptions, id: string, settings: ModelSetting
 }
 
 /** Key and address are always given: without them the SDK would read the environment. */
-function connect({ api, base_url, api_key, name }: Endpoint, fetch: typeof globalThis.fetch): LanguageModel {
+function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): LanguageModel {
   const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch }
   if (api === 'anthropic-messages') return createAnthropic(common)(name)
   if (api === 'openai-responses') return createOpenAI(common)(name)

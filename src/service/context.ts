@@ -1,8 +1,11 @@
 import type { Scope } from '../contract/endpoint.ts'
+import type { ModelProvider } from '../contract/model-settings.ts'
+import type { ModelDetail, ModelTest } from '../contract/organizations/models.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Role } from '../core/access/permissions.ts'
 import type { Window } from '../core/access/rate-window.ts'
+import type { HostLookup } from '../core/network/public-address.ts'
 import type { KnownValue } from '../core/redaction/redact.ts'
 import type { RepositoryKind } from '../core/repositories/repository-kind.ts'
 import type { Price } from '../core/runs/budget/budget-check.ts'
@@ -10,7 +13,7 @@ import type { Sealer } from '../core/secrets/sealing.ts'
 import type { AttemptOutcome } from '../core/webhooks/webhook-retries.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { Access } from '../store/access/token-access.ts'
-import type { Transactional } from '../store/database.ts'
+import type { Db, Transactional } from '../store/database.ts'
 import type { RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
 import type { GitServer } from './forges/git-server-port.ts'
@@ -49,8 +52,17 @@ export type UsableModel = { id: string; scripted: boolean; price: Price }
 export type ModelList = {
   get(id: string): UsableModel | null
   list(): { id: string; label: string; provider: string }[]
+  /** All known and configured models, also those without a key. */
+  describe(): DescribedModel[]
+  /** Whether the models of a provider can be called. */
+  has_provider(provider: ModelProvider): boolean
   default_model: string
 }
+type DescribedModel = Pick<ModelDetail, 'id' | 'label' | 'provider' | 'usable' | keyof ModelFacts>
+type ModelFacts = Pick<ModelDetail, 'context_tokens' | 'max_output_tokens' | 'price' | 'reasoning_effort' | 'tool_family'>
+
+/** The outcome of a test call. */
+export type TestedModel = Pick<ModelTest, 'latency_ms' | 'error' | 'cost_usd'>
 
 /** Finds the access of a token; undefined for an unknown, expired or revoked one. */
 export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
@@ -65,7 +77,12 @@ export type Services = {
   limiter: Limiter
   log_pages: LogPages
   base_url: string
-  models: ModelList
+  /** The models of an organization as they are configured now: its own settings, before those of the operator. */
+  organizationModels(db: Db, organization_id: number): Promise<ModelList>
+  /** Calls a model once; null: it has no key. */
+  testModel(organization_id: number, id: string): Promise<TestedModel | null>
+  /** Resolves the host of an address that an organization chose, without connecting. */
+  lookUpHost(organization_id: number, url: string): Promise<HostLookup>
   resolveBase: BaseResolver
   listManifests: ManifestLister
   git: PullRequestGit

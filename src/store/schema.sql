@@ -412,6 +412,17 @@ create table migrations (
   constraint migrations_pkey PRIMARY KEY (name)
 );
 
+create table organization_models (
+  organization_id bigint not null,
+  id text not null,
+  settings text not null,
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint organization_models_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint organization_models_pkey PRIMARY KEY (organization_id, id),
+  constraint organization_models_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table organizations (
   id bigint not null generated always as identity,
   name text not null,

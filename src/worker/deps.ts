@@ -7,7 +7,7 @@ import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/process/git-host.ts'
 import type { ModelCatalog, ModelRequest } from '../model/port.ts'
 import type { SandboxDriver, SandboxLimits } from '../sandbox/port.ts'
-import type { Transactional } from '../store/database.ts'
+import type { Db, Transactional } from '../store/database.ts'
 import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
@@ -55,6 +55,9 @@ export type EgressDeps = { egress: EgressSettings }
 
 /** `known_values`: credentials of this process. */
 export type SecretDeps = { sealer: Sealer; known_values: readonly KnownValue[] }
+
+/** The models of an organization, as they are configured now. */
+export type OrganizationModels = (db: Db, organization_id: number) => Promise<ModelCatalog>
 
 /** `compact_tokens`: from which size on a conversation is compacted, at most. */
 export type ModelDeps = { models: ModelCatalog; model_timeouts: ModelRequest['timeouts']; compact_tokens: number }

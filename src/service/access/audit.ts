@@ -3,7 +3,19 @@ import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
 
 type Target = {
-  type: 'organization' | 'member' | 'invitation' | 'user' | 'token' | 'repository' | 'run' | 'pull_request' | 'secret' | 'webhook' | 'forge'
+  type:
+    | 'organization'
+    | 'member'
+    | 'invitation'
+    | 'user'
+    | 'token'
+    | 'repository'
+    | 'run'
+    | 'pull_request'
+    | 'secret'
+    | 'webhook'
+    | 'forge'
+    | 'model'
   id: number | string | null
 }
 

@@ -17,7 +17,7 @@ const PUBLIC_NAME = /^[A-Za-z0-9][\w.:-]*$/
  * Returns the model that a request names. Under wire profile `codegen` a public name means the model of that name from any provider; null: there
  * is none, and the caller falls back to another model and reports that. Throws 400 for every other unknown name.
  */
-export function requestedModel({ models, actor }: Pick<ActorContext, 'models' | 'actor'>, name: string): UsableModel | null {
+export function requestedModel(models: ModelList, { actor }: Pick<ActorContext, 'actor'>, name: string): UsableModel | null {
   if (actor.wire_profile !== 'codegen' || !PUBLIC_NAME.test(name)) return requireModel(models, name)
   const same = models.list().find(({ id }) => id.endsWith(`/${name}`))
   return same ? models.get(same.id) : null
@@ -34,11 +34,12 @@ export function defaultModel(models: ModelList, organization_model: string | nul
 
 export async function listModels(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
+  const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
   const providers = new Map<string, { label: string; value: string }[]>()
-  for (const model of ctx.models.list())
+  for (const model of models.list())
     providers.set(model.provider, [...(providers.get(model.provider) ?? []), { label: model.label, value: model.id }])
   return {
-    providers: [...providers].map(([name, models]) => ({ name, models })),
-    default_model: organization?.default_model ?? ctx.models.default_model,
+    providers: [...providers].map(([name, own]) => ({ name, models: own })),
+    default_model: organization?.default_model ?? models.default_model,
   }
 }

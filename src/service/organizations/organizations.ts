@@ -70,7 +70,8 @@ export async function getOrganizationSettings(ctx: Context) {
 
 /** Throws 400 for a model that is not configured, 404 for a repository that is not in this organization. */
 export async function updateOrganization(ctx: Context, input: UpdateOrganizationInput) {
-  if (input.default_model != null) requireModel(ctx.models, input.default_model, 'default_model')
+  if (input.default_model != null)
+    requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.default_model, 'default_model')
   return ctx.db.transaction(async tx => {
     if (input.default_repo_id != null && !(await holdRepository(tx, ctx.organization_id, input.default_repo_id))) throw repositoryNotFound()
     await updateOrganizationRow(tx, ctx.organization_id, {

@@ -18,11 +18,12 @@ export async function generateSetupCommands(ctx: Context, { repo_id, prompt, tri
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   // It also works by rules, so an unavailable default model does not prevent it.
   const preferred = organization?.default_model ?? null
+  const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
   const input = {
     ...{ repo_id, auto_create_pr: false, metadata: { trigger_source: trigger_source ?? TRIGGER } },
     prompt: prompt ?? `Find out how ${repository.full_name} is set up.`,
     title: `Setup commands of ${repository.full_name}`.slice(0, limits.title_chars).toWellFormed(),
-    model: preferred !== null && ctx.models.get(preferred) !== null ? preferred : ctx.models.default_model,
+    model: preferred !== null && models.get(preferred) !== null ? preferred : models.default_model,
   }
   const { plan, problems } = await planRun(ctx, input)
   if (plan === null) throw problems[0]

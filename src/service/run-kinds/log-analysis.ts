@@ -95,7 +95,8 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   // It also works without a model, so an unavailable default model does not prevent it.
   const preferred = organization?.default_model ?? null
-  const model = (preferred === null ? null : ctx.models.get(preferred)) ?? ctx.models.get(ctx.models.default_model)
+  const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
+  const model = (preferred === null ? null : models.get(preferred)) ?? models.get(models.default_model)
   if (model === null) throw new ServiceError('unavailable', 'No model is configured.')
   const plan = {
     ...{ agent: { agent_type: 'built_in' }, model, reasoning_effort: null, repository: await openRepository(ctx, subject.repository_id) },

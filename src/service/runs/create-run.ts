@@ -188,10 +188,11 @@ function chooseAgent(ctx: Context, name: string): Agent {
 }
 
 /** The default model replaces a public model name under wire profile `codegen`, as the built-in agent replaces other agents. */
-function chooseModel(ctx: Context, name: string | null, organization_model: string | null): RunPlan['model'] {
-  const named = name === null ? null : requestedModel(ctx, name)
+async function chooseModel(ctx: Context, name: string | null, organization_model: string | null): Promise<RunPlan['model']> {
+  const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
+  const named = name === null ? null : requestedModel(models, ctx, name)
   if (named !== null) return named
-  const model = defaultModel(ctx.models, organization_model)
+  const model = defaultModel(models, organization_model)
   return name === null ? model : { ...model, instead_of: name }
 }
 

@@ -39,7 +39,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
       throw invalid(['body', 'from_seq'], `must not be more than ${parent.total_logs}, the last entry of the run`)
     if (parent.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to fork it.')
     const prompt = await withoutSecrets(tx, ctx, parent.repository_id, input.prompt ?? DEFAULT_PROMPT)
-    const model = ctx.models.get(parent.model)
+    const model = (await ctx.organizationModels(tx, ctx.organization_id)).get(parent.model)
     if (model === null) throw new ServiceError('conflict', `The model ${parent.model} of the run is no longer configured.`)
     if (model.scripted) requireValidPlaybook(prompt)
     await requireOpenRepository(tx, parent)

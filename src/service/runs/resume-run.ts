@@ -32,7 +32,8 @@ import { getRun, requireConversation, requireLockedRun } from './runs.ts'
  * message is durable before the response (specification.md#create-and-resume).
  */
 export async function resumeRun(ctx: Context, input: ResumeRunInput, source: MessageSource = byCaller(ctx)): Promise<AgentRun> {
-  const model = input.model == null ? undefined : requestedModel(ctx, input.model)
+  const model =
+    input.model == null ? undefined : requestedModel(await ctx.organizationModels(ctx.db, ctx.organization_id), ctx, input.model)
   const webhooks = storedTargets(ctx, input.webhooks)
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
@@ -65,7 +66,8 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
 }
 
 async function requireResumable(tx: Db, ctx: Context, run: RunRow, { prompt, budget }: ResumeRunInput, model: string): Promise<void> {
-  if (ctx.models.get(model)?.scripted) requireValidPlaybook(prompt)
+  const models = await ctx.organizationModels(tx, ctx.organization_id)
+  if (models.get(model)?.scripted) requireValidPlaybook(prompt)
   const finished = isTerminal(run.status)
   if (!isActive(run)) await requireQuota(tx, ctx.organization_id, finished || run.status === 'cancelling' ? 0 : null)
   if (finished) await requireRepositoryOf(tx, run)

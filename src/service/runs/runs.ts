@@ -76,7 +76,8 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
 
 /** Changes title, tags, archive, and model, reasoning effort and budget of the next turn. Throws 400 for an unknown model. */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
-  const model = input.model === undefined ? undefined : requireModel(ctx.models, input.model).id
+  const model =
+    input.model === undefined ? undefined : requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.model).id
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
     const next_turn = (['model', 'reasoning_effort', 'budget'] as const).find(name => input[name] !== undefined)

@@ -242,6 +242,16 @@ create table secrets (
   foreign key (organization_id, repository_id) references repositories (organization_id, id)
 );
 
+-- Models and providers of an organization, by `provider/model` or `provider`. `settings` is JSON; the key is a secret of the organization.
+create table organization_models (
+  organization_id bigint not null references organizations,
+  id text not null,
+  settings text not null,
+  updated_at timestamptz not null default now(),
+  updated_by bigint not null references users,
+  primary key (organization_id, id)
+);
+
 -- Network access of sandboxes. The hosts of a repository are added to those of its organization.
 create table egress (
   organization_id bigint not null references organizations,

@@ -19,13 +19,13 @@ import { endOf } from './end-of.ts'
 import { endTurn } from './end-turn.ts'
 import { observeTurn } from './observe-turn.ts'
 import { setupTurn } from './setup-turn.ts'
-import type { Turn, TurnDeps, TurnOf } from './turn.ts'
+import type { ClaimDeps, Turn, TurnOf } from './turn.ts'
 
 /** Runs that do something else than follow their prompt. */
 const turns: Partial<Record<RunRow['source_type'], Turn>> = { LOG_ANALYSIS: analysisTurn, SETUP_COMMANDS: setupTurn }
 
 /** Works on a claimed run until its turn ends. Never rejects: every failure becomes an end in the trace. `claim_began_at`: by `performance.now()`. */
-export async function workOnRun(shared: TurnDeps, run: RunRow, control: Control, claim_began_at: number): Promise<void> {
+export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control, claim_began_at: number): Promise<void> {
   const { id: run_id, organization_id, epoch, owner } = run
   const redactedLog: Log = (level, message, fields) => shared.log(level, message, fields && writer.redactor.small(fields))
   const log = logWith(redactedLog, { run_id, organization_id, epoch, owner })
@@ -61,12 +61,13 @@ export async function workOnRun(shared: TurnDeps, run: RunRow, control: Control,
   log('info', 'turn ended', { end: end.kind, reason: 'reason' in end ? end.reason : null })
 }
 
-async function runTurn(of: TurnOf): Promise<End> {
+async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<End> {
   const { deps, run, control, heartbeat } = of
   const turn = turns[run.source_type] ?? agentTurn
   try {
     await publishRunStarted(deps, run)
-    return endedFor(run, await turn(of))
+    const models = await deps.organizationModels(deps.db, run.organization_id)
+    return endedFor(run, await turn({ ...of, deps: { ...deps, models } }))
   } catch (error) {
     heartbeat.expire()
     const end = endedFor(run, endOf(error, control))
@@ -85,7 +86,7 @@ function endedFor(run: RunRow, end: End): End {
 }
 
 /** If the end cannot be written, an internal failure is written instead. While the database is unavailable, that is left to the next worker. */
-async function writeEnd(deps: TurnDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
+async function writeEnd(deps: ClaimDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
   const failure: End = {
     kind: 'failed',
     reason: 'agent_error',

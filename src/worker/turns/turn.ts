@@ -14,6 +14,7 @@ import type {
   CommandDeps,
   LinkDeps,
   ModelDeps,
+  OrganizationModels,
   ReviewDeps,
   SecretDeps,
   TelemetryDeps,
@@ -38,6 +39,9 @@ export type TurnDeps = BaseDeps &
   SecretDeps &
   TelemetryDeps &
   WaitDeps & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
+
+/** Before a run is claimed its organization, and so its models, are unknown. */
+export type ClaimDeps = Omit<TurnDeps, 'models'> & { organizationModels: OrganizationModels }
 
 /** A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller closes. */
 export type TurnOf = {

@@ -73,6 +73,9 @@ export function tokenCalls(ids: Ids): Call[] {
     setSetupCommands: { commands: ['npm ci'] },
     setCheckCommands: { checks: [{ name: 'test', command: 'npm test' }] },
     allowRepositoryEgress: { host: 'docs.example.com' },
+    setModelProvider: { api_key: 'sk-0123456789' },
+    setModel: { id: 'acme/coder', api: 'openai-chat', base_url: 'https://models.example.com/v1' },
+    testModel: { model: 'scripted/playbook' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
@@ -114,6 +117,7 @@ export function tokenCalls(ids: Ids): Call[] {
     invitation_id: 424_242,
     session_id: 'x',
     name: 'DEPLOY_KEY',
+    provider: 'google',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {
@@ -124,6 +128,7 @@ export function tokenCalls(ids: Ids): Call[] {
     disconnectGitea: `url=${away.gitea}`,
     listGiteaRepositories: 'url=https://gitea.invalid',
     searchAgentRunLogs: 'q=x',
+    deleteModel: 'id=acme/none',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
   }
