@@ -47,6 +47,7 @@ export function unusedServices(db: Database): Services {
     base_url: '',
     organizationModels: async () => createModelCatalog({ default_model: null }),
     testModel: unused,
+    operator_limits: [],
     lookUpHost: async () => 'unknown',
     listManifests: async () => null,
     resolveBase: async () => ({ state: 'no_mirror' }),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Config } from '../config.ts'
 import type { ModelSettings } from '../contract/model-settings.ts'
 import { modelKeyName } from '../core/secrets/model-keys.ts'
@@ -23,7 +22,7 @@ const MAX_KNOWN = 1_000
 export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'models'>): OrganizationModels {
   const { config, sealer, models } = parts
   const outgoing = outgoingOf(parts)
-  const known = new Map<number, { digest: string; catalog: ModelCatalog }>()
+  const known = new Map<number, { text: string; catalog: ModelCatalog }>()
   return async (db, organization_id) => {
     const rows = await listOrganizationModels(db, organization_id)
     if (rows.length === 0) return models
@@ -33,12 +32,12 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
       settings: JSON.parse(settings) as ModelSettings,
       api_key: secrets.find(({ name }) => name === modelKeyName(id))?.value,
     }))
-    const digest = createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+    const text = JSON.stringify(entries)
     const before = known.get(organization_id)
-    if (before?.digest === digest) return before.catalog
+    if (before?.text === text) return before.catalog
     const catalog = createModelCatalog({ ...merged(optionsOf(config), entries, outgoingStream(outgoing(organization_id))) })
     if (known.size >= MAX_KNOWN) known.clear()
-    known.set(organization_id, { digest, catalog })
+    known.set(organization_id, { text, catalog })
     return catalog
   }
 }

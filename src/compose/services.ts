@@ -15,6 +15,7 @@ import { createLogPages } from '../service/runs/log-page-cache.ts'
 import { runHeadFinder } from '../service/runs/run-logs.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
 import { organizationModels, testModel } from './models.ts'
+import { operatorLimits } from './operator-limits.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
 import { outgoingOf } from './webhooks.ts'
@@ -73,6 +74,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     onRun: hub.onRun,
     environment_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
     postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: signal }),
+    operator_limits: operatorLimits(config),
     allow_private_webhooks: config.AGENTRUN_ALLOW_PRIVATE_EGRESS,
   }
 }

@@ -16,6 +16,8 @@ import { startAppManifest } from '../service/forges/app-manifest.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
 import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
 import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
+import { getOrganizationHealth } from '../service/organizations/health.ts'
+import { getOrganizationLimits } from '../service/organizations/limits.ts'
 import {
   deleteModel,
   deleteModelProvider,
@@ -252,6 +254,8 @@ export const handlers: Handlers = {
   getWebhookDelivery: (ctx, { params }) => getWebhookDelivery(ctx, params.delivery_id),
   redeliverFailedWebhooks: (ctx, { body }) => redeliverFailedWebhooks(ctx, body),
   redeliverWebhook: (ctx, { params }) => redeliverWebhook(ctx, params.delivery_id),
+  getOrganizationLimits: ctx => getOrganizationLimits(ctx),
+  getOrganizationHealth: ctx => getOrganizationHealth(ctx),
   listModels: ctx => listModels(ctx),
   getModelSettings: ctx => getModelSettings(ctx),
   setModelProvider: (ctx, { params, body }) => setModelProvider(ctx, params.provider, body),

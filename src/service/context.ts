@@ -1,5 +1,6 @@
 import type { Scope } from '../contract/endpoint.ts'
 import type { ModelProvider } from '../contract/model-settings.ts'
+import type { OrganizationLimit } from '../contract/organizations/limits.ts'
 import type { ModelDetail, ModelTest } from '../contract/organizations/models.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { RunDiff } from '../contract/runs/run-diff.ts'
@@ -61,6 +62,9 @@ export type ModelList = {
 type DescribedModel = Pick<ModelDetail, 'id' | 'label' | 'provider' | 'usable' | keyof ModelFacts>
 type ModelFacts = Pick<ModelDetail, 'context_tokens' | 'max_output_tokens' | 'price' | 'reasoning_effort' | 'tool_family'>
 
+/** A limit of the service's configuration. */
+export type OperatorLimit = Pick<OrganizationLimit, 'name' | 'summary' | 'value' | 'unit' | 'per' | 'window_seconds' | 'setting'>
+
 /** The outcome of a test call. */
 export type TestedModel = Pick<ModelTest, 'latency_ms' | 'error' | 'cost_usd'>
 
@@ -109,6 +113,8 @@ export type Services = {
   /** Seconds for which a prepared environment may be reused. */
   environment_seconds: number
   postWebhook: WebhookPoster
+  /** Limits that the operator set, or their defaults; rates with their windows. */
+  operator_limits: readonly OperatorLimit[]
   /** Whether webhooks may have private addresses, by the operator's choice. */
   allow_private_webhooks: boolean
 }

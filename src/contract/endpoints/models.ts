@@ -15,7 +15,7 @@ const base = { ...v1, tag: 'models', bucket: 'standard' } as const
 const effect =
   'New turns use it at once, in all processes. It applies to the runs of this organization alone, before what the operator configured.'
 
-/** Models and keys of providers of an organization (specification.md#organization-data). */
+/** Models and keys of providers of an organization (specification.md#access). */
 export const modelEndpoints = {
   getModelSettings: {
     ...base,

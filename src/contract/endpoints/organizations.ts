@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
+import { OrganizationHealth, OrganizationLimits } from '../organizations/limits.ts'
 import {
   CreateOrganizationInput,
   Models,
@@ -73,6 +74,32 @@ export const organizationEndpoints = {
     bucket: 'standard',
     params: org,
     response: OrganizationSettings,
+  },
+  getOrganizationLimits: {
+    ...v1,
+    tag: 'organizations',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/limits',
+    summary: 'List what bounds an organization, and how much of it is used',
+    description:
+      'Concurrency, quotas, rates, limits of turns and sizes, each with its value, its use where it is counted, and the name of the setting that changes it.',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    response: OrganizationLimits,
+  },
+  getOrganizationHealth: {
+    ...v1,
+    tag: 'organizations',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/health',
+    summary: 'Check what runs of an organization need',
+    description:
+      'The checks of `agentrun doctor` that concern the service: workers and their sandboxes, repositories, models, integrations, stored keys and webhooks. Problems come with how to fix them.',
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    response: OrganizationHealth,
   },
   listModels: {
     ...v1,

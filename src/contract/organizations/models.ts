@@ -100,7 +100,7 @@ export const ProviderInput = z
     api_key: key.optional().describe('The key; required except for `openai-compatible`. It is never shown again'),
     base_url: address.optional().describe("Required for `openai-compatible`; absent for others: the provider's own"),
   })
-  .meta({ id: 'ModelProviderInput', examples: [{ api_key: 'sk-…' }] })
+  .meta({ id: 'ModelProviderInput', examples: [{ api_key: 'sk-0123456789abcdef' }] })
 export type ProviderInput = z.output<typeof ProviderInput>
 
 export const ModelInput = z
@@ -119,7 +119,7 @@ export const ModelInput = z
     id: 'ModelInput',
     examples: [
       {
-        ...{ id: 'acme/coder', label: 'Acme Coder', api: 'openai-chat', base_url: 'https://models.example.com/v1', api_key: 'sk-…' },
+        ...{ id: 'acme/coder', label: 'Acme Coder', api: 'openai-chat', base_url: 'https://models.example.com/v1', api_key: 'sk-0123456789abcdef' },
         ...{ context_tokens: 200_000, max_output_tokens: 32_000, price: { input: '1', output: '4' } },
       },
     ],
@@ -158,5 +158,5 @@ export type ModelTest = z.infer<typeof ModelTest>
 export const providerParam = () =>
   z
     .enum(model_providers, { error: `must be one of ${model_providers.join(', ')}` })
-    .meta({ wire: { type: 'string', enum: [...model_providers] } })
+    .meta({ wire: { type: 'string', pattern: `^(${model_providers.join('|')})$` } })
     .describe('The provider')

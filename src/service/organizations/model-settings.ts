@@ -22,13 +22,13 @@ import type { Db } from '../../store/database.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-const MAX_MODELS = 100
+export const MAX_MODELS = 100
 /** Keys are secrets of the organization, which has at most 100 others. */
 const MAX_SECRETS = 200
 
 type Settings = Omit<ModelInput, 'id' | 'api_key'>
 
-/** Returns all models and providers of the organization, with those of the operator (specification.md#organization-data). */
+/** Returns all models and providers of the organization, with those of the operator (specification.md#access). */
 export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<ModelSettingsList> {
   const { organization_id } = ctx
   const models = await ctx.organizationModels(db, organization_id)

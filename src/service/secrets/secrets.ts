@@ -17,7 +17,7 @@ import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
 
-const MAX_SECRETS = 100
+export const MAX_SECRETS = 100
 
 const secretObject = (row: SecretRow) => ({
   name: row.name,

@@ -33,6 +33,8 @@ const homes: Record<EndpointName, string[]> = {
   getAgentRunLogs: ['run-logs', 'run-logs-text'],
   searchAgentRunLogs: ['search-logs'],
   getArtifact: ['artifacts'],
+  getOrganizationLimits: ['limits-and-health'],
+  getOrganizationHealth: ['limits-and-health'],
   getModelSettings: ['model-settings'],
   setModelProvider: ['model-settings'],
   deleteModelProvider: ['model-settings'],

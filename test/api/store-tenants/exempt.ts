@@ -114,6 +114,7 @@ export const whole_key: Record<string, string> = {
     saveInvitation: 'organization and address',
     listInvitations: 'by its id',
     usedThisMonth: 'by its id',
+    limitUse: 'by its id',
     ...{ listOrganizationModels: 'by its id', saveOrganizationModel: 'by its id', deleteOrganizationModel: 'by its id' },
     monthWithReserved: 'by its id',
     getWebhook: 'by its id',

@@ -1,3 +1,4 @@
+import { checkModels as judgedModels, checkRepositories as judgedRepositories } from '../../../core/health-checks.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
 import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
@@ -90,36 +91,19 @@ export async function checkRepositories(client: Client, { signal }: Patient): Pr
   const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, onFailure)
   if (page === null) return []
   const chosen = page.items.find(item => item.is_default) ?? (page.total === 1 ? page.items[0] : undefined)
-  if (page.total === 0) return [broken('repositories', 'there is none to work on', 'agentrun repos add URL')]
-  if (chosen?.sample)
-    return [warning('repositories', `${page.total}, and runs that name none work on the sample`, 'agentrun repos add URL --default')]
-  if (chosen === undefined)
-    return [
-      warning(
-        'repositories',
-        `${page.total}, none of them the default`,
-        'agentrun repos default NAME, or name one in each run: agentrun run --repo NAME',
-      ),
-    ]
-  return [ok('repositories', `${page.total}, by default ${chosen.full_name}`)]
+  return [judgedRepositories(page.total, chosen)]
 }
 
 /** Whether there is a language model, or only scripts. */
 export async function checkModels(client: Client, { signal }: Patient): Promise<Finding[]> {
   const models: Result<'listModels'> | null = await client.call('listModels', { signal }).catch(onFailure)
   if (models === null) return []
-  const real = models.providers.filter(({ name }) => name !== 'scripted').map(({ name }) => name)
-  if (real.length === 0)
-    return [
-      warning(
-        'models',
-        'no language model: runs play scripts',
-        'give the service a key, for example ANTHROPIC_API_KEY, and start it again',
-      ),
-    ]
-  if (models.default_model.startsWith('scripted/'))
-    return [warning('models', `${real.join(', ')}, but runs that name none play a script`, 'set AGENTRUN_DEFAULT_MODEL of the service')]
-  return [ok('models', `${real.join(', ')}, by default ${models.default_model}`)]
+  return [
+    judgedModels(
+      models.providers.map(({ name }) => name),
+      models.default_model,
+    ),
+  ]
 }
 
 /** That events come through at all: a proxy may hold streams back. */

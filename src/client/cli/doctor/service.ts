@@ -1,5 +1,5 @@
+import { checkWorkers } from '../../../core/health-checks.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
-import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 
 /** As far as clocks may be apart before times and signatures mislead. */
@@ -42,10 +42,10 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
     const ready = await client.call('getReadiness', { signal })
     return [
       ok('database', 'answers'),
-      ready.workers === 'ready'
-        ? ok('workers', `start runs${ready.sandbox === null ? '' : `, sandbox ${ready.sandbox}`}, ${processes(ready.worker_processes)}`)
-        : broken('workers', 'runs are accepted, but none is started', ready.workers_reason ?? 'see the log of the service'),
-      ...limits(ready.sandbox_limits),
+      ...checkWorkers({
+        ...{ sandbox: ready.sandbox, sandbox_limits: ready.sandbox_limits ?? null, processes: ready.worker_processes },
+        blocked: ready.workers === 'ready' ? null : (ready.workers_reason ?? 'see the log of the service'),
+      }),
       ready.version === version
         ? ok('version', version)
         : warning(
@@ -65,21 +65,6 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
     ]
   }
 }
-
-/** `watchdog` is no fault: it holds the bound a little late. */
-function limits(held: Result<'getReadiness'>['sandbox_limits'] | undefined): Finding[] {
-  if (!held) return []
-  const limits = `memory by ${held.memory}, processors by ${held.cpu}, processes by ${held.processes}`
-  const loose = held.memory === 'watchdog' || held.cpu === 'niceness'
-  return [
-    loose
-      ? warning('limits', limits, 'let the service make control groups: as root, or Delegate=yes in its systemd unit')
-      : ok('limits', limits),
-  ]
-}
-
-const processes = ({ count, able, slots, busy }: Result<'getReadiness'>['worker_processes']) =>
-  `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} places taken`
 
 /** `Date` has whole seconds, and was written somewhere between asking and answer. */
 function clock(date: string | null, sent_at: number, received_at: number): Finding[] {

@@ -1,0 +1,20 @@
+import { type Db, only } from '../database.ts'
+
+export type LimitUse = {
+  /** Runs that a worker executes. */
+  active_runs: number
+  secrets: number
+  models: number
+}
+
+/** Returns what an organization has of the things that are limited. */
+export async function limitUse(db: Db, organization_id: number): Promise<LimitUse> {
+  const { rows } = await db.query<LimitUse>({
+    name: 'limit_use',
+    text: `select (select count(*) from runs where organization_id = $1 and owner is not null) as active_runs,
+      (select count(*) from secrets where organization_id = $1 and repository_id is null) as secrets,
+      (select count(*) from organization_models where organization_id = $1) as models`,
+    values: [organization_id],
+  })
+  return only(rows)
+}
