@@ -23,6 +23,8 @@ export const limits = {
   check_commands: 20,
   check_command_chars: 10_000,
   check_seconds: 3_600,
+  secrets: 100,
+  models: 100,
   secret_bytes: 32 * 1024,
   egress_rules: 200,
   setup_commands: 50,

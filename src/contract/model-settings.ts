@@ -7,7 +7,7 @@ export const model_apis = ['anthropic-messages', 'openai-responses', 'openai-cha
 export const model_providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
 export type ModelProvider = (typeof model_providers)[number]
 /** Which tools change files: `edit` and `write`, or `apply_patch` in the format that GPT models are trained on. */
-const tool_families = ['edit', 'apply_patch'] as const
+export const tool_families = ['edit', 'apply_patch'] as const
 export type ToolFamily = (typeof tool_families)[number]
 
 const MAX_TOKENS = 100_000_000

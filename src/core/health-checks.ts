@@ -54,7 +54,7 @@ export function checkModels(providers: readonly string[], default_model: string)
     return warning(
       'models',
       'no language model: runs play scripts',
-      'set the key of a provider for the organization (agentrun models key), or give the service one, for example ANTHROPIC_API_KEY, and start it again',
+      'give the service a key, for example ANTHROPIC_API_KEY, and start it again; or set one for the organization: agentrun models key PROVIDER',
     )
   if (default_model.startsWith('scripted/'))
     return warning(

@@ -15,8 +15,8 @@ import type { ActorContext, Context, Services } from '../service/context.ts'
 import { startAppManifest } from '../service/forges/app-manifest.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
 import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
+import { getOrganizationHealth } from '../service/forges/organization-health.ts'
 import { allowEgress, getEgress, setEgress } from '../service/organizations/egress.ts'
-import { getOrganizationHealth } from '../service/organizations/health.ts'
 import { getOrganizationLimits } from '../service/organizations/limits.ts'
 import {
   deleteModel,

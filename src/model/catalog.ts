@@ -8,7 +8,7 @@ import { connectModel, type ProviderOptions } from './providers.ts'
 import { createScriptedModel } from './scripted.ts'
 
 /** `default_model` is `provider/model`; null chooses one. */
-type ModelCatalogOptions = ProviderOptions & { default_model: string | null }
+export type ModelCatalogOptions = ProviderOptions & { default_model: string | null }
 
 /** The default without a configured one: a current model of the first provider with a key. */
 const DEFAULTS = [

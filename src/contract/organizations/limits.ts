@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A limit that bounds an organization, as it stands now. */
+/** A limit that bounds an organization, with its current use. */
 export const OrganizationLimit = z
   .object({
     name: z.string().describe('Names it, for programs'),

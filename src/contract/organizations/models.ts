@@ -119,7 +119,13 @@ export const ModelInput = z
     id: 'ModelInput',
     examples: [
       {
-        ...{ id: 'acme/coder', label: 'Acme Coder', api: 'openai-chat', base_url: 'https://models.example.com/v1', api_key: 'sk-0123456789abcdef' },
+        ...{
+          id: 'acme/coder',
+          label: 'Acme Coder',
+          api: 'openai-chat',
+          base_url: 'https://models.example.com/v1',
+          api_key: 'sk-0123456789abcdef',
+        },
         ...{ context_tokens: 200_000, max_output_tokens: 32_000, price: { input: '1', output: '4' } },
       },
     ],

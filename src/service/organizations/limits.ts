@@ -6,8 +6,6 @@ import { limitUse } from '../../store/access/limit-use.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { usedThisMonth } from '../../store/access/usage-days.ts'
 import type { Context } from '../context.ts'
-import { MAX_SECRETS } from '../secrets/secrets.ts'
-import { MAX_MODELS } from './model-settings.ts'
 
 const fixed = { window_seconds: null, resets_at: null, set_by: 'service', setting: null } as const
 
@@ -45,8 +43,8 @@ export async function getOrganizationLimits(ctx: Context): Promise<OrganizationL
     items: [
       ...own,
       ...ctx.operator_limits.map(limit => ({ ...limit, used: null, resets_at: null, set_by: 'operator' as const })),
-      { ...size('secrets', 'Secrets of the organization.', MAX_SECRETS, 'entries', 'organization'), used: use.secrets },
-      { ...size('models', 'Models and providers that the organization set.', MAX_MODELS, 'entries', 'organization'), used: use.models },
+      { ...size('secrets', 'Secrets of the organization.', limits.secrets, 'entries', 'organization'), used: use.secrets },
+      { ...size('models', 'Models and providers that the organization set.', limits.models, 'entries', 'organization'), used: use.models },
       size('prompt_chars', 'Length of a prompt.', limits.prompt_chars, 'characters', 'request'),
       size('images', 'Images of a prompt.', limits.images, 'entries', 'request'),
       size('images_bytes', 'Images of a prompt, together.', limits.images_bytes, 'bytes', 'request'),

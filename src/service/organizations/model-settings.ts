@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts'
 import { type ModelProvider, model_providers } from '../../contract/model-settings.ts'
 import type {
   ModelDetail,
@@ -22,7 +23,6 @@ import type { Db } from '../../store/database.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-export const MAX_MODELS = 100
 /** Keys are secrets of the organization, which has at most 100 others. */
 const MAX_SECRETS = 200
 
@@ -151,8 +151,8 @@ async function save(
   const { organization_id, actor } = ctx
   await lockSecrets(tx, organization_id)
   const rows = await listOrganizationModels(tx, organization_id)
-  if (rows.length >= MAX_MODELS && !rows.some(row => row.id === id))
-    throw new ServiceError('conflict', `There are already ${MAX_MODELS} models and providers: remove one first.`)
+  if (rows.length >= limits.models && !rows.some(row => row.id === id))
+    throw new ServiceError('conflict', `There are already ${limits.models} models and providers: remove one first.`)
   const name = modelKeyName(id)
   if (api_key === null) await deleteSecret(tx, organization_id, null, name)
   if (typeof api_key === 'string') {

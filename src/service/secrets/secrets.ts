@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts'
 import type { SecretInput } from '../../contract/organizations/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { SHORTEST_SECRET } from '../../core/redaction/secret-forms.ts'
@@ -16,8 +17,6 @@ import {
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
-
-export const MAX_SECRETS = 100
 
 const secretObject = (row: SecretRow) => ({
   name: row.name,
@@ -46,8 +45,8 @@ export async function setSecret(ctx: Context, repo_id: number | null, name: stri
     if (repo_id !== null && !(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     await lockSecrets(tx, ctx.organization_id)
     const key = { organization_id: ctx.organization_id, repository_id: repo_id, name }
-    const row = await saveSecret(tx, { ...key, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, MAX_SECRETS)
-    if (!row) throw new ServiceError('conflict', `There are already ${MAX_SECRETS} secrets: delete one first.`)
+    const row = await saveSecret(tx, { ...key, ...sealed, for_agent: input.for_agent ?? null, user_id: ctx.actor.user_id }, limits.secrets)
+    if (!row) throw new ServiceError('conflict', `There are already ${limits.secrets} secrets: delete one first.`)
     if (row.for_agent) requireForAgent(repo_id, name, input.value)
     await audit(tx, ctx, 'secret.set', { type: 'secret', id: name }, { repo_id, for_agent: row.for_agent })
     return secretObject(row)

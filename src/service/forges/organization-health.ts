@@ -6,9 +6,9 @@ import { listRepositories } from '../../store/access/repositories.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'
 import { getWebhook } from '../../store/webhooks/webhooks.ts'
 import type { Context } from '../context.ts'
-import { listIntegrations } from '../forges/integrations.ts'
 import { getRepository } from '../repositories/repositories.ts'
 import { workerState } from '../runs/worker-state.ts'
+import { listIntegrations } from './integrations.ts'
 
 /** Checks what runs of the organization need. Expected faults are findings; throws only when the database does not answer. */
 export async function getOrganizationHealth(ctx: Context): Promise<OrganizationHealth> {
