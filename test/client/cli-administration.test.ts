@@ -97,10 +97,11 @@ describe('tokens', () => {
 test('run --dry-run starts nothing, prints what would be started, and fails when an obstacle exists', async () => {
   const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
   await rows(app, 'update workers set concurrency = 1')
-  const rehearsed = await cli(['run', 'Look around', '--dry-run'])
+  const rehearsed = await cli(['run', 'Look around', '--review', 'rules', '--dry-run'])
   expect(rehearsed.out).toMatch(/^repository +1 sample\/invoice$/m)
   expect(rehearsed.out).toMatch(/^base +main at [0-9a-f]{12}$/m)
   expect(rehearsed.out).toMatch(/^model +scripted\/playbook, default effort, agent built_in$/m)
+  expect(rehearsed.out).toMatch(/^review +by rules alone$/m)
   expect(rehearsed.out).toMatch(/^setup +none$/m)
   expect(rehearsed.out).toMatch(/^usual start +not known yet$/m)
   expect(rehearsed.code).toBe(0)

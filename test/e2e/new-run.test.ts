@@ -35,6 +35,7 @@ test('everything that can be set is sent', async () => {
   await page.getByLabel('Start from').fill('main')
   await page.getByLabel('Model').selectOption('scripted/playbook')
   await page.getByLabel('Reasoning effort').selectOption('xhigh')
+  await page.getByLabel('Review').selectOption('rules')
   await page.getByLabel('Title').fill('A title of my own')
   await page.getByLabel('Tags').fill('one,two')
   await page.getByLabel('Tags').press('Enter')
@@ -51,6 +52,7 @@ test('everything that can be set is sent', async () => {
     tags: ['one', 'two'],
     model: 'scripted/playbook',
     reasoning_effort: 'xhigh',
+    review: 'rules',
     base_ref: 'main',
     repo_id: app.repo_id,
     budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },

@@ -3,6 +3,7 @@ import { limits } from '../limits.ts'
 import { money, moneyInput } from '../money.ts'
 import { pageOf } from '../page.ts'
 import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
+import { ReviewMode, reviewModeInput } from '../review-mode.ts'
 import { text } from '../text.ts'
 
 const switches = {
@@ -13,6 +14,7 @@ const settings = {
   default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
   default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
   reasoning_effort: ReasoningEffort.nullable().describe("How much models think in its runs; null: the model's default"),
+  review: ReviewMode.nullable().describe("Who reviews the changes of its runs: `model` or `rules`; null: the service's default"),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z.int().nullable().describe('How many runs may be active at the same time; null: no limit'),
   budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
@@ -20,8 +22,8 @@ const settings = {
 }
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
 const settings_example = {
-  ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', reasoning_effort: null, rules: 'Every change has a test.' },
-  ...{ max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
+  ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', reasoning_effort: null, review: null },
+  ...{ rules: 'Every change has a test.', max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
 }
 
 const Organization = z
@@ -60,6 +62,9 @@ export const UpdateOrganizationInput = z
     default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
     reasoning_effort: reasoningEffortInput.describe(
       "How much models think in runs where neither the request nor the repository says it; null: the model's default",
+    ),
+    review: reviewModeInput.describe(
+      "Who reviews the change of runs where neither the request nor the repository says it: `model`, or `rules` without model calls; null: the service's default",
     ),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),

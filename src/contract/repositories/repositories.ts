@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { pageOf } from '../page.ts'
 import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
+import { ReviewMode, reviewModeInput } from '../review-mode.ts'
 import { text } from '../text.ts'
 
 export const Repository = z
@@ -19,6 +20,7 @@ export const Repository = z
     url: z.string().describe('Where it is cloned from and pushed to, without credentials'),
     default_branch: z.string().nullable().describe('Default base of runs without `base_ref`; null until it was detected'),
     reasoning_effort: ReasoningEffort.nullable().describe("How much models think in its runs; null: as the organization's"),
+    review: ReviewMode.nullable().describe("Who reviews the changes of its runs: `model` or `rules`; null: as the organization's"),
     is_default: z.boolean().describe('Used by runs that name no repository'),
     sample: z.boolean().describe('The small sample repository of the first start'),
   })
@@ -28,7 +30,7 @@ export const Repository = z
       {
         ...{ id: 1, name: 'shop', full_name: 'acme/shop', description: null, github_id: '', organization_id: 1, visibility: null },
         ...{ archived: false, setup_status: 'NOT_SETUP', language: null, url: 'https://git.example.org/acme/shop.git' },
-        ...{ default_branch: 'main', reasoning_effort: null, is_default: true, sample: false },
+        ...{ default_branch: 'main', reasoning_effort: null, review: null, is_default: true, sample: false },
       },
     ],
   })
@@ -58,6 +60,9 @@ export const UpdateRepositoryInput = z
     visibility: text(1, 50).nullish().describe('For information only'),
     language: text(1, 50).nullish().describe('For information only'),
     reasoning_effort: reasoningEffortInput.describe("How much models think in runs that do not say it; null: as the organization's"),
+    review: reviewModeInput.describe(
+      "Who reviews the change of runs that do not say it: `model`, or `rules` without model calls; null: as the organization's",
+    ),
     is_default: z.boolean().optional().describe('Whether runs that name no repository take it'),
   })
   .meta({ id: 'UpdateRepositoryInput', examples: [{ default_branch: 'develop', is_default: true }] })

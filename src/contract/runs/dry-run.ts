@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ReasoningEffort } from '../reasoning-effort.ts'
+import { ReviewMode } from '../review-mode.ts'
 import { exampleRun } from './example-run.ts'
 import { StartupStatistics } from './startups.ts'
 
@@ -25,6 +26,7 @@ export const DryRun = z
     base_sha: z.string().nullable().describe('The commit of `base_ref`; null while it is not known'),
     model: z.string().nullable().describe('The model that it would use; null: the requested one is unknown'),
     reasoning_effort: ReasoningEffort.nullable().describe("How much the model would think; null: the model's default"),
+    review: ReviewMode.nullable().describe("Who would review the change: `model` or `rules`; null: the service's default"),
     agent_type: z.string().nullable().describe('The agent that would work on it; null: the requested one is not installed'),
     environment: z
       .object({
@@ -82,7 +84,7 @@ export const DryRun = z
         dry_run: true,
         repository: { id: exampleRun.repo_id, full_name: 'shop/invoice', url: 'https://git.example.org/shop/invoice.git' },
         ...{ base_ref: exampleRun.base_ref, base_sha: exampleRun.base_sha, model: exampleRun.model },
-        ...{ reasoning_effort: null, agent_type: exampleRun.agent_type },
+        ...{ reasoning_effort: null, review: null, agent_type: exampleRun.agent_type },
         environment: {
           ...{ sandbox: 'bubblewrap', blocked: null, network: 'none', checks: 0, startups: null },
           setup: { commands: 0, state: 'none', environment_id: null, made_at: null, at_base_sha: null },

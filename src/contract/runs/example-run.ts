@@ -44,6 +44,7 @@ export const exampleRun = {
   agent_type: 'built_in',
   model: 'anthropic/claude-sonnet-4-5',
   reasoning_effort: null,
+  review: null,
   tools_off: [] as string[],
   prompt: 'The invoice total ignores the discount. Fix it, with a test.',
   title: 'Fix the invoice total',

@@ -4,6 +4,7 @@ import { limits } from '../limits.ts'
 import { moneyInput } from '../money.ts'
 import { pageQuery } from '../page.ts'
 import { reasoningEffortInput } from '../reasoning-effort.ts'
+import { reviewModeInput } from '../review-mode.ts'
 import { several } from '../several.ts'
 import { isSoundJson, text, unsound } from '../text.ts'
 import { WebhookTargets } from '../webhooks/webhooks.ts'
@@ -76,6 +77,9 @@ export const CreateRunInput = z
     reasoning_effort: reasoningEffortInput.describe(
       "How much the model thinks; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others",
     ),
+    review: reviewModeInput.describe(
+      "Who reviews the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's",
+    ),
     tools_off: toolsOff
       .nullish()
       .describe('Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none'),
@@ -111,6 +115,7 @@ export const ResumeRunInput = z
     images: images.describe('As at create'),
     model: model.nullish().describe('For this turn and later ones; default: as before'),
     reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: as before"),
+    review: reviewModeInput.describe("For this turn and later ones; null: the service's default; absent: as before"),
     budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run continues with them'),
     approve: z
       .boolean()
@@ -174,6 +179,7 @@ export const UpdateRunInput = z
     archived: z.boolean().optional().describe('Leave it out of the default list, or take it in again'),
     model: model.optional().describe('For the next turn'),
     reasoning_effort: reasoningEffortInput.describe("For the next turn; null: the model's default"),
+    review: reviewModeInput.describe("For the next turn; null: the service's default"),
     budget: budgetInput.optional().describe('Replaces the limits that it names'),
   })
   .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { money } from '../money.ts'
 import { pageOf } from '../page.ts'
 import { ReasoningEffort } from '../reasoning-effort.ts'
+import { ReviewMode } from '../review-mode.ts'
 import { exampleRun } from './example-run.ts'
 
 /** Run status (specification.md#run-status). */
@@ -176,6 +177,9 @@ export const AgentRun = z
     model: z.string().describe('`provider/model`; models under `scripted/` play a script and are not language models'),
     reasoning_effort: ReasoningEffort.nullable().describe(
       'How much its model thinks; null: the default of the model, `high` for Claude and `medium` for others',
+    ),
+    review: ReviewMode.nullable().describe(
+      "Who reviews its change before the push: `model`, or `rules` without model calls; null: the service's default",
     ),
     tools_off: z.array(z.string()).describe('Tools that its agent may not use'),
     prompt: z.string().describe('Its first prompt'),

@@ -44,6 +44,7 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
   url: row.url,
   default_branch: row.base_branch ?? row.default_branch,
   reasoning_effort: row.reasoning_effort,
+  review: row.review,
   is_default: row.id === default_id,
   sample: row.sample,
 })

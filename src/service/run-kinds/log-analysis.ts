@@ -99,7 +99,8 @@ async function accept(ctx: Context, prompt: string | null, subject: Subject): Pr
   const model = (preferred === null ? null : models.get(preferred)) ?? models.get(models.default_model)
   if (model === null) throw new ServiceError('unavailable', 'No model is configured.')
   const plan = {
-    ...{ agent: { agent_type: 'built_in' }, model, reasoning_effort: null, repository: await openRepository(ctx, subject.repository_id) },
+    ...{ agent: { agent_type: 'built_in' }, model, reasoning_effort: null, review: null },
+    repository: await openRepository(ctx, subject.repository_id),
     ...{ base: { state: 'known' as const, ref: null, sha: null }, webhooks: null, auto_create_pr: false },
   }
   const { message, findings, looked_at } = pass

@@ -37,6 +37,7 @@ export async function startChildRun(services: Services, parent: Parent, call_id:
   if (repo_id !== null && !mayReach(ctx, repo_id)) throw refused('This run may not start runs in its repository.')
   const request = {
     ...{ prompt: input.prompt, title: input.title ?? null, model: row.model, reasoning_effort: row.reasoning_effort },
+    review: row.review,
     ...{ parent_run_id: row.id, auto_create_pr: row.auto_create_pr, tools_off: row.tools_off as CreateRunInput['tools_off'] },
     ...(repo_id === null ? { repoless: true } : { repo_id, base_ref: repo_id === row.repository_id ? row.base_ref : null }),
   }

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
@@ -49,6 +50,8 @@ export type RunPlan = {
   model: UsableModel & { instead_of?: string }
   /** Null: the default of the model. */
   reasoning_effort: ReasoningEffort | null
+  /** Null: the default of the service. */
+  review: ReviewMode | null
   /** Null: an empty workspace. */
   repository: RepositoryRow | null
   base: Base
@@ -84,7 +87,8 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
   if (parent_run_id != null) await attempt(() => requireRun(ctx.db, ctx.organization_id, parent_run_id))
   const auto_create_pr = input.auto_create_pr ?? organization?.enable_pr_creation ?? true
   const reasoning_effort = input.reasoning_effort ?? repository?.reasoning_effort ?? organization?.reasoning_effort ?? null
-  const found = { agent, model, reasoning_effort, repository, base, webhooks, auto_create_pr }
+  const review = input.review ?? repository?.review ?? organization?.review ?? null
+  const found = { agent, model, reasoning_effort, review, repository, base, webhooks, auto_create_pr }
   return { plan: problems.length === 0 ? (found as RunPlan) : null, found, problems }
 }
 
@@ -145,6 +149,7 @@ function newRun(ctx: Context, input: CreateRunInput, plan: RunPlan, texts: RunTe
     agent_type: plan.agent.agent_type,
     model: plan.model.id,
     reasoning_effort: plan.reasoning_effort,
+    review: plan.review,
     tools_off: input.tools_off ?? [],
     prompt: texts.prompt,
     title: texts.title ?? titleOf(texts.prompt),

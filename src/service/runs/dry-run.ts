@@ -45,6 +45,7 @@ export async function dryRunOf(ctx: Context, input: CreateRunInput): Promise<Dry
     base_sha: run?.base_sha ?? found.base?.sha ?? null,
     model: run?.model ?? found.model?.id ?? null,
     reasoning_effort: run?.reasoning_effort ?? found.reasoning_effort ?? null,
+    review: run?.review ?? found.review ?? null,
     agent_type: run?.agent_type ?? found.agent?.agent_type ?? null,
     environment: { sandbox, blocked, network, ...(await readinessOf(ctx, found)) },
     limits_left: limitsLeft(ctx),

@@ -82,6 +82,7 @@ export async function forkRun(ctx: Context, input: ForkRunInput): Promise<AgentR
 const inherited = ({ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, ...run }: RunRow) => ({
   ...{ organization_id, repository_id, agent_type, model, tags, base_ref, auto_create_pr, metadata: null, webhooks: null },
   reasoning_effort: run.reasoning_effort,
+  review: run.review,
   tools_off: run.tools_off,
   budget_max_cost_usd: run.budget_max_cost_usd,
   budget_max_steps: run.budget_max_steps,

@@ -45,11 +45,12 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       return getRun(ctx, run.id, tx)
     }
     await requireResumable(tx, ctx, run, input, model?.id ?? run.model)
-    const { reasoning_effort } = input
-    if (model || reasoning_effort !== undefined || input.budget || webhooks !== null || run.archived)
+    const { reasoning_effort, review } = input
+    if (model || reasoning_effort !== undefined || review !== undefined || input.budget || webhooks !== null || run.archived)
       await updateRun(tx, ctx.organization_id, run.id, {
         model: model?.id,
         reasoning_effort,
+        review,
         budget: input.budget ?? undefined,
         webhooks: webhooks ?? undefined,
         // A run that continues must be in the list.

@@ -46,6 +46,7 @@ function runObject(row: ShownRun, pull_requests: PullRequestRow[], checks: Agent
     agent_type: row.agent_type,
     model: row.model,
     reasoning_effort: row.reasoning_effort,
+    review: row.review,
     tools_off: row.tools_off,
     prompt: row.prompt,
     title: row.title,

@@ -74,13 +74,13 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }
 
-/** Changes title, tags, archive, and model, reasoning effort and budget of the next turn. Throws 400 for an unknown model. */
+/** Changes title, tags, archive, and model, reasoning effort, review and budget of the next turn. Throws 400 for an unknown model. */
 export async function updateRun(ctx: Context, run_id: number, input: UpdateRunInput): Promise<AgentRun> {
   const model =
     input.model === undefined ? undefined : requireModel(await ctx.organizationModels(ctx.db, ctx.organization_id), input.model).id
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, run_id)
-    const next_turn = (['model', 'reasoning_effort', 'budget'] as const).find(name => input[name] !== undefined)
+    const next_turn = (['model', 'reasoning_effort', 'review', 'budget'] as const).find(name => input[name] !== undefined)
     if (isRecorded(run) && next_turn) throw invalid(['body', next_turn], 'cannot be changed: the run is the recording of a local session')
     const { repository_id } = run
     const { title, tags } = input

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../contract/review-modes.ts'
 import { type Db, only } from '../database.ts'
 import { reaches_membership } from './logins.ts'
 
@@ -10,13 +11,14 @@ export type OrganizationRow = {
   default_repository_id: number | null
   default_model: string | null
   reasoning_effort: ReasoningEffort | null
+  review: ReviewMode | null
   rules: string | null
   max_concurrent_runs: number | null
   budget_usd_per_month: string | null
   runs_per_month: number | null
 }
-const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.rules,
-  o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
+const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.review,
+  o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
   const { rows } = await db.query<OrganizationRow>({
@@ -96,7 +98,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
         max_concurrent_runs = case when $11 then $12::int else max_concurrent_runs end,
         budget_usd_per_month = case when $13 then $14::numeric else budget_usd_per_month end,
         runs_per_month = case when $15 then $16::int else runs_per_month end,
-        reasoning_effort = case when $17 then $18 else reasoning_effort end
+        reasoning_effort = case when $17 then $18 else reasoning_effort end,
+        review = case when $19 then $20 else review end
       where id = $1`,
     values: [
       organization_id,
@@ -117,6 +120,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.runs_per_month ?? null,
       change.reasoning_effort !== undefined,
       change.reasoning_effort ?? null,
+      change.review !== undefined,
+      change.review ?? null,
     ],
   })
   return rowCount === 1

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { type Db, only } from '../database.ts'
 
@@ -18,6 +19,7 @@ export type RepositoryRow = {
   base_branch: string | null
   /** Null: as the organization's. */
   reasoning_effort: ReasoningEffort | null
+  review: ReviewMode | null
   sample: boolean
   archived: boolean
   setup_status: string
@@ -146,7 +148,7 @@ export async function lockRepository(db: Db, organization_id: number, id: number
 }
 
 type RepositoryChange = Partial<
-  Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort'>
+  Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort' | 'review'>
 >
 
 /** Changes a repository. An absent field stays unchanged, null clears it. */
@@ -156,7 +158,7 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
     text: `update repositories set name = coalesce($3, name), archived = coalesce($4, archived),
         description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
         visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end,
-        reasoning_effort = case when $13 then $14 else reasoning_effort end
+        reasoning_effort = case when $13 then $14 else reasoning_effort end, review = case when $15 then $16 else review end
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [
       organization_id,
@@ -173,6 +175,8 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
       change.language ?? null,
       change.reasoning_effort !== undefined,
       change.reasoning_effort ?? null,
+      change.review !== undefined,
+      change.review ?? null,
     ],
   })
   return rowCount === 1

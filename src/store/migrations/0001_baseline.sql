@@ -18,6 +18,8 @@ create table organizations (
   default_model text,
   -- How much models think; null: the default of the model.
   reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  -- Who reviews changes; null: the default of the service.
+  review text check (review in ('model', 'rules')),
   rules text,
   -- The largest number of runs that may be active at the same time; null: unlimited.
   max_concurrent_runs int check (max_concurrent_runs > 0),
@@ -215,6 +217,8 @@ create table repositories (
   base_branch text,
   -- Null: as the organization's.
   reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  -- Null: as the organization's.
+  review text check (review in ('model', 'rules')),
   -- When the service last polled the forge for mentions; null: never.
   forge_seen_at timestamptz,
   -- Up to when the forge was polled for mentions, by the forge's clock; null: never.
@@ -407,6 +411,8 @@ create table runs (
   model text not null,
   -- Null: the default of the model.
   reasoning_effort text check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  -- Null: the default of the service.
+  review text check (review in ('model', 'rules')),
   -- Names of tools that the agent does not get.
   tools_off text[] not null default '{}',
   prompt text not null,

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Db } from '../database.ts'
 
 type RunChange = {
@@ -7,6 +8,7 @@ type RunChange = {
   archived?: boolean | undefined
   model?: string | undefined
   reasoning_effort?: ReasoningEffort | null | undefined
+  review?: ReviewMode | null | undefined
   webhooks?: string | undefined
   budget?:
     | { max_cost_usd?: string | null; max_steps?: number | null; max_active_seconds?: number | null; max_wall_seconds?: number | null }
@@ -23,7 +25,8 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
         budget_max_steps = case when $9 then $10::int else budget_max_steps end,
         budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
         budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
-        webhooks = coalesce($15, webhooks), reasoning_effort = case when $16 then $17 else reasoning_effort end, updated_at = now()
+        webhooks = coalesce($15, webhooks), reasoning_effort = case when $16 then $17 else reasoning_effort end,
+        review = case when $18 then $19 else review end, updated_at = now()
       where organization_id = $1 and id = $2`,
     values: [
       organization_id,
@@ -43,6 +46,8 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
       change.webhooks ?? null,
       change.reasoning_effort !== undefined,
       change.reasoning_effort ?? null,
+      change.review !== undefined,
+      change.review ?? null,
     ],
   })
   return rowCount === 1

@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
@@ -23,6 +24,8 @@ export type RunRow = {
   model: string
   /** Null: the default of the model. */
   reasoning_effort: ReasoningEffort | null
+  /** Null: the default of the service. */
+  review: ReviewMode | null
   /** Tools that its agent may not use. */
   tools_off: string[]
   prompt: string
@@ -116,6 +119,8 @@ export type NewRun = {
   model: string
   /** Null: the default of the model. */
   reasoning_effort?: ReasoningEffort | null
+  /** Null: the default of the service. */
+  review?: ReviewMode | null
   /** Tools that its agent may not use; absent: none. */
   tools_off?: readonly string[]
   prompt: string
@@ -144,8 +149,8 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
     name: 'insert_run',
     text: `with run as (insert into runs (organization_id, user_id, repository_id, status, source_type, agent_type, model, prompt, title, tags, metadata,
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
-        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off)
-      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24)
+        budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review)
+      values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25)
         returning id, organization_id, user_id, repository_id, model
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
@@ -177,6 +182,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
       run.repository_ids ?? null,
       run.reasoning_effort ?? null,
       run.tools_off ?? [],
+      run.review ?? null,
     ],
   })
   return only(rows)

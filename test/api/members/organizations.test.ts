@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const bounds = { max_concurrent_runs: null, budget_usd_per_month: null, runs_per_month: null }
-const defaults = { default_repo_id: null, default_model: null, reasoning_effort: null, rules: null, ...bounds }
+const defaults = { default_repo_id: null, default_model: null, reasoning_effort: null, review: null, rules: null, ...bounds }
 const both = { enable_pr_creation: true, enable_rules_detection: true }
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}`
 const patch = (body: unknown, org_id = app.org_id) => app.call('PATCH', path(org_id), body)
@@ -101,7 +101,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { settings: { enable_pr_creation: false } },
       { settings: { enable_rules_detection: false } },
       { default_repo_id: app.repo_id },
-      { default_model: 'scripted/playbook', reasoning_effort: 'high' },
+      { default_model: 'scripted/playbook', reasoning_effort: 'high', review: 'rules' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
       { max_concurrent_runs: 3 },
       { budget_usd_per_month: '12.5' },
@@ -140,6 +140,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       [{ default_repo_id: '1' }, 'body.default_repo_id'],
       [{ default_model: 'nobody/knows' }, 'body.default_model'],
       [{ reasoning_effort: 'hgih' }, 'body.reasoning_effort'],
+      [{ review: 'none' }, 'body.review'],
       [{ rules: 'x'.repeat(20_001) }, 'body.rules'],
       [{ rules: 'a\0b' }, 'body.rules'],
       ...[0, -1, 1.5, '1', 10_001].map((n): [object, string] => [{ max_concurrent_runs: n }, 'body.max_concurrent_runs']),

@@ -73,6 +73,7 @@ describe('POST …/repos', () => {
         language: null,
         default_branch: null,
         reasoning_effort: null,
+        review: null,
         sample: false,
       },
       ...{ url: 'https://git.example.org/acme/shop.git', is_default: false },
@@ -174,6 +175,7 @@ describe('PATCH …/repos/{repo_id}', () => {
       default_branch: 'x',
       archived: true,
       reasoning_effort: 'low',
+      review: 'model',
     }
     let wanted = made
     for (const [key, value] of [...Object.entries(change), ['is_default', true]] as const) {
@@ -186,6 +188,7 @@ describe('PATCH …/repos/{repo_id}', () => {
       visibility: null,
       language: null,
       reasoning_effort: null,
+      review: null,
       default_branch: null,
       archived: false,
       is_default: false,
@@ -193,7 +196,7 @@ describe('PATCH …/repos/{repo_id}', () => {
     expect((await patch(back)).body).toEqual({ ...made, name: 'N' })
     expect((await patch({})).body).toEqual({ ...made, name: 'N' })
     const audited = await rows(app, `select 1 from audit_entries where action = 'repository.updated' and target_id = $1`, [`${made.id}`])
-    expect(audited.length).toBe(10)
+    expect(audited.length).toBe(11)
   })
 
   test('400: errors are named, and nothing is stored', async () => {
@@ -208,6 +211,7 @@ describe('PATCH …/repos/{repo_id}', () => {
       [{ default_branch: '' }, 'body.default_branch'],
       [{ language: 1 }, 'body.language'],
       [{ reasoning_effort: 'HIGH' }, 'body.reasoning_effort'],
+      [{ review: true }, 'body.review'],
     ]
     for (const [body, field] of wrong) expectProblem(await call('PATCH', `/${id}`, { visibility: 'x', ...body }), 400, field)
     expectProblem(await call('PATCH', `/${app.repo_id}`, { default_branch: 'no-such-branch' }), 400, 'body.default_branch')

@@ -28,6 +28,7 @@ const keys = [
     'agent_type',
     'model',
     'reasoning_effort',
+    'review',
     'tools_off',
     'prompt',
     'title',

@@ -11,12 +11,15 @@ import { useReadOnlyReason } from '../permission.ts'
 import { BudgetFields, budgetOf, draftOf } from './fields/budget-fields.tsx'
 import { EffortField } from './fields/effort-field.tsx'
 import { ModelField } from './fields/model-field.tsx'
+import { ReviewField } from './fields/review-field.tsx'
 import { TagField } from './fields/tag-field.tsx'
 import { RelatedSection } from './related-section.tsx'
 import { useRunActions } from './run-actions.ts'
 import { StartupSection } from './startup-section.tsx'
 
-type Draft = Pick<AgentRun, 'title' | 'tags' | 'archived' | 'model' | 'reasoning_effort'> & { budget: ReturnType<typeof draftOf> }
+type Draft = Pick<AgentRun, 'title' | 'tags' | 'archived' | 'model' | 'reasoning_effort' | 'review'> & {
+  budget: ReturnType<typeof draftOf>
+}
 
 const draft = (run: AgentRun): Draft => ({
   title: run.title,
@@ -24,10 +27,11 @@ const draft = (run: AgentRun): Draft => ({
   archived: run.archived,
   model: run.model,
   reasoning_effort: run.reasoning_effort,
+  review: run.review,
   budget: draftOf(run.budget),
 })
 
-/** The editable fields of a run: names at once, model, effort and budget for its next turn. */
+/** The editable fields of a run: names at once, model, effort, review and budget for its next turn. */
 export function ConfigPane({ run }: { run: AgentRun }) {
   const { update } = useRunActions(run)
   const forbidden = useReadOnlyReason()
@@ -70,6 +74,7 @@ export function ConfigPane({ run }: { run: AgentRun }) {
               on_change={reasoning_effort => set({ reasoning_effort })}
               problem={problems.reasoning_effort}
             />
+            <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
             <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
           </>
         )}

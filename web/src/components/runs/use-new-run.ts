@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
+import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
@@ -13,7 +14,7 @@ import { budgetOf, no_budget } from './fields/budget-fields.tsx'
 
 const empty = {
   ...{ base_ref: '', model: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
-  tools_off: [] as string[],
+  ...{ review: null as ReviewMode | null, tools_off: [] as string[] },
   ...{ budget: no_budget, open_pr: null as boolean | null },
 }
 
@@ -21,7 +22,7 @@ type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'title', 'tags', 'tools_off'],
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off'],
   ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
 ])
 
@@ -31,6 +32,7 @@ const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => (
   base_ref: draft.base_ref.trim() || null,
   model: draft.model || null,
   reasoning_effort: draft.reasoning_effort,
+  review: draft.review,
   title: draft.title.trim() || null,
   tags: draft.tags,
   tools_off: draft.tools_off as typeof optionalTools,

@@ -6,6 +6,7 @@ import { PageProblem } from '../../components/page-problem.tsx'
 import { BudgetFields } from '../../components/runs/fields/budget-fields.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
+import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { TagField } from '../../components/runs/fields/tag-field.tsx'
 import { ToolsField } from '../../components/runs/fields/tools-field.tsx'
 import { isScripted } from '../../components/runs/model-badge.tsx'
@@ -82,7 +83,7 @@ function PromptField({ form: { draft, set, problems, repository, submit } }: { f
   )
 }
 
-/** Where the run works and with which model: repository, base, model, effort, title. */
+/** Where the run works and with which model: repository, base, model, effort, review, title. */
 function TargetFields({ form: { draft, set, problems, repository, choices, default_model } }: { form: NewRun }) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -127,6 +128,7 @@ function TargetFields({ form: { draft, set, problems, repository, choices, defau
         on_change={reasoning_effort => set({ reasoning_effort })}
         problem={problems.reasoning_effort}
       />
+      <ReviewField value={draft.review} on_change={review => set({ review })} problem={problems.review} />
       <Field label="Title" problem={problems.title}>
         {props => (
           <Input

@@ -1,4 +1,5 @@
 import { type ReasoningEffort, reasoning_efforts } from '../../../../contract/reasoning-efforts.ts'
+import { type ReviewMode, review_modes } from '../../../../contract/review-modes.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
 import { command, whole } from '../../command.ts'
 import { promptText } from '../../prompt-text.ts'
@@ -15,6 +16,7 @@ export const resume = command({
     mode: { type: 'string', value: 'MODE', choices: modes, about: 'how it reaches a running run; the default is steer' },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model from here on' },
     effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks from here on' },
+    review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change from here on: a model, or rules alone' },
     approve: { type: 'boolean', about: 'approve what a run that waits for approval wants to push' },
     ...budget_options,
     'idempotency-key': { type: 'string', value: 'KEY', about: 'sends the follow-up once, even if the key is used again' },
@@ -30,6 +32,7 @@ export const resume = command({
       mode: values.mode as (typeof modes)[number] | undefined,
       model: values.model,
       reasoning_effort: values.effort as ReasoningEffort | undefined,
+      review: values.review as ReviewMode | undefined,
       budget: budgetOf(values),
       approve: values.approve,
     }

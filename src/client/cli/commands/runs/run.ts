@@ -1,4 +1,5 @@
 import { type ReasoningEffort, reasoning_efforts } from '../../../../contract/reasoning-efforts.ts'
+import { type ReviewMode, review_modes } from '../../../../contract/review-modes.ts'
 import { optionalTools } from '../../../../contract/runs/action-tools.ts'
 import type { DryRun } from '../../../sdk/operations.ts'
 import { budget_options, budgetOf } from '../../budget.ts'
@@ -20,6 +21,7 @@ export const run = command({
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
     effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks' },
+    review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change: a model, or rules alone' },
     'tool-off': {
       type: 'string',
       multiple: true,
@@ -49,6 +51,7 @@ export const run = command({
       repo_id: values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal),
       model: values.model,
       reasoning_effort: values.effort as ReasoningEffort | undefined,
+      review: values.review as ReviewMode | undefined,
       tools_off: values['tool-off'] as typeof optionalTools | undefined,
       base_ref: values.base,
       title: values.title,
@@ -81,7 +84,7 @@ function startText(startups: DryRun['environment']['startups']): string {
 
 /** Describes what a create would do, problems first. */
 function rehearsal(response: DryRun): string[] {
-  const { repository, base_ref, base_sha, model, reasoning_effort, agent_type, environment, limits_left } = response
+  const { repository, base_ref, base_sha, model, reasoning_effort, review, agent_type, environment, limits_left } = response
   const limits = Object.entries(limits_left).map(([name, { limit, remaining }]) => `${name} ${remaining} of ${limit}`)
   const facts = [
     ...response.blocking_problems.map(({ code, detail }) => ['problem', `${code}: ${detail}`]),
@@ -89,6 +92,7 @@ function rehearsal(response: DryRun): string[] {
     ['repository', repository === null ? 'none' : `${repository.id} ${repository.full_name}`],
     ['base', [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' at ') || 'not known yet'],
     ['model', `${model ?? 'none'}, ${reasoning_effort ?? 'default'} effort, agent ${agent_type ?? 'none'}`],
+    ['review', review === 'rules' ? 'by rules alone' : review === 'model' ? 'by rules and a model' : 'default'],
     ['sandbox', environment.sandbox ?? environment.blocked ?? 'none'],
     ['setup', setupText(environment)],
     ['checks', `${environment.checks}`],
