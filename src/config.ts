@@ -21,6 +21,7 @@ import {
 } from './config-fields.ts'
 import { bucketLimits } from './contract/buckets.ts'
 import { type ModelSettings, readModelSettings } from './contract/model-settings.ts'
+import { ReasoningEffort } from './contract/reasoning-effort.ts'
 import { log_levels } from './core/log.ts'
 import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
 
@@ -56,6 +57,8 @@ const schema = z.object({
   AGENTRUN_ALLOW_PRIVATE_EGRESS: yes.default(false),
   AGENTRUN_APPROVE_CI_CHANGES: yes.default(true),
   AGENTRUN_MODEL_EVALUATIONS: yes.default(true),
+  AGENTRUN_REVIEW_MODEL: modelName.optional(),
+  AGENTRUN_REVIEW_EFFORT: ReasoningEffort.default('low'),
   AGENTRUN_EGRESS_PROXY: z
     .url({ protocol: /^http$/, error: 'must be an http URL' })
     .transform(value => new URL(value))

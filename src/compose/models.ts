@@ -85,16 +85,14 @@ function merged(options: ModelCatalogOptions, entries: Entry[], checked: typeof 
   return result
 }
 
-/** The models that the configuration has keys or addresses for. Throws one line when the default is not among them. */
+/** The models that the configuration has keys or addresses for. Throws one line when the default or the review model is not among them. */
 export function modelsOf(config: Config): ModelCatalog {
   const models = createModelCatalog(optionsOf(config))
-  if (models.get(models.default_model) === null)
-    throw new Error(
-      `AGENTRUN_DEFAULT_MODEL: ${models.default_model} is not configured; available: ${models
-        .list()
-        .map(model => model.id)
-        .join(', ')}`,
-    )
+  requireConfigured(models, 'AGENTRUN_DEFAULT_MODEL', models.default_model)
+  const review = config.AGENTRUN_REVIEW_MODEL
+  if (review !== undefined) requireConfigured(models, 'AGENTRUN_REVIEW_MODEL', review)
+  if (review !== undefined && models.get(review)?.scripted)
+    throw new Error(`AGENTRUN_REVIEW_MODEL: ${review} plays scripts and reviews nothing`)
   return models
 }
 
@@ -115,4 +113,10 @@ function optionsOf(config: Config): ModelCatalogOptions {
       openai_compatible: { base_url: compatible, ...(config.OPENAI_COMPATIBLE_API_KEY && { api_key: config.OPENAI_COMPATIBLE_API_KEY }) },
     }),
   }
+}
+
+function requireConfigured(models: ModelCatalog, variable: string, id: string): void {
+  if (models.get(id) !== null) return
+  const available = models.list().map(model => model.id)
+  throw new Error(`${variable}: ${id} is not configured; available: ${available.join(', ')}`)
 }

@@ -76,7 +76,11 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     ci_poll_seconds: config.AGENTRUN_CI_POLL_SECONDS,
     ci_wait_seconds: config.AGENTRUN_CI_WAIT_SECONDS,
     approve_ci_changes: config.AGENTRUN_APPROVE_CI_CHANGES,
-    model_evaluations: config.AGENTRUN_MODEL_EVALUATIONS,
+    review: {
+      enabled: config.AGENTRUN_MODEL_EVALUATIONS,
+      model: config.AGENTRUN_REVIEW_MODEL ?? null,
+      effort: config.AGENTRUN_REVIEW_EFFORT,
+    },
     max_losses: config.AGENTRUN_RUN_MAX_RECOVERIES,
     retention_days: config.AGENTRUN_RETENTION_DAYS ?? null,
     model_timeouts: {

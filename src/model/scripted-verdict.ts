@@ -1,21 +1,17 @@
-import { review_tools } from '../contract/pull-requests/reviews.ts'
+import { REVIEW_TOOL } from '../contract/pull-requests/reviews.ts'
 import { findPlaybook, type PlaybookVerdict } from '../core/runs/playbook.ts'
 import { textOf } from './conversation.ts'
-import { isPrompt, type ModelMessage, type ModelRequest } from './port.ts'
+import { isPrompt, type ModelRequest } from './port.ts'
 import type { Move } from './scripted-steps.ts'
 
-/** Returns the playbook's answer to a question beside the conversation; null: it is no such question. */
+/** Returns the playbook's answer to a review, with the verdicts that it contains; null: the request is no review. */
 export function verdictMove({ messages, tools }: ModelRequest): Move | null {
-  const tool = tools.map(({ name }) => name).find(name => Object.values<string>(review_tools).includes(name))
-  if (tool === undefined) return null
-  const verdict = tool === review_tools.words ? null : verdictOf(messages, tool === review_tools.commit ? 'evaluate_commit' : 'evaluate_pr')
-  return { text: '', reasoning: null, calls: verdict === null ? [] : [{ name: tool, input: inputOf(verdict) }] }
-}
-
-function verdictOf(messages: ModelMessage[], key: 'evaluate_commit' | 'evaluate_pr'): PlaybookVerdict | null {
+  if (!tools.some(({ name }) => name === REVIEW_TOOL)) return null
   const found = messages.filter(isPrompt).map(message => findPlaybook(textOf(message)))
   const latest = found.findLast(playbook => playbook?.ok)
-  return latest?.ok ? latest.playbook[key] : null
+  const { evaluate_commit = null, evaluate_pr = null } = latest?.ok ? latest.playbook : {}
+  const input = { ...(evaluate_commit && inputOf(evaluate_commit)), ...(evaluate_pr && { pull_request: inputOf(evaluate_pr) }) }
+  return { text: '', reasoning: null, calls: Object.keys(input).length > 0 ? [{ name: REVIEW_TOOL, input }] : [] }
 }
 
 const PASSES = new Set(['pass', 'approve', 'approved', 'ok'])

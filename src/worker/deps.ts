@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import type { Log } from '../core/log.ts'
 import type { Mirror } from '../core/network/package-mirrors.ts'
 import type { KnownValue } from '../core/redaction/redact.ts'
@@ -71,8 +72,11 @@ export type CommandDeps = { setup_ms: number; tool_seconds: number }
 /** How long a run waits for CI after a push: in all, for its first check, and between two polls of a forge. */
 export type CheckDeps = { ci_wait_seconds: number; ci_first_seconds: number; ci_poll_seconds: number }
 
-/** Whether a person approves changes of CI workflows before a push, and whether the model reviews commits and pull requests. */
-export type ReviewDeps = { approve_ci_changes: boolean; model_evaluations: boolean }
+/** Whether a model reviews changes, which one, and how much it thinks; `model` null: that of the run. */
+type ReviewSettings = { enabled: boolean; model: string | null; effort: ReasoningEffort }
+
+/** Whether a person approves changes of CI workflows before a push, and how a model reviews commits and pull requests. */
+export type ReviewDeps = { approve_ci_changes: boolean; review: ReviewSettings }
 
 /** How long a run may be queued and wait for an answer, and how many leases a turn may lose. */
 export type WaitDeps = { queue_seconds: number; answer_seconds: number; max_losses: number }

@@ -16,6 +16,7 @@ export function explainQuestion(message: string, findings: readonly LogFinding[]
     instructions: EXPLAINER,
     text: `In short: ${message}\n\n${shown === '' ? 'There are no findings.' : shown}`,
     tool: explanation_tool,
+    answer: LogExplanation,
   }
 }
 

@@ -39,7 +39,7 @@ export function setupQuestion(n: number, known: SetupKnown, plan: Plan, problem:
     description: 'Reports how the repository is set up and what proves it',
     input_schema: schemaOf(SetupSuggestion),
   }
-  return { key: `setup:${n}`, instructions: INSTRUCTIONS, text, tool }
+  return { key: `setup:${n}`, instructions: INSTRUCTIONS, text, tool, answer: SetupSuggestion }
 }
 
 /** Null: it is no answer. A proof that is neither a test nor a build proves nothing: what was to be proved before is kept to. */

@@ -1,4 +1,6 @@
-import { commitQuestion, opinionOf, together } from '../../agent/phases/review.ts'
+import type { Change } from '../../agent/phases/change-text.ts'
+import { withoutOrigin } from '../../agent/phases/pull-request.ts'
+import { opinionOf, type ReviewedPullRequest, reviewQuestion, together } from '../../agent/phases/review.ts'
 import { evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
 import { readChanges } from '../../git/read/changes.ts'
@@ -6,10 +8,13 @@ import { listCommits } from '../../git/read/commits.ts'
 import { conflictMarkers } from '../../git/read/conflict-markers.ts'
 import { newBlobs } from '../../git/read/new-blobs.ts'
 import type { ModelMessage } from '../../model/port.ts'
+import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { entry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
+import { isEnded } from './ended-pull-request.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { Committed, NotPublished } from './publication.ts'
+import { readTemplate } from './pull-request-template.ts'
 import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 
 type Found = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
@@ -26,10 +31,10 @@ type Stopped = { kind: 'sent_back' } | { kind: 'approval'; head: string } | NotP
  * agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of CI,
  * because CI runs it with credentials that no sandbox has.
  */
-export async function evaluateTurn(committed: Committed, pushed_sha: string | null): Promise<Stopped> {
+export async function evaluateTurn(committed: Committed, pushed_sha: string | null, change: Change): Promise<Stopped> {
   const { deps, writer, head, sent_back } = committed
   const since = await reviewedSince(committed, pushed_sha)
-  const { listed, secrets, ...review } = await reviewCommits(committed, since)
+  const { listed, secrets, ...review } = await reviewCommits(committed, since, change)
   const { verdict, findings } = review
   const returned = verdict === 'fail' && sent_back.length < MAX_ROUNDS
   if (returned || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
@@ -53,7 +58,7 @@ async function reviewedSince({ deps, run, base, head }: Committed, pushed_sha: s
   return (await isAncestor(deps.git, objectsOfRun(run, base), pushed_sha, head).catch(() => false)) ? pushed_sha : base.sha
 }
 
-async function reviewCommits(committed: Committed, since: string) {
+async function reviewCommits(committed: Committed, since: string, whole: Change) {
   const { deps, run, base, head } = committed
   const objects = objectsOfRun(run, base)
   const listed = await listCommits(deps.git, objects, since, head, MAX.commits)
@@ -64,8 +69,26 @@ async function reviewCommits(committed: Committed, since: string) {
   const conflicts = conflictMarkers(changes.patch)
   const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts })
   // Commits that fail by rules need no model.
-  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(commitQuestion(head, listed, changes)))
+  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await askAbout(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }
+}
+
+/** The one question about commits. A new pull request is about the whole branch, also about what an earlier turn has pushed without one. */
+async function askAbout(
+  committed: Committed,
+  commits: readonly { message: string }[],
+  { changes, whole }: { changes: Change; whole: Change },
+) {
+  const { deps, head } = committed
+  const pull_request = await reviewedPullRequest(committed)
+  return deps.ask(reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request))
+}
+
+async function reviewedPullRequest({ deps, run, base, words }: Committed): Promise<ReviewedPullRequest> {
+  if (!run.auto_create_pr) return { kind: 'none' }
+  const pr = await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)
+  if (pr && !isEnded(pr)) return { kind: 'existing', title: pr.title, description: withoutOrigin(pr.body) }
+  return { kind: 'new', answer: words.description, template: await readTemplate(deps, base) }
 }
 
 /** The message that becomes part of the agent's conversation. */

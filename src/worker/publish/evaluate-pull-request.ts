@@ -1,11 +1,10 @@
 import { withoutOrigin } from '../../agent/phases/pull-request.ts'
-import { opinionOf, pullRequestQuestion, together } from '../../agent/phases/review.ts'
+import { pullRequestOpinionOf, together } from '../../agent/phases/review.ts'
 import { evaluatePullRequest } from '../../core/pull-requests/pull-request-findings.ts'
 import { unanswered } from '../../core/pull-requests/pull-request-template.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { fetchBranches } from '../../git/publish/merge.ts'
 import { tryMerge } from '../../git/publish/mergeable.ts'
-import { getChange } from '../../store/changes.ts'
 import { openHeldBack } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { insertEvent } from '../../store/runs/events.ts'
@@ -13,11 +12,12 @@ import { entry } from '../../trace/entry.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { Committed } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
+import { recordedReview } from './recorded-review.ts'
 
 const FETCH_MS = 5_000
 
 /**
- * The PR agent: evaluates the pull request of the branch, records the result in the trace, once per head, and marks it as ready when it
+ * The PR agent: evaluates the pull request of the branch by rules and by the review of its commits, records the result in the trace, once per head, and marks it as ready when it
  * passes. A pull request that a person made a draft, or opened, stays as it is (specification.md#logs).
  */
 export async function evaluateProposed(committed: Committed): Promise<void> {
@@ -28,8 +28,8 @@ export async function evaluateProposed(committed: Committed): Promise<void> {
   const latest = await latestEvaluation(writer, 'PR_EVALUATION')
   if (latest?.head_sha === head && latest.pr_number === pr.number) return
   const by_rules = await evaluateByRules(committed, pr)
-  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await deps.ask(pullRequestQuestion(head, pr, await changeOf(committed))))
-  const { verdict, findings, evaluated_by } = together(by_rules, opinion)
+  const review = by_rules.verdict === 'fail' ? null : await recordedReview(writer, head)
+  const { verdict, findings, evaluated_by } = together(by_rules, review && pullRequestOpinionOf(review))
   await deps.db.transaction(async tx => {
     const observation = { pr_number: pr.number, head_sha: head, verdict, findings, evaluated_by }
     await writer.append({ entries: [entry({ message_type: 'PR_EVALUATION', observation })] }, tx)
@@ -51,10 +51,6 @@ async function evaluateByRules({ deps, writer, base, head, words }: Committed, p
     mergeable: await tryMerge(deps.git, base.repository.id, pr.base_branch, head),
     ...{ files_changed: pr.files_changed, additions: pr.additions, deletions: pr.deletions },
   })
-}
-
-async function changeOf({ deps, run }: Committed) {
-  return (await getChange(deps.db, run.organization_id, run.id)) ?? { patch: '', patch_truncated: false }
 }
 
 function ignoreGit(error: unknown): void {

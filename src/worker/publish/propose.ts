@@ -1,5 +1,5 @@
 import { bodyOf } from '../../agent/phases/pull-request.ts'
-import { wordsOf, wordsQuestion } from '../../agent/phases/pull-request-words.ts'
+import { wordsOf } from '../../agent/phases/review.ts'
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
@@ -13,14 +13,15 @@ import { entry } from '../../trace/entry.ts'
 import { proposeOnForge } from '../base/propose-on-forge.ts'
 import type { Committed } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
+import { recordedReview } from './recorded-review.ts'
 
-type Change = { files_changed: number; additions: number; deletions: number; patch: string }
+type Change = { files_changed: number; additions: number; deletions: number }
 type Proposed = { wanted: NewRemotePullRequest; remote: RemotePullRequest | null; change: Change }
 
 /** Creates the pull request of the pushed branch, as a draft until it is evaluated, or updates it to the new head. False: it was closed or merged meanwhile and stays so. */
 export async function propose(committed: Committed, change: Change): Promise<boolean> {
   const { deps, writer, base } = committed
-  const { title, body } = await writer.redactor.value(await wordsFor(committed, change.patch))
+  const { title, body } = await writer.redactor.value(await wordsFor(committed))
   const wanted = { title, body, head_branch: base.branch, base_branch: await targetOf(committed), draft: true }
   if ((await writer.append({})).status === 'cancelling') return true
   const proposed = await proposeOnForge(deps, writer, base.repository, wanted, committed.control)
@@ -64,12 +65,15 @@ async function targetOf({ deps, base: { repository, ref } }: Committed): Promise
   return tip !== null && 'ref' in tip ? tip.ref : ref
 }
 
-/** Returns the words of a new pull request: the model's, or else those by rules. A title that a person gave the run stays; so do the words of an existing pull request. */
-async function wordsFor({ deps, run, base, words }: Committed, patch: string): Promise<{ title: string; body: string }> {
+/**
+ * Returns the words of a new pull request: those of the review of its commits, or else by rules. A title that a person gave the run stays; so do
+ * the words of an existing pull request.
+ */
+async function wordsFor({ deps, writer, run, base, head, words }: Committed): Promise<{ title: string; body: string }> {
   const template = await readTemplate(deps, base)
   const by_rules = { title: words.title, body: bodyOf(words, template) }
   if (await findByBranch(deps.db, run.organization_id, base.repository.id, base.branch)) return by_rules
-  const written = wordsOf(await deps.ask(wordsQuestion(base.branch, { answer: words.description, patch, template })))
+  const written = wordsOf(await recordedReview(writer, head))
   if (written === null) return by_rules
   const named = run.title !== titleOf(run.prompt)
   const title = named ? words.title : neutralMentions(written.title)

@@ -1,3 +1,4 @@
+import type { Change } from '../../agent/phases/change-text.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { keepPushed } from '../../git/publish/bundles.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
@@ -34,7 +35,7 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
   const change = await getChange(deps.db, run.organization_id, run.id)
   if (!change || (change.files_changed === 0 && branch.pushed_sha === null)) return { kind: 'nothing' }
   // An earlier turn may have committed without a push, or pushed without a pull request.
-  const stopped = head === branch.pushed_sha ? null : await reviewAndPush(committed, branch)
+  const stopped = head === branch.pushed_sha ? null : await reviewAndPush(committed, branch, change)
   if (stopped) return stopped
   await keepInMirror(committed)
   if (!run.auto_create_pr) return { kind: 'pushed' }
@@ -62,11 +63,11 @@ async function exportIfNew(committed: Committed) {
 }
 
 /** Null: the branch is pushed. */
-async function reviewAndPush(committed: Committed, { pushed_sha, proposed }: Branch): Promise<Outcome | null> {
+async function reviewAndPush(committed: Committed, { pushed_sha, proposed }: Branch, change: Change): Promise<Outcome | null> {
   const { deps, writer, run, base } = committed
   const next = { base_sha: base.sha, branch: base.branch }
   if (base.renewed) requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
-  const stopped = await evaluateTurn(committed, pushed_sha)
+  const stopped = await evaluateTurn(committed, pushed_sha, change)
   if (stopped) return stopped
   const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
   return pushRunBranch(committed, { pushed_sha, proposes })

@@ -1,6 +1,5 @@
 import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
-import { neverAsk } from '../../agent/side-question.ts'
 import { createToolCallModel } from '../../agent/tool-call-model.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
@@ -8,7 +7,7 @@ import type { End } from '../claim/end.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { setupOf } from '../setup/setup.ts'
 import { type AgentLoop, createAgentLoop } from './agent-loop.ts'
-import { askWithin } from './ask-of-run.ts'
+import { askForReview } from './ask-of-run.ts'
 import { type AgentTurn, beginConversation, openFilesOnce } from './begin-conversation.ts'
 import { endOfControl } from './end-of.ts'
 import { endOfLoop, type Round } from './end-of-loop.ts'
@@ -42,8 +41,8 @@ const notConfigured = ({ model }: RunRow): End => ({
 
 /** Runs the agent until its answer is published and its checks pass. */
 async function runRounds(turn: AgentTurn, loop: AgentLoop, begun: { conversation: Conversation; late: boolean }): Promise<End> {
-  const { deps, writer, control, secrets, model } = turn
-  const ask = deps.model_evaluations ? askWithin(turn, secrets, model, loop.meter) : neverAsk
+  const { writer, control } = turn
+  const ask = askForReview(turn, loop.meter)
   // Without a base nothing is committed, pushed or proposed.
   const base = turn.run.source_type === 'TOOL' ? null : turn.base
   for (let round: Round = { run: turn.run, base, conversation: begun.conversation, late: begun.late, ask, meter: loop.meter }; ; ) {

@@ -16,7 +16,7 @@ const setOrganization = (review: string | null) => app.call('PATCH', path(), { r
 const setRepository = (review: string | null) => app.call('PATCH', path(`/repos/${app.repo_id}`), { review })
 const reviewOf = async (body: object) => (await createRun(app, { prompt: 'x', ...body })).review
 
-test('a run is reviewed as it says, else as its repository, else as the organization, else as the service', async () => {
+test('a run takes its own review, else that of its repository, else that of the organization, else the default of the service', async () => {
   expect(await reviewOf({})).toBeNull()
   await setOrganization('rules')
   expect(await reviewOf({})).toBe('rules')

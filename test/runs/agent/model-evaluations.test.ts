@@ -1,130 +1,139 @@
 import { expect, test } from 'vitest'
-import type { FakeReply, FakeScript, SeenRequest } from '../../model/fake-server.ts'
+import type { FakeReply, FakeScript } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
-import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { type CodingApp, calls, makeRepository, PRICED, shell, startCodingApp } from '../coding-app.ts'
-import { startCluster } from '../recovery/cluster.ts'
+import { awaitEnd, createRun } from '../await-run.ts'
+import { calls, finish, makeRepository, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { both, evaluations, isQuestion, on, prOf, questionsOf, review, words } from './reviewer-script.ts'
 
-type Question = 'commit_verdict' | 'pull_request_verdict' | 'pull_request_words'
-const on = { AGENTRUN_MODEL_EVALUATIONS: '1' }
+const work = [calls(shell('echo two >> count.js')), finish('Done.')]
 
-function toolsOf({ body }: SeenRequest): string[] {
-  // Chat completions and responses name their tools differently.
-  return (body.tools as { name?: string; function?: { name: string } }[]).map(tool => tool.function?.name ?? tool.name ?? '')
-}
-const isQuestion = (request: SeenRequest) => toolsOf(request).length === 1
-
-/** One model for both: `agent` responds in order, `reviewer` by question and how often it was called. */
-function both(
-  agent: FakeReply[],
-  reviewer: (question: Question, n_calls: number, request: SeenRequest) => FakeReply | Promise<FakeReply>,
-): FakeScript {
-  const calls_of = new Map<string, number>()
-  let n = 0
-  return request => {
-    if (!isQuestion(request)) return agent[n++] ?? { text: 'There is nothing more in this script.' }
-    const [question] = toolsOf(request) as [Question]
-    calls_of.set(question, (calls_of.get(question) ?? 0) + 1)
-    return reviewer(question, calls_of.get(question) ?? 0, request)
-  }
-}
-const verdict = (name: Question, given: string, ...findings: object[]) => calls({ name, arguments: { verdict: given, findings } })
-const evaluations = async (app: CodingApp, id: number) =>
-  (await allLogs(app, id))
-    .filter(entry => /_EVALUATION$/.test(entry.message_type) && entry.message_type !== 'PLAN_EVALUATION')
-    .map(({ message_type, observation: { verdict, findings, evaluated_by } }) => ({
-      message_type,
-      verdict,
-      evaluated_by,
-      bodies: findings.map((finding: { body: string }) => finding.body),
-    }))
-const prOf = async (app: CodingApp, id: number) =>
-  (await app.call('GET', `/v1/organizations/${app.org_id}/prs?agent_run_id=${id}`)).body.items[0]
-
-test('the model reviews the commits, its findings go back to the agent, it writes the text of the pull request, and decides when it is ready for review', async () => {
-  const weak = { path: 'count.js', line: 2, severity: 'error', body: 'Two is not exported.' }
-  const words = { title: 'Count to two', body: 'Exports `two`.\n\nNot tested.' }
-  const script = both(
-    [
-      calls(shell('echo "const two = 2" >> count.js')),
-      { text: 'Done.' },
-      calls(shell('echo "export { two }" >> count.js')),
-      { text: 'Exported.' },
-    ],
-    (question, n_calls) => {
-      if (question === 'pull_request_words') return calls({ name: question, arguments: words })
-      return question === 'commit_verdict' && n_calls === 1 ? verdict(question, 'fail', weak) : verdict(question, 'pass')
-    },
-  )
+test('a success takes one review: it passes the commits, writes the text of the new pull request and opens it', async () => {
   const repository = makeRepository({ 'count.js': 'export const one = 1\n', 'pull_request_template.md': '## What\n' })
-  await using app = await startCodingApp(script, on, repository)
+  await using app = await startCodingApp(
+    both(work, () => review('pass')),
+    on,
+    repository,
+  )
   const { id } = await createRun(app, { prompt: 'Add two', model: PRICED.model })
   const run = await awaitEnd(app, id)
-  expect(run).toMatchObject({
-    status: 'completed',
-    result: 'Exported.',
-    github_pull_requests: [{ number: 1, state: 'open', title: 'Count to two' }],
-  })
+  expect(run).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'open', title: words.title }] })
   expect((await prOf(app, id)).body).toBe(`${words.body}\n\n---\nMade by an agent run: ${run.web_url}`)
-  expect(await evaluations(app, id)).toEqual([
-    {
-      message_type: 'COMMIT_EVALUATION',
-      verdict: 'fail',
-      evaluated_by: PRICED.model,
-      bodies: expect.arrayContaining([weak.body]),
-    },
-    { message_type: 'COMMIT_EVALUATION', verdict: 'pass', evaluated_by: PRICED.model, bodies: expect.any(Array) },
-    { message_type: 'PR_EVALUATION', verdict: 'pass', evaluated_by: PRICED.model, bodies: expect.any(Array) },
+  expect(questionsOf(app.model)).toEqual(['commit_verdict'])
+  const by_model = { verdict: 'pass', evaluated_by: PRICED.model }
+  expect(await evaluations(app, id)).toMatchObject([
+    { message_type: 'COMMIT_EVALUATION', ...by_model },
+    { message_type: 'PR_EVALUATION', ...by_model },
   ])
-  const [agents, questions] = [app.model.requests.filter(request => !isQuestion(request)), app.model.requests.filter(isQuestion)]
-  expect(JSON.stringify(agents.at(-1)?.body)).toContain('count.js:2: Two is not exported.')
-  // The reviewer sees the task and its result, and not the reasoning of the agent.
-  for (const { body } of questions) {
-    const conversation = JSON.stringify(body)
-    expect([
-      conversation.includes('Add two'),
-      conversation.includes('+const two = 2'),
-      /"role":"tool"|function_call_output/.test(conversation),
-    ]).toEqual([true, true, false])
-  }
-  expect(questions.map(request => toolsOf(request)[0])).toEqual([
-    'commit_verdict',
-    'commit_verdict',
-    'pull_request_words',
-    'pull_request_verdict',
-  ])
-  // Questions are no steps of the agent, but they are counted.
-  expect(await rows(app, 'select steps from runs where id = $1', [id])).toEqual([{ steps: agents.length }])
+  // The reviewer sees the task, the change, the agent's answer and the template, and not the reasoning of the agent.
+  const { body } = app.model.requests.filter(isQuestion)[0] ?? { body: {} }
+  const conversation = JSON.stringify(body)
+  for (const part of ['Add two', '+two', '<answer>\\nDone.', '## What']) expect(conversation).toContain(part)
+  expect(conversation).not.toMatch(/"role":"tool"|function_call_output/)
+  expect(body).toMatchObject({ model: 'gpt-5.4-mini', max_output_tokens: 16_000, reasoning: { effort: 'low' } })
+  // Reviews are no steps of the agent, but they are counted.
+  expect(await rows(app, 'select steps from runs where id = $1', [id])).toEqual([{ steps: work.length }])
   expect(run.usage).toMatchObject({ input_tokens: 100 * app.model.requests.length, output_tokens: 20 * app.model.requests.length })
 })
 
-test.each<[string, FakeReply]>([
-  ['words instead of a call', { text: 'Looks good to me.' }],
-  ['another verdict', verdict('commit_verdict', 'maybe')],
-  ['a failure without a reason', verdict('commit_verdict', 'fail')],
-  ['arguments that are no object', calls({ name: 'commit_verdict', arguments: '[1' })],
-  ['a server error', { status: 500, body: { error: { message: 'down' } } }],
-])('an answer that cannot be used, %s, is inconclusive and blocks nothing', async (_, reply) => {
-  const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], question =>
-    question === 'commit_verdict' ? reply : question === 'pull_request_verdict' ? verdict(question, 'pass') : { text: '' },
+test('findings go back to the agent, and the next commits are reviewed once', async () => {
+  const weak = { path: 'count.js', line: 2, severity: 'error', body: 'Two is not exported.' }
+  const script = both([...work, calls(shell('echo "export { two }" >> count.js')), finish('Exported.')], n_calls =>
+    n_calls === 1 ? review('fail', [weak]) : review('pass'),
   )
   await using app = await startCodingApp(script, on)
   const { id } = await createRun(app, { prompt: 'Add two' })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open', title: 'Add two' }] })
-  expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['inconclusive', 'pass'])
+  expect(await awaitEnd(app, id)).toMatchObject({ result: 'Exported.', github_pull_requests: [{ state: 'open', title: words.title }] })
+  expect(questionsOf(app.model)).toEqual(['commit_verdict', 'commit_verdict'])
+  const agents = app.model.requests.filter(request => !isQuestion(request))
+  expect(JSON.stringify(agents.at(-1)?.body)).toContain('count.js:2: Two is not exported.')
+  expect((await evaluations(app, id)).map(({ message_type, verdict }) => [message_type, verdict])).toEqual([
+    ['COMMIT_EVALUATION', 'fail'],
+    ['COMMIT_EVALUATION', 'pass'],
+    ['PR_EVALUATION', 'pass'],
+  ])
 })
 
-test('a pull request that the model rejects stays a draft; a title that the user set is kept', async () => {
-  const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], question => {
-    if (question === 'pull_request_words') return calls({ name: question, arguments: { title: 'Something else', body: 'Because.' } })
-    return question === 'commit_verdict'
-      ? verdict(question, 'pass')
-      : verdict(question, 'fail', { severity: 'warning', body: 'It says nothing.' })
-  })
+test('a follow-up takes one review, which includes the text of the existing pull request', async () => {
+  const outdated = { severity: 'warning', body: 'The description does not say three.' }
+  const script = both([...work, calls(shell('echo three >> count.js')), finish('Done, too.')], n_calls =>
+    n_calls === 1 ? review('pass') : review('pass', [], { pull_request: { verdict: 'fail', findings: [outdated] } }),
+  )
   await using app = await startCodingApp(script, on)
+  const { id } = await createRun(app, { prompt: 'Add two' })
+  await awaitEnd(app, id)
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'And three.' })
+  // It is open for people already, so it stays open.
+  expect(await awaitEnd(app, id)).toMatchObject({ turn: 2, github_pull_requests: [{ number: 1, state: 'open', title: words.title }] })
+  expect(questionsOf(app.model)).toEqual(['commit_verdict', 'commit_verdict'])
+  const second = JSON.stringify(app.model.requests.filter(isQuestion)[1]?.body)
+  expect([second.includes(`<title>\\n${words.title}`), second.includes('+three'), second.includes('+two')]).toEqual([true, true, false])
+  expect((await evaluations(app, id)).slice(2)).toMatchObject([
+    { message_type: 'COMMIT_EVALUATION', verdict: 'pass' },
+    { message_type: 'PR_EVALUATION', verdict: 'fail', bodies: expect.arrayContaining([outdated.body]) },
+  ])
+})
+
+/** Starts a run for each of the `answers` to its first review; the next one passes. Returns what was sent, and the evaluations. */
+async function reviewedBy(answers: FakeReply[], later: FakeReply) {
+  let current: FakeScript = () => later
+  const app = await startCodingApp((request, n) => current(request, n), on)
+  await using _ = app
+  const reviewed = []
+  for (const answer of answers) {
+    const before = app.model.requests.length
+    current = both(work, n_calls => (n_calls === 1 ? answer : later))
+    const { id } = await createRun(app, { prompt: 'Add two' })
+    const [pr] = (await awaitEnd(app, id)).github_pull_requests
+    const questions = app.model.requests.slice(before).filter(isQuestion)
+    const verdicts = (await evaluations(app, id)).map(({ verdict }) => verdict)
+    reviewed.push({ state: pr.state, title: pr.title, verdicts, questions: questions.map(({ body }) => JSON.stringify(body)) })
+  }
+  return reviewed
+}
+
+test('an answer that cannot be used is corrected once', async () => {
+  const invalid: [FakeReply, string][] = [
+    [{ text: 'Looks good to me.' }, 'It has no call of the tool.'],
+    [review('maybe'), '- verdict: Invalid option'],
+    [review('fail'), '- findings: `fail` needs a finding that says why'],
+    [review('pass', [], {}), '- title: Invalid input'],
+    [calls({ name: 'commit_verdict', arguments: '[1' }), 'The arguments are no JSON object'],
+    [{ ...calls({ name: 'commit_verdict', arguments: '{"verdict": "pa' }), finish: 'length' }, 'It was cut off at the output limit'],
+  ]
+  const reviewed = await reviewedBy(
+    invalid.map(([answer]) => answer),
+    review('pass'),
+  )
+  for (const [n, { questions, ...outcome }] of reviewed.entries()) {
+    expect(outcome).toEqual({ state: 'open', title: words.title, verdicts: ['pass', 'pass'] })
+    expect(questions.map(body => body.includes(invalid[n]?.[1] ?? ''))).toEqual([false, true])
+  }
+})
+
+test('an answer that cannot be used twice, or that is a failure of the provider, is inconclusive and blocks nothing', async () => {
+  const text = { text: 'Looks good to me.' }
+  const failed = (status: number) => ({ status, body: { error: { message: 'no' } } })
+  const reviewed = await reviewedBy([text, failed(500), failed(401)], text)
+  expect(reviewed.map(({ questions }) => questions.length)).toEqual([2, 1, 1])
+  const outcome = { state: 'open', title: 'Add two', verdicts: ['inconclusive', 'inconclusive'] }
+  expect(reviewed).toMatchObject([outcome, outcome, outcome])
+})
+
+test('commits that the model rejects to the end are proposed as a draft; a title that the user set is kept', async () => {
+  const more = [calls(shell('echo again >> count.js')), finish('Again.'), calls(shell('echo last >> count.js')), finish('Last.')]
+  const bad = { severity: 'error', body: 'It does not count.' }
+  await using app = await startCodingApp(
+    both([...work, ...more], () => review('fail', [bad])),
+    on,
+  )
   const { id } = await createRun(app, { prompt: 'Add two', title: 'My title' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'draft', title: 'My title' }] })
-  expect((await evaluations(app, id)).at(-1)).toMatchObject({ verdict: 'fail', bodies: expect.arrayContaining(['It says nothing.']) })
+  expect(questionsOf(app.model)).toEqual(Array(3).fill('commit_verdict'))
+  expect((await evaluations(app, id)).at(-1)).toMatchObject({
+    message_type: 'PR_EVALUATION',
+    verdict: 'fail',
+    bodies: expect.arrayContaining(['The findings in its commits were not fixed.']),
+  })
 })
 
 test('a playbook contains its verdicts, and without a verdict no model is called', async () => {
@@ -134,72 +143,13 @@ test('a playbook contains its verdicts, and without a verdict no model is called
   const run = async (prompt: string) => {
     const { id } = await createRun(app, { prompt, model: 'scripted/playbook' })
     const { github_pull_requests } = await awaitEnd(app, id)
-    return {
-      state: github_pull_requests[0].state,
-      verdicts: (await evaluations(app, id)).map(({ verdict, evaluated_by }) => [verdict, evaluated_by]),
-    }
+    const verdicts = (await evaluations(app, id)).map(({ verdict, evaluated_by }) => [verdict, evaluated_by])
+    return [github_pull_requests[0].state, ...verdicts]
   }
   const model = 'scripted/playbook'
-  expect(await run(playbook())).toEqual({
-    state: 'open',
-    verdicts: [
-      ['pass', null],
-      ['pass', null],
-    ],
-  })
-  const pr = playbook('- evaluate_commit: {verdict: approve}', '- evaluate_pr: {verdict: reject, findings: [{body: Not good.}]}')
-  expect(await run(pr)).toEqual({
-    state: 'draft',
-    verdicts: [
-      ['pass', model],
-      ['fail', model],
-    ],
-  })
-})
-
-test('a question whose response is lost with its worker is repeated and both are counted, and a completed one is not repeated', async () => {
-  const lost = Promise.withResolvers<void>()
-  const script = both([calls(shell('echo two >> count.js')), { text: 'Done.' }], async (question, n_calls) => {
-    if (question === 'pull_request_words') return calls({ name: question, arguments: { title: 'Asked twice', body: 'Because.' } })
-    if (question === 'pull_request_verdict' && n_calls === 1) {
-      lost.resolve()
-      return { stall: 'before_body' }
-    }
-    return verdict(question, 'pass')
-  })
-  await using cluster = await startCluster(script, on)
-  const worker = await cluster.start('work')
-  const { id } = await cluster.createRun({ prompt: 'Add two', model: PRICED.model })
-  await lost.promise
-  worker.child.kill('SIGKILL')
-  await worker.ended
-  await cluster.start('work', worker.data_dir)
-  const run = await cluster.until(id, ({ terminal }) => terminal)
-  expect(run).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open', title: 'Asked twice' }] })
-  expect(cluster.model.requests.filter(isQuestion).map(request => toolsOf(request)[0])).toEqual([
-    'commit_verdict',
-    'pull_request_words',
-    'pull_request_verdict',
-    'pull_request_verdict',
-  ])
-  const [{ reserved_usd, output_tokens } = { reserved_usd: '', output_tokens: 0 }] = await cluster.rows<{
-    reserved_usd: string
-    output_tokens: number
-  }>('select reserved_usd, output_tokens from runs where id = $1', [id])
-  expect(Number(reserved_usd)).toBe(0)
-  // An unknown cost is counted as its reservation.
-  expect(output_tokens).toBeGreaterThan(4_000)
-}, 90_000)
-
-test('a run without budget for an evaluation uses the rules', async () => {
-  const long = { text: 'Done.', usage: { input: 100, output: 10_000 } }
-  const script = both([calls(shell('echo two >> count.js')), long], question =>
-    verdict(question, 'fail', { severity: 'error', body: 'No.' }),
-  )
-  await using app = await startCodingApp(script, on)
-  // The last answer uses nearly all of the budget.
-  const { id } = await createRun(app, { prompt: 'Add two', model: PRICED.model, budget: { max_cost_usd: '0.05' } })
-  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open' }] })
-  expect(app.model.requests.filter(isQuestion)).toEqual([])
-  expect((await evaluations(app, id)).map(({ evaluated_by }) => evaluated_by)).toEqual([null, null])
+  const reject = '- evaluate_pr: {verdict: reject, findings: [{body: Not good.}]}'
+  expect(await run(playbook())).toEqual(['open', ['pass', null], ['pass', null]])
+  expect(await run(playbook(reject))).toEqual(['draft', ['pass', null], ['fail', model]])
+  expect(await run(playbook('- evaluate_commit: {verdict: approve}', reject))).toEqual(['draft', ['pass', model], ['fail', model]])
+  expect(app.model.requests).toEqual([])
 })
