@@ -7,11 +7,12 @@ import { ApiForm, TextField } from '../../components/api-form.tsx'
 import { PageTitle } from '../../components/page.tsx'
 import { useRepositoryReason } from '../../components/permission.ts'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
+import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { Switch } from '../../ui/field.tsx'
 import { notify } from '../../ui/toast.ts'
 import { useRepository } from './use-repository.ts'
 
-type Draft = Pick<Repository, 'reasoning_effort' | 'is_default' | 'archived'> & {
+type Draft = Pick<Repository, 'reasoning_effort' | 'review' | 'is_default' | 'archived'> & {
   name: string
   description: string
   default_branch: string
@@ -22,6 +23,7 @@ const draftOf = (repository: Repository): Draft => ({
   description: repository.description ?? '',
   default_branch: repository.default_branch ?? '',
   reasoning_effort: repository.reasoning_effort,
+  review: repository.review,
   is_default: repository.is_default,
   archived: repository.archived,
 })
@@ -60,7 +62,7 @@ export function RepositoryGeneral() {
       <ApiForm
         label="General"
         request={save}
-        fields={['name', 'description', 'default_branch', 'reasoning_effort']}
+        fields={['name', 'description', 'default_branch', 'reasoning_effort', 'review']}
         forbidden={forbidden}
         missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
         submit="Save"
@@ -86,6 +88,7 @@ export function RepositoryGeneral() {
           on_change={reasoning_effort => set({ reasoning_effort })}
           problem={problems.reasoning_effort}
         />
+        <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
         <div className="flex flex-col items-start gap-2">
           <Switch
             label="Default repository: used by runs that name none"

@@ -10,6 +10,7 @@ import { PageProblem } from '../../components/page-problem.tsx'
 import { useAdminReason } from '../../components/permission.ts'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
+import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { visible } from '../../text/visible.ts'
 import { Field, Select, Switch, TextArea } from '../../ui/field.tsx'
 import { Loading } from '../../ui/notice.tsx'
@@ -33,15 +34,15 @@ export function OrganizationSettings() {
   )
 }
 
-type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort'> & {
+type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review'> & {
   default_model: string
   rules: string
   enable_pr_creation: boolean
   enable_rules_detection: boolean
 }
 
-const draftOf = ({ name, default_repo_id, reasoning_effort, default_model, rules, settings }: Organization): Draft => ({
-  ...{ name, default_repo_id, reasoning_effort, ...settings },
+const draftOf = ({ name, default_repo_id, reasoning_effort, review, default_model, rules, settings }: Organization): Draft => ({
+  ...{ name, default_repo_id, reasoning_effort, review, ...settings },
   default_model: default_model ?? '',
   rules: rules ?? '',
 })
@@ -78,7 +79,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <ApiForm
       label="Organization"
       request={save}
-      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'rules']}
+      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'rules']}
       forbidden={forbidden}
       missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
       submit="Save"
@@ -113,6 +114,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         on_change={reasoning_effort => set({ reasoning_effort })}
         problem={problems.reasoning_effort}
       />
+      <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
       <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
         {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}
       </Field>
