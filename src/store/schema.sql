@@ -433,6 +433,7 @@ create table organizations (
   created_at timestamp with time zone not null default now(),
   default_model text,
   reasoning_effort text,
+  review text,
   rules text,
   max_concurrent_runs integer,
   budget_usd_per_month numeric,
@@ -442,6 +443,7 @@ create table organizations (
   constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text]))),
+  constraint organizations_review_check CHECK ((review = ANY (ARRAY['model'::text, 'rules'::text]))),
   constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
 
@@ -554,13 +556,15 @@ create table repositories (
   removed_at timestamp with time zone,
   base_branch text,
   reasoning_effort text,
+  review text,
   forge_seen_at timestamp with time zone,
   forge_seen_until timestamp with time zone,
   mentions_since timestamp with time zone not null default now(),
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint repositories_pkey PRIMARY KEY (id),
-  constraint repositories_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text])))
+  constraint repositories_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text]))),
+  constraint repositories_review_check CHECK ((review = ANY (ARRAY['model'::text, 'rules'::text])))
 );
 CREATE UNIQUE INDEX repositories_key ON public.repositories USING btree (organization_id, id);
 CREATE UNIQUE INDEX repositories_url ON public.repositories USING btree (organization_id, url) WHERE (removed_at IS NULL);
@@ -630,6 +634,7 @@ create table runs (
   agent_type text not null,
   model text not null,
   reasoning_effort text,
+  review text,
   tools_off text[] not null default '{}'::text[],
   prompt text not null,
   title text not null,
@@ -703,6 +708,7 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_reasoning_effort_check CHECK ((reasoning_effort = ANY (ARRAY['none'::text, 'minimal'::text, 'low'::text, 'medium'::text, 'high'::text, 'xhigh'::text, 'max'::text]))),
   constraint runs_recovery_cause_check CHECK ((recovery_cause = ANY (ARRAY['lease_lost'::text, 'handed_over'::text]))),
+  constraint runs_review_check CHECK ((review = ANY (ARRAY['model'::text, 'rules'::text]))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'starting'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'cancelling'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
   constraint runs_stop_requested_by_fkey FOREIGN KEY (stop_requested_by) REFERENCES users(id),
   constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
