@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { SlowestFirst } from './test/slowest-first.ts'
-import { SummaryReporter } from './test/summary-reporter.ts'
+import { SlowestFirst } from './test/runner/slowest-first.ts'
+import { SummaryReporter } from './test/runner/summary-reporter.ts'
 
 export default defineConfig({
   test: {

@@ -2,10 +2,7 @@ import { spawnSync } from 'node:child_process'
 
 /** The guarantees of a sandbox on every container engine that runs here: Docker, Podman, an image of its own, and gVisor where it is installed; and in pods of Kubernetes. */
 const files = [
-  'test/sandbox/docker',
-  'test/sandbox/podman',
-  'test/sandbox/own-image',
-  'test/sandbox/gvisor',
+  'test/sandbox/containers',
   'test/sandbox/kubernetes',
   'test/runs/sandboxes/in-containers',
   'test/runs/sandboxes/in-pods',

@@ -4,7 +4,7 @@ import { Feeds } from '../src/live/feeds.ts'
 import { Hub } from '../src/live/hub.ts'
 import type { Database } from '../src/store/database.ts'
 import { unusedServices } from './no-service.ts'
-import { noTelemetry } from './no-telemetry.ts'
+import { noTelemetry } from './telemetry/no-telemetry.ts'
 
 /** The HTTP app with only a database behind it, for tests of the app itself. */
 export function createBareApp(db: Database, timeouts = request_timeouts) {

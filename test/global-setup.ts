@@ -8,7 +8,7 @@ import { findOrphan, stopServer } from '../src/postgres/leftover.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { isAlive } from '../src/system/processes.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
-import { memory_root, memoryFolder } from './memory-folder.ts'
+import { memory_root, memoryFolder } from './runner/memory-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

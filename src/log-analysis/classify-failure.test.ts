@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { first, found, ran } from '../../test/failed-command.ts'
+import { first, found, ran } from '../../test/runs/agent/failed-command.ts'
 
 describe('a command that failed', () => {
   test('an exit code that explains the failure, and one that does not', () => {

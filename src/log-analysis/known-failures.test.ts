@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { first } from '../../test/failed-command.ts'
+import { first } from '../../test/runs/agent/failed-command.ts'
 
 /** What programs print, as it was seen; the cause has to be named, with what it is about. */
 const known: [code: string, about: string, command: string, output: string][] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { manifest, proposed, tested } from '../../test/proposed-setup.ts'
+import { manifest, proposed, tested } from '../../test/runs/setup/proposed-setup.ts'
 import { SOURCES } from './hints/command-hints.ts'
 
 test('several in one repository, each in its folder; what the root installs is not installed again, nor is an example', () => {

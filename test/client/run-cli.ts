@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { buildCommand } from '../../scripts/build-client.ts'
-import { program_env } from '../program-env.ts'
+import { program_env } from '../system/program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 export type Ended = { code: number | null; out: string; err: string }

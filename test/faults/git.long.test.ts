@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startGitServer } from '../git/git-server.ts'
+import { startGitServer } from '../git/remotes/git-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
 import { testFolder } from '../temporary-folder.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { startGitServer } from '../git/git-server.ts'
+import { startGitServer } from '../git/remotes/git-server.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { FakeState } from './fake-state.ts'

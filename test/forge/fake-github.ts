@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { startGitServer } from '../git/git-server.ts'
+import { startGitServer } from '../git/remotes/git-server.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { answerMistakes, findOperation, requestMistakes } from './description.ts'

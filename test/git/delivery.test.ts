@@ -6,7 +6,7 @@ import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
 import { addHook, localRepository, makeBare, makeRepository, openGitFixture, runText } from './repositories.ts'
-import { openWorkspace } from './workspace.ts'
+import { openWorkspace } from './workspace/workspace.ts'
 
 test('a change made in a workspace arrives on the branch of the remote, and is read from the mirror alone', async () => {
   await using fixture = await openGitFixture()

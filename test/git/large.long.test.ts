@@ -9,7 +9,7 @@ import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
 import { localRepository, makeBare, openGitFixture } from './repositories.ts'
-import { openWorkspace } from './workspace.ts'
+import { openWorkspace } from './workspace/workspace.ts'
 
 /** Writes a history straight into a bare repository: `commits` of `files_each` new files of `bytes_each` random bytes. */
 async function fill(bare: string, commits: number, files_each: number, bytes_each: number): Promise<void> {

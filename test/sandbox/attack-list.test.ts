@@ -12,7 +12,7 @@ const unnamed: Record<string, [file: string, words: string][]> = {
     ['src/git/refs/repository-url', 'F123 refused'],
     ['test/git/merge', '--upload-pack=x'],
   ],
-  D79: [['test/git/http-remotes', 'no branch but that of a run is ever pushed']],
+  D79: [['test/git/remotes/http-remotes', 'no branch but that of a run is ever pushed']],
   D80: [['test/runs/git/approve-push', 'a change of what CI does waits for a person']],
   E131: [['test/secrets/canary', 'in a request of plain HTTP']],
   F144: [

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { type EngineName, startEngine, withoutEngine } from './start-engine.ts'
+import { type EngineName, startEngine, withoutEngine } from './containers/start-engine.ts'
 import type { EngineOfTests } from './start-sandbox.ts'
 
 const suites = ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { findOrphan } from '../../src/postgres/leftover.ts'
-import { program_env } from '../program-env.ts'
+import { program_env } from './program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))

@@ -19,7 +19,7 @@ function runTests(files: Record<string, string>, args: string[] = [], variables 
       )
     writeFileSync(
       join(folder, 'vitest.config.ts'),
-      `import { SummaryReporter } from '${join(here, 'test/summary-reporter.ts')}'
+      `import { SummaryReporter } from '${join(here, 'test/runner/summary-reporter.ts')}'
        export default { test: { include: ['test/*.test.ts'], reporters: ['default', new SummaryReporter()] } }`,
     )
     const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: '', VITEST_WORKER_ID: '', ...variables }

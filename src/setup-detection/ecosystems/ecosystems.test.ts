@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manifest, proposed, tested } from '../../../test/proposed-setup.ts'
+import { manifest, proposed, tested } from '../../../test/runs/setup/proposed-setup.ts'
 
 test('npm: development dependencies may be omitted if the registry does not have them', () => {
   const needing = manifest({ ...tested, dependencies: { '@acme/core': '^3.0.0' } })

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startGitServer } from '../../git/git-server.ts'
+import { startGitServer } from '../../git/remotes/git-server.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRepository } from '../repositories/put-repository.ts'
 import { startMerges } from './start-merges.ts'

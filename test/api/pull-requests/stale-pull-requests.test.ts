@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startGitServer } from '../../git/git-server.ts'
+import { startGitServer } from '../../git/remotes/git-server.ts'
 import { rows } from '../../start-app.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { putRepository } from '../repositories/put-repository.ts'

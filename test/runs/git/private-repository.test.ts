@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Intercept, startGitServer } from '../../git/git-server.ts'
+import { type Intercept, startGitServer } from '../../git/remotes/git-server.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'

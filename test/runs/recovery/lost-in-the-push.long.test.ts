@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startGitServer } from '../../git/git-server.ts'
+import { startGitServer } from '../../git/remotes/git-server.ts'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { answers, calls, gitIn, makeRepository, shell } from '../coding-app.ts'

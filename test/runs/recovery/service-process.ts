@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { program_env } from '../../program-env.ts'
+import { program_env } from '../../system/program-env.ts'
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
-import { startEngine, type TestEngine, withoutEngine } from '../../sandbox/start-engine.ts'
+import { startEngine, type TestEngine, withoutEngine } from '../../sandbox/containers/start-engine.ts'
 import { answers, startCodingApp } from '../coding-app.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
 import { type Cluster, startCluster } from '../../sandbox/cluster/start-cluster.ts'
-import { withoutEngine } from '../../sandbox/start-engine.ts'
+import { withoutEngine } from '../../sandbox/containers/start-engine.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 

@@ -32,11 +32,11 @@ import {
   swept,
   type Times,
   turnBegun,
-} from '../../run-model.ts'
+} from './run-model.ts'
 
 /**
  * The statements of the store, the verbs of people, the ends of a worker and the sweep, in any order and with jumps of the clock, against the
- * pure rules of test/run-model.ts: after each of them the row follows these rules. Time passes by moving due times towards now.
+ * pure rules of test/runs/states/run-model.ts: after each of them the row follows these rules. Time passes by moving due times towards now.
  */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const more = Number(process.env.TEST_MORE ?? 1)

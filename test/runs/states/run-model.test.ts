@@ -16,7 +16,7 @@ import {
   swept,
   type Times,
   turnBegun,
-} from '../../run-model.ts'
+} from './run-model.ts'
 
 /** Sequences of what workers, people and the sweep may do to a run, in any order and with jumps of the clock. */
 const seed = Number(process.env.TEST_SEED ?? 1)

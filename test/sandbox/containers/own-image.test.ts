@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDockerEngine } from '../../src/sandbox/containers/docker.ts'
-import { dockerApi } from '../../src/sandbox/containers/docker-api.ts'
-import { createContainerDriver } from '../../src/sandbox/containers/driver.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
+import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
+import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
-import { makeDriver, sandbox_user, startSandbox } from './start-sandbox.ts'
+import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
 
 const programs = ['bash', 'cat', 'grep', 'head', 'id', 'ls', 'nice', 'sh', 'sleep', 'stat', 'touch', 'unshare']
 

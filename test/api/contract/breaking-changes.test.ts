@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { breakingChanges, type Document } from '../scripts/breaking-changes.ts'
-import { documentText, RELEASED_FILE } from '../scripts/write-openapi.ts'
+import { breakingChanges, type Document } from '../../../scripts/breaking-changes.ts'
+import { documentText, RELEASED_FILE } from '../../../scripts/write-openapi.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each case reaches into the document where it wants to
 type Loose = any

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { actionTool, agentTools, serviceTools } from '../src/contract/runs/action-tools.ts'
-import { toolInputs } from '../src/contract/runs/tools.ts'
-import { sourceFiles } from './source-tree.ts'
+import { actionTool, agentTools, serviceTools } from '../../../src/contract/runs/action-tools.ts'
+import { toolInputs } from '../../../src/contract/runs/tools.ts'
+import { sourceFiles } from '../../source-tree.ts'
 
 const code = [...sourceFiles('src', ['.ts']), ...sourceFiles('web/src', ['.ts', '.tsx'])].filter(
   ({ path }) => !path.endsWith('.test.ts') && !path.startsWith('src/contract/'),

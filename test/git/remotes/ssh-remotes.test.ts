@@ -1,10 +1,10 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { pushBranch } from '../../src/git/publish/push.ts'
-import { resolveRef } from '../../src/git/read/revisions.ts'
-import { type GitFixture, give, makeBare, makeRepository, openGitFixture, root, runText, SERVICE } from './repositories.ts'
+import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
+import { pushBranch } from '../../../src/git/publish/push.ts'
+import { resolveRef } from '../../../src/git/read/revisions.ts'
+import { type GitFixture, give, makeBare, makeRepository, openGitFixture, root, runText, SERVICE } from '../repositories.ts'
 
 /** A fixture whose `ssh` records how it was called and, like a server, runs the last argument in a shell. */
 async function folderWithSsh(

@@ -1,7 +1,7 @@
-import type { RunStatus, StatusReason } from '../src/contract/runs/runs.ts'
-import { afterLoss } from '../src/core/runs/after-lost-worker.ts'
-import { END_SECONDS } from '../src/core/runs/lease.ts'
-import { isTerminal } from '../src/core/runs/run-transitions.ts'
+import type { RunStatus, StatusReason } from '../../../src/contract/runs/runs.ts'
+import { afterLoss } from '../../../src/core/runs/after-lost-worker.ts'
+import { END_SECONDS } from '../../../src/core/runs/lease.ts'
+import { isTerminal } from '../../../src/core/runs/run-transitions.ts'
 
 /**
  * The row of a run as far as it decides who may do what and until when: what the statements of the store do to it, as pure functions with the

@@ -1,6 +1,6 @@
-import { findingsOf } from '../src/log-analysis/classify-failure.ts'
-import { commandOf } from '../src/log-analysis/commands.ts'
-import type { Entry, Finding } from '../src/log-analysis/finding.ts'
+import { findingsOf } from '../../../src/log-analysis/classify-failure.ts'
+import { commandOf } from '../../../src/log-analysis/commands.ts'
+import type { Entry, Finding } from '../../../src/log-analysis/finding.ts'
 
 /** The entry of a command that ran in a sandbox. */
 export const ran = (command: string, exit_code: number, output: string, more: Partial<Entry> = {}): Entry => ({

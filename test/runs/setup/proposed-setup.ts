@@ -1,5 +1,5 @@
-import { pathsToRead } from '../src/setup-detection/files.ts'
-import { propose } from '../src/setup-detection/propose.ts'
+import { pathsToRead } from '../../../src/setup-detection/files.ts'
+import { propose } from '../../../src/setup-detection/propose.ts'
 
 /** Files of a repository; the programs of the machine are listed in `there`. */
 export function proposed(files: Record<string, string>, there: string[] = ['node', 'npm', 'python3', 'python3:ensurepip', 'make', 'gcc']) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { isLargeTree } from '../../src/git/objects/tree-size.ts'
-import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../src/git/workspace/template-commands.ts'
-import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
+import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
+import { isLargeTree } from '../../../src/git/objects/tree-size.ts'
+import { exactlyBesideCommand, onTemplateCommand, TEMPLATE_DAMAGED, templateCommand } from '../../../src/git/workspace/template-commands.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from '../repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 /** A repository with what a checkout has to get right, a plain clone of it, and a folder with its template in it. */

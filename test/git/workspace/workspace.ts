@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mirrorPath } from '../../src/git/process/git-host.ts'
-import { importBundle, keepPushed, runRef } from '../../src/git/publish/bundles.ts'
-import type { GitRepository } from '../../src/git/refs/repository-url.ts'
+import { mirrorPath } from '../../../src/git/process/git-host.ts'
+import { importBundle, keepPushed, runRef } from '../../../src/git/publish/bundles.ts'
+import type { GitRepository } from '../../../src/git/refs/repository-url.ts'
 import {
   bundleCommand,
   cloneCommand,
   commitCommand,
   parseCommit,
   type WorkspaceRepository,
-} from '../../src/git/workspace/workspace-commands.ts'
-import { type GitFixture, root, SANDBOX } from './repositories.ts'
+} from '../../../src/git/workspace/workspace-commands.ts'
+import { type GitFixture, root, SANDBOX } from '../repositories.ts'
 
 /** The time of its commits. */
 const AT = new Date('2026-11-20T10:30:00.000Z')

@@ -4,11 +4,11 @@ import type { IPersistentVolume } from 'kubernetes-models/v1/PersistentVolume'
 import type { IPersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim'
 import type { IPod } from 'kubernetes-models/v1/Pod'
 import { expect, it, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { readManifests } from './cluster/manifests.ts'
-import { restrictedViolations } from './cluster/pod-security.ts'
-import { isAllowed } from './cluster/rules.ts'
-import { type KubernetesObject, schemaFaults } from './cluster/schemas.ts'
+import { readConfig } from '../../../src/config.ts'
+import { readManifests } from '../cluster/manifests.ts'
+import { restrictedViolations } from '../cluster/pod-security.ts'
+import { isAllowed } from '../cluster/rules.ts'
+import { type KubernetesObject, schemaFaults } from '../cluster/schemas.ts'
 
 const manifests = readManifests()
 const objects = manifests.map(({ file, ...object }): KubernetesObject => object)

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
-import { mirrorPath } from '../../src/git/process/git-host.ts'
-import { readChanges } from '../../src/git/read/changes.ts'
-import { bundleCommand, commitCommand } from '../../src/git/workspace/workspace-commands.ts'
-import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
+import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
+import { mirrorPath } from '../../../src/git/process/git-host.ts'
+import { readChanges } from '../../../src/git/read/changes.ts'
+import { bundleCommand, commitCommand } from '../../../src/git/workspace/workspace-commands.ts'
+import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from '../repositories.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
 type Ready = AsyncDisposable & {

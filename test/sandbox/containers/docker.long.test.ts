@@ -1,3 +1,3 @@
-import { everyGuarantee } from './every-guarantee.ts'
+import { everyGuarantee } from '../every-guarantee.ts'
 
 await everyGuarantee('docker', 'in a container of Docker')

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, it, test } from 'vitest'
 import { z } from 'zod'
-import { createApi, type KubernetesApi } from '../../src/sandbox/kubernetes/api.ts'
-import { followPods } from '../../src/sandbox/kubernetes/follow-pods.ts'
-import { Pod, type PodDocument } from '../../src/sandbox/kubernetes/pod.ts'
-import { podDocument } from '../../src/sandbox/kubernetes/pod-document.ts'
-import { type Call, type FakeApi, startFakeApi } from './cluster/fake-api.ts'
-import { readManifests } from './cluster/manifests.ts'
+import { createApi, type KubernetesApi } from '../../../src/sandbox/kubernetes/api.ts'
+import { followPods } from '../../../src/sandbox/kubernetes/follow-pods.ts'
+import { Pod, type PodDocument } from '../../../src/sandbox/kubernetes/pod.ts'
+import { podDocument } from '../../../src/sandbox/kubernetes/pod-document.ts'
+import { type Call, type FakeApi, startFakeApi } from '../cluster/fake-api.ts'
+import { readManifests } from '../cluster/manifests.ts'
 
 const PODS = '/api/v1/namespaces/agentrun-sandboxes/pods'
 const LABELLED = `${PODS}?labelSelector=mine%3Dyes`

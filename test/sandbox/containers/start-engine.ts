@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { dockerApi } from '../../src/sandbox/containers/docker-api.ts'
-import { processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
+import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
+import { processIds, signalProcess, waitUntil } from '../../../src/system/processes.ts'
 
 export type EngineName = 'docker' | 'podman'
 export type TestEngine = AsyncDisposable & { name: EngineName; socket: string; folder: string }

@@ -1,12 +1,12 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { clearSuspect, markSuspect, writeMirrorState } from '../../src/git/mirrors/mirror-refs.ts'
-import { removeMirror } from '../../src/git/mirrors/remove-mirror.ts'
-import { markKept, objectCachePath, sweepObjectCaches, withObjectCache } from '../../src/git/objects/object-cache.ts'
-import { withQuarantine } from '../../src/git/objects/quarantine.ts'
-import type { GitHost } from '../../src/git/process/git-host.ts'
-import { openGitFixture, root, run, SERVICE } from './repositories.ts'
+import { clearSuspect, markSuspect, writeMirrorState } from '../../../src/git/mirrors/mirror-refs.ts'
+import { removeMirror } from '../../../src/git/mirrors/remove-mirror.ts'
+import { markKept, objectCachePath, sweepObjectCaches, withObjectCache } from '../../../src/git/objects/object-cache.ts'
+import { withQuarantine } from '../../../src/git/objects/quarantine.ts'
+import type { GitHost } from '../../../src/git/process/git-host.ts'
+import { openGitFixture, root, run, SERVICE } from '../repositories.ts'
 
 /** A folder that belongs to root alone, with files of the names that the service itself writes, moves and removes. */
 const NAMES = ['HEAD', 'config', 'agentrun.json', 'agentrun-suspect', 'agentrun-packs']
@@ -77,7 +77,7 @@ test.runIf(root)("the service's own folders for git are not taken where a link i
   await using fixture = await openGitFixture()
   const treasure = makeTreasure(fixture.dir)
   const before = treasure.state()
-  const { openGitHost } = await import('../../src/git/process/git-host.ts')
+  const { openGitHost } = await import('../../../src/git/process/git-host.ts')
   const data_dir = join(fixture.dir, 'other')
   mkdirSync(data_dir)
   symlinkSync(treasure.path, join(data_dir, 'checkpoints'))

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { everyGuarantee } from './every-guarantee.ts'
+import { everyGuarantee } from '../every-guarantee.ts'
 
 /** Takes as long as the tests of Docker: `npm run test:engines`. */
 if (process.env.TEST_ENGINES === '1') await everyGuarantee('podman', 'in a container of Podman')
