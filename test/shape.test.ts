@@ -252,6 +252,13 @@ test('no file has more than 300 lines', () => {
   expect(long.map(file => `${file.path}: ${file.lines}`)).toEqual([])
 })
 
+test('no folder has more than 25 files', () => {
+  const counts = new Map<string, number>()
+  for (const folder of ['src', 'web/src', 'test', 'bench', 'scripts'])
+    for (const { path } of sourceFiles(folder, ['.ts', '.tsx'])) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  expect([...counts].filter(([, files]) => files > 25).map(([folder, files]) => `${folder}: ${files}`)).toEqual([])
+})
+
 test('no name is meaningless: utils, helpers, common, types, index', () => {
   const empty = /^(utils?|helpers?|common|misc|shared|types|index|manager)$/
   const names = [...server, ...page, ...tools].flatMap(({ path }) => [...dirname(path).split('/'), basename(path).replace(/\..*$/, '')])
@@ -261,6 +268,12 @@ test('no name is meaningless: utils, helpers, common, types, index', () => {
 test('no check of the compiler is switched off', () => {
   const off = /@ts-(ignore|nocheck|expect-error)|[:<(|]\s*any\b[\s,;>)\]=[]|,\s*any\s*[>\]]|\bas any\b/
   const files = [...server, ...page, ...tools].filter(file => off.test(file.text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')))
+  expect(files.map(file => file.path)).toEqual([])
+})
+
+test('JSON is parsed by a schema, or by `storedJson` where this service wrote it', () => {
+  const unchecked = /JSON\.parse\((?!.*JSON\.stringify).*\) as |(const|let) (\{[^}]*\}|\w+: (?!unknown\b).*) = JSON\.parse\(/
+  const files = [...server, ...page].filter(file => unchecked.test(file.text) && file.path !== 'src/core/json.ts')
   expect(files.map(file => file.path)).toEqual([])
 })
 

@@ -36,7 +36,7 @@ export type SideQuestionJournal = {
   ended(key: string, ended: EndedAttempt, charge: Charge | null): Promise<void>
 }
 
-export type SideQuestionInput = {
+type SideQuestionInput = {
   model: Model
   reasoning_effort: ReasoningEffort
   journal: SideQuestionJournal

@@ -7,7 +7,7 @@ const MAX_WAITING_BYTES = 1024 * 1024
 const FLUSH_TIMEOUT_MS = 1_000
 const RETRY_DELAY_MS = 20
 
-export type LineWriter = AsyncDisposable & { write(line: string): void }
+type LineWriter = AsyncDisposable & { write(line: string): void }
 
 /**
  * Writes lines to a pipe or a terminal beside the work: a reader that stops reading loses lines, where `process.stderr` would block the whole process

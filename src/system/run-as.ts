@@ -3,7 +3,7 @@ import { runProgram } from './programs/run-program.ts'
 import type { SystemUser } from './users.ts'
 
 /** How a program ended; `exit_code` is null when it could not be started or a signal ended it. */
-export type RunResult = { exit_code: number | null; stderr: string }
+type RunResult = { exit_code: number | null; stderr: string }
 
 /** Runs a program to its end as `user` (null: as this process), with an environment built from nothing. Never rejects. */
 export async function runAs(user: SystemUser | null, program: string, args: string[], input = ''): Promise<RunResult> {

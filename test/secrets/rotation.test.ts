@@ -9,9 +9,9 @@ import { createSealer } from '../../src/core/secrets/sealing.ts'
 import { runTargetContext, webhookContext } from '../../src/core/webhooks/webhook-secrets.ts'
 import { rotateSecrets } from '../../src/service/secrets/rotate-secrets.ts'
 import type { Db } from '../../src/store/database.ts'
-import { program_env } from '../system/program-env.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
+import { program_env } from '../system/program-env.ts'
 
 const key = () => randomBytes(32)
 const [first, second, third] = [key(), key(), key()]

@@ -13,10 +13,10 @@ import { insertOrganization } from '../../src/store/access/organizations.ts'
 import { processExecutable, processIds } from '../../src/system/processes.ts'
 import { contents } from '../api/contents.ts'
 import { createTestDatabase } from '../database.ts'
-import { program_env } from './program-env.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
 import { type Answer, type App, rows, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { program_env } from './program-env.ts'
 
 const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
 const base_url = 'https://agents.example'

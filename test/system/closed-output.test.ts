@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { findOrphan } from '../../src/postgres/leftover.ts'
-import { program_env } from './program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { program_env } from './program-env.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
-import { program_env } from './program-env.ts'
 import { testFolder } from '../temporary-folder.ts'
+import { program_env } from './program-env.ts'
 import { launch, root, smallClone, stampPackages } from './small-clone.ts'
 
 const stack: AsyncDisposableStack[] = []

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
-import { program_env } from './program-env.ts'
 import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
+import { program_env } from './program-env.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 

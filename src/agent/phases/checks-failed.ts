@@ -3,7 +3,7 @@ import { stopReasons } from '../../core/pull-requests/check-rounds.ts'
 import type { ModelMessage } from '../../model/port.ts'
 
 /** A failing check that goes back to the agent. `command`: null where a forge ran it; `prompt`: instructions of the repository for this check. */
-export type CheckToFix = {
+type CheckToFix = {
   name: string
   conclusion: string
   command: string | null

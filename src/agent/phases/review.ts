@@ -11,7 +11,7 @@ import type { Question, SideAnswer } from '../side-question.ts'
 import { type Change, changeText, quoted } from './change-text.ts'
 
 /** The review of commits or of a pull request by a model. */
-export type Opinion = { verdict: Verdict; findings: (Omit<Finding, 'code'> & { code: 'model' })[]; model: string | null }
+type Opinion = { verdict: Verdict; findings: (Omit<Finding, 'code'> & { code: 'model' })[]; model: string | null }
 
 /**
  * The pull request that commits will get: a new one, whose text the review writes from the agent's answer in the form of the repository's template

@@ -5,7 +5,7 @@ import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import { phpExtensions } from './php-extensions.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
-export type Shown = { host: string; inside: string }
+type Shown = { host: string; inside: string }
 
 /** Returns the headers that belong to a Node, for compiled addons; null: it has none. */
 export function nodeHeaders(node_path: string): string | null {

@@ -1,5 +1,5 @@
 /** The first and the last bytes of a stream of any size. */
-export type Output = {
+type Output = {
   /** Copies what it keeps. */
   add(chunk: Uint8Array): void
   /** The total number of bytes added. */

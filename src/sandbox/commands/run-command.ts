@@ -24,7 +24,7 @@ export type RunningCommand = {
 }
 
 /** `full`: aborted, with the size of the workspace, when that exceeds its limit. */
-export type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
+type CommandContext = { init: InitProcess; pipes: PipeFolder; full(): AbortSignal }
 export type CommandRequest = Omit<ExecRequest, 'shell'>
 
 /** Once a command has ended, processes that have its output open get this long to end too. Only then is there a wait at all. */

@@ -5,7 +5,7 @@ import type { CommandEnd, RunningCommand } from './run-command.ts'
 import { exitCode, readStatus, type StatusPipe } from './status-pipe.ts'
 
 /** The one bash of a sandbox that keeps its directory and variables from command to command. */
-export type Shell = {
+type Shell = {
   /** Runs the command of the slot, one at a time. A shell that has ended or never ran is started first, in /workspace. */
   run(slot: Slot): Promise<RunningCommand>
   close(): void

@@ -2,7 +2,7 @@ import type { ExecRequest } from '../port.ts'
 
 const longest_timeout_ms = 2 ** 31 - 1
 
-export type StopReason = 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit' | 'lost'
+type StopReason = 'timeout' | 'interrupted' | 'output_limit' | 'disk_limit' | 'lost'
 
 /** Resolves with the first event that stops a command which does not end by itself. */
 export function watchStopReasons({ timeout_ms, signal }: Pick<ExecRequest, 'timeout_ms' | 'signal'>, lost: AbortSignal, full: AbortSignal) {

@@ -15,7 +15,7 @@ const call_ms = 30_000
 /** Docker needs extra time for each container when many end at once. */
 const end_ms = 30_000
 
-export type DockerOptions = {
+type DockerOptions = {
   name: 'docker' | 'podman'
   socket: string
   /** Null: an empty one, into which the programs of the host are mounted. */

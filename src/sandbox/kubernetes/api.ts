@@ -28,7 +28,7 @@ export class ApiError extends Error {
 }
 
 /** A bookmark only reports up to which version the events have come. */
-export type WatchEvent<T> =
+type WatchEvent<T> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
   | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } }
 type CallOptions<T> = { schema: z.ZodType<T>; body?: object; signal: AbortSignal }

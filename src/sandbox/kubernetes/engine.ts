@@ -10,7 +10,7 @@ import { type PodSettings, podDocument } from './pod-document.ts'
 import { podState } from './pod-state.ts'
 import { FOLDER_LABEL, OWNER_LABEL, ownerMark, removeLeftovers, removePod } from './remove-pods.ts'
 
-export type Cluster = {
+type Cluster = {
   api: KubernetesApi
   namespace: string
   pod: PodSettings
@@ -20,7 +20,7 @@ export type Cluster = {
   start_timeout_ms: number
 }
 
-export type KubernetesEngine = ContainerEngine & {
+type KubernetesEngine = ContainerEngine & {
   /** The address of the node, once a pod of this service has run on it. */
   nodeAddress(): string | null
 }

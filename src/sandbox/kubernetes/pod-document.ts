@@ -17,7 +17,7 @@ export type PodSettings = {
 }
 
 /** Host paths are the worker's, on one of the claims. The process limit is set per node, because Kubernetes has none for a pod. */
-export type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
+type PodInput = Omit<ContainerSpec, 'max_open_files'> & { name: string; labels: Record<string, string> }
 
 /** The service account of the sandboxes in their namespace: it has no role. */
 const SERVICE_ACCOUNT = 'agentrun-sandbox'

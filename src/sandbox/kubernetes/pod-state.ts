@@ -1,7 +1,7 @@
 import type { Pod } from './pod.ts'
 
 /** The state of a pod. `wait`: it may still run, or runs. `over`: nothing of it runs, or will; `why` is one line. */
-export type PodState = { is: 'wait' | 'over'; why: string }
+type PodState = { is: 'wait' | 'over'; why: string }
 
 /** The kubelet keeps retrying after these; the start fails immediately instead. */
 const HOPELESS = new Set([

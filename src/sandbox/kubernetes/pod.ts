@@ -62,7 +62,7 @@ export type PodSpec = {
   volumes: Volume[]
 }
 
-export type Container = {
+type Container = {
   name: string
   image: string
   imagePullPolicy: 'IfNotPresent'

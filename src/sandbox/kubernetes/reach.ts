@@ -3,7 +3,7 @@ import { shellQuote } from '../../core/text/shell-quote.ts'
 import type { Sandbox } from '../port.ts'
 
 /** What no sandbox may reach, and its address in this cluster. */
-export type Target = { name: string; host: string; port: number; udp?: boolean }
+type Target = { name: string; host: string; port: number; udp?: boolean }
 
 const KUBELET_PORT = 10_250
 const CONNECT_SECONDS = 2

@@ -19,7 +19,7 @@ const limits: SandboxLimits = {
 }
 
 /** The differences between drivers. `own_root`: /var/lib exists and is not the host's. */
-export type Expected = {
+type Expected = {
   uid: number
   own_root: boolean
   usr: 'nosuid' | 'read-only'

@@ -9,7 +9,7 @@ import { openSandbox } from './open-sandbox.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 /** `user` is null without root. `pipes`: the host folder in which each sandbox has its pipe folder. */
-export type SandboxHostSettings = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
+type SandboxHostSettings = { user: SystemUser | null; pipes: string; start_timeout_ms: number }
 
 /**
  * Starts a sandbox for any driver: `launch` starts process 1, with the folder of pipes shown as /run/exec. Rejects with SandboxError and

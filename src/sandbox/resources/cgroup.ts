@@ -73,7 +73,7 @@ export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): Resource
 }
 
 /** Returns the path of a file of the group of a controller. */
-export type At = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => string
+type At = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => string
 
 function bound2(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
   if (folders.memory !== undefined) {

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 
-export type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
+type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
 
 /** `peak_bytes`: the highest measured value; 0: not measured. */
-export type WorkspaceWatch = { peak_bytes(): number; end(): void }
+type WorkspaceWatch = { peak_bytes(): number; end(): void }
 
 const POLL_INTERVAL_MS = 250
 /** An active sandbox is measured at least this often, and never for more than a sixtieth of the time. */

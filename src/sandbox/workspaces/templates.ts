@@ -22,7 +22,7 @@ export const templatePath = ({ root }: Pick<TemplateFolders, 'root'>, name: stri
 export const templateHomePath = ({ root }: Pick<TemplateFolders, 'root'>, name: string): string => join(root, name, 'home')
 
 /** Which templates are swept together: the files of commits, or the results of setup commands. */
-export type TemplateKind = 'commit' | 'environment'
+type TemplateKind = 'commit' | 'environment'
 const NAMES = { commit: /^\d+-[0-9a-f]{40}$/, environment: /^\d+-env-[0-9a-f]{32}$/ }
 
 /** Returns a unique name. */

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { limits } from '../../contract/limits.ts'
 import type { LogHit, LogSearch, SearchLogsQuery } from '../../contract/runs/log-search.ts'
 import type { LogEntry } from '../../contract/runs/logs.ts'
@@ -27,7 +28,7 @@ export async function searchRunLogs(ctx: Context, run_id: number, query: SearchL
   return {
     agent_run_id: run_id,
     seqs,
-    hits: rows.map(({ body }) => hitOf(JSON.parse(body) as LogEntry, query.q)),
+    hits: rows.map(({ body }) => hitOf(storedJson<LogEntry>(body), query.q)),
     searched_to,
     complete: searched_to >= run.total_logs,
     total_logs: run.total_logs,

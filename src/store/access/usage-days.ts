@@ -74,9 +74,9 @@ export type UsageRow = Group & {
 export type ProposedRow = Group & { pull_requests: number; median_seconds: number }
 
 const groups = { day: 'day', repo: 'repository_id', user: 'user_id', model: 'model' } as const
-export type UsageGrouping = keyof typeof groups
+type UsageGrouping = keyof typeof groups
 /** Days are `YYYY-MM-DD` (UTC), both included. Absent filters do not narrow. */
-export type UsageFilter = {
+type UsageFilter = {
   from: string
   to: string
   repo_id?: number[] | undefined

@@ -89,7 +89,7 @@ export async function listChecks(db: Db, organization_id: number, heads: readonl
   return rows
 }
 
-export type CheckState = Pick<CheckRow, 'repository_id' | 'head_sha' | 'name' | 'source' | 'app' | 'status' | 'conclusion'> & {
+type CheckState = Pick<CheckRow, 'repository_id' | 'head_sha' | 'name' | 'source' | 'app' | 'status' | 'conclusion'> & {
   ignored: boolean
 }
 

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { commitCommand, parseCommit } from '../../git/workspace/workspace-commands.ts'
 import { lastOutcome } from '../../store/runs/journal.ts'
 import { workspaceRepository } from '../base/checkout.ts'
@@ -11,7 +12,7 @@ import type { CommitWords, NotPublished, Publication } from './publication.ts'
 export async function planCommit({ deps, writer, run }: Publication, message: string): Promise<CommitWords> {
   const last = await lastOutcome(deps.db, run.organization_id, run.id)
   if (last?.kind === 'commit_started') {
-    const known = JSON.parse(last.body) as Omit<CommitWords, 'at'> & { at: string }
+    const known = storedJson<Omit<CommitWords, 'at'> & { at: string }>(last.body)
     return { message: known.message, author: known.author, at: new Date(known.at) }
   }
   const { name, email } = deps.author

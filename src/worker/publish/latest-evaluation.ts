@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import type { Verdict } from '../../core/pull-requests/commit-findings.ts'
 import { findEntries } from '../../store/runs/log-entries.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
@@ -9,5 +10,5 @@ export async function latestEvaluation(
 ): Promise<{ head_sha?: string; verdict?: Verdict; pr_number?: number; findings_total?: number } | undefined> {
   const newest = { skip: 0, limit: 1, reverse: true }
   const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, { message_type: [message_type] }, newest)
-  return rows[0] && (JSON.parse(rows[0].body) as { observation: object }).observation
+  return rows[0] && storedJson<{ observation: object }>(rows[0].body).observation
 }

@@ -8,7 +8,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { AuthorDeps, DatabaseDeps, ForgeDeps, GitDeps, HostFolderDeps, LinkDeps, LogDeps, ModelDeps, ReviewDeps } from '../deps.ts'
 
 /** `ask`: asks the run's model about the change. */
-export type PublishDeps = DatabaseDeps &
+type PublishDeps = DatabaseDeps &
   LogDeps &
   GitDeps &
   AuthorDeps &
@@ -19,7 +19,7 @@ export type PublishDeps = DatabaseDeps &
   Pick<ReviewDeps, 'approve_ci_changes'> & { ask: Ask }
 
 /** A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next commit replaces the later ones on; null: they stay. */
-export type SentBack = { reset_to: string | null }
+type SentBack = { reset_to: string | null }
 
 /** The words of a commit. */
 export type CommitWords = { message: string; author: { name: string; email: string }; at: Date }

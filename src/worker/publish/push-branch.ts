@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { storedJson } from '../../core/json.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
@@ -26,7 +27,7 @@ const NOTES: Record<PushConflict['kind'], string> = {
 
 type Refused = { kind: 'refused'; message: string }
 type Failed = { kind: 'failed'; reason: 'git_unavailable'; code: string; message: string }
-export type NotPushed = PushConflict | Refused | Failed
+type NotPushed = PushConflict | Refused | Failed
 
 /** `pushed_sha`: the last commit of this branch as far as is known; `proposes`: a successful push is followed by a new pull request. */
 type Pushing = { pushed_sha: string | null; proposes: boolean }
@@ -121,7 +122,7 @@ async function giveUp(
 async function announce({ deps, writer, base: { branch }, head }: Committed): Promise<{ announced: Set<string>; waited_ms: number }> {
   await writer.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha: head }) }] })
   const rows = await listPushes(deps.db, writer.organization_id, writer.run_id)
-  const pushes = rows.map(row => ({ ...row, ...(JSON.parse(row.body) as { branch: string; sha: string }) }))
+  const pushes = rows.map(row => ({ ...row, ...storedJson<{ branch: string; sha: string }>(row.body) }))
   const turn = pushes.at(-1)?.turn
   return {
     announced: new Set(pushes.filter(push => push.branch === branch).map(push => push.sha)),

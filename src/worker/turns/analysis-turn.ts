@@ -2,6 +2,7 @@ import { rebuildConversation } from '../../agent/conversation.ts'
 import { explainQuestion, explanationOf } from '../../agent/phases/explain-logs.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogFinding } from '../../contract/runs/log-analysis.ts'
+import { storedJson } from '../../core/json.ts'
 import { linked, namedEntries } from '../../log-analysis/explanation.ts'
 import { resultText } from '../../log-analysis/result.ts'
 import { knownEntries } from '../../store/runs/log-analysis.ts'
@@ -45,5 +46,5 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
 async function latestFindings(writer: RunWriter): Promise<Found | null> {
   const filter = { message_type: ['ACTION'], tool_name: [actionTool.log_analysis] }
   const { rows } = await findEntries(writer.db, writer.organization_id, writer.run_id, filter, { skip: 0, limit: 1, reverse: true })
-  return rows[0] ? (JSON.parse(rows[0].body) as Found) : null
+  return rows[0] ? storedJson<Found>(rows[0].body) : null
 }

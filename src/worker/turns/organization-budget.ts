@@ -6,7 +6,7 @@ import type { Db } from '../../store/database.ts'
 /** How long an organization without a budget is not queried again: a new budget applies that much later. */
 const NO_BUDGET_MS = 5_000
 
-export type MonthWatch = () => Promise<LimitReached | null>
+type MonthWatch = () => Promise<LimitReached | null>
 
 /** Called before each model call of a run. Null: the organization can pay for it, or has no budget. */
 export function watchMonth(db: Db, organization_id: number): MonthWatch {

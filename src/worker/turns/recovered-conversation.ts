@@ -1,4 +1,5 @@
 import { type Conversation, type JournalRecord, type OpenCall, toolMessage } from '../../agent/conversation.ts'
+import { storedJson } from '../../core/json.ts'
 import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage } from '../../model/port.ts'
@@ -13,7 +14,7 @@ import { record, usageOf } from './journal-records.ts'
 /** Returns the journal of a run as the loop reads it. */
 export async function readJournal(writer: RunWriter): Promise<JournalRecord[]> {
   const rows = await listJournal(writer.db, writer.organization_id, writer.run_id)
-  return rows.map(row => ({ ...(JSON.parse(row.body) as object), kind: row.kind, turn: row.turn }) as JournalRecord)
+  return rows.map(row => ({ ...storedJson<object>(row.body), kind: row.kind, turn: row.turn }) as JournalRecord)
 }
 
 /** Records that this worker continues after another one, and what was open then. Called before any of it is closed or repeated. */

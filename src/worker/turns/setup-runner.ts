@@ -10,7 +10,7 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import { runVisibleCommand } from '../sandbox/visible-command.ts'
 import type { EndedCommand, Purpose } from '../setup/run-setup.ts'
 
-export type SetupRunnerInput = Omit<CheckSandboxesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
+type SetupRunnerInput = Omit<CheckSandboxesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
   variables: Record<string, string>
   known: SetupKnown
   ask: Ask

@@ -1,4 +1,5 @@
 import type { SideQuestionJournal, SideQuestionSteps } from '../../agent/side-question.ts'
+import { storedJson } from '../../core/json.ts'
 import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { listAsides, newestMessages } from '../../store/runs/journal.ts'
@@ -13,13 +14,13 @@ export function createSideQuestionJournal(writer: RunWriter): SideQuestionJourna
   return {
     async steps(key) {
       const rows = await listAsides(writer.db, organization_id, run_id, key)
-      const of = (kind: string) => rows.filter(row => row.kind === kind).map(row => JSON.parse(row.body))
-      const started = of('aside_started') as { reservation: Reservation }[]
-      return { started: started.map(({ reservation }) => reservation), ended: of('aside_ended') as SideQuestionSteps['ended'] }
+      const of = <T>(kind: string) => rows.filter(row => row.kind === kind).map(row => storedJson<T>(row.body))
+      const started = of<{ reservation: Reservation }>('aside_started')
+      return { started: started.map(({ reservation }) => reservation), ended: of<SideQuestionSteps['ended'][number]>('aside_ended') }
     },
     async messages() {
       const bodies = await newestMessages(writer.db, organization_id, run_id, NEWEST_MESSAGES)
-      return bodies.toReversed().flatMap(body => (JSON.parse(body) as { messages: ModelMessage[] }).messages)
+      return bodies.toReversed().flatMap(body => storedJson<{ messages: ModelMessage[] }>(body).messages)
     },
     async started(key, reservation) {
       await writer.append({ records: [record('aside_started', key, { reservation })], reserved_usd: reservation.cost_usd ?? '0' })

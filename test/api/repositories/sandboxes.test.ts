@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: answers are read without types
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
-import { noTelemetry } from '../../telemetry/no-telemetry.ts'
 import { type CheckedApp, startCheckedApp } from '../../runs/checks/checked-app.ts'
 import { calls, shell } from '../../runs/coding-app.ts'
 import { rows } from '../../start-app.ts'
+import { noTelemetry } from '../../telemetry/no-telemetry.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 

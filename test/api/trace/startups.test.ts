@@ -3,9 +3,9 @@ import { RunStartup, StartupStatistics } from '../../../src/contract/runs/startu
 import { insertStartup, type StartupTimes } from '../../../src/store/runs/run-startups.ts'
 import { getRun } from '../../../src/store/runs/runs.ts'
 import { StartupTimer } from '../../../src/worker/claim/startup-timer.ts'
-import { noTelemetry } from '../../telemetry/no-telemetry.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type App, startApp } from '../../start-app.ts'
+import { noTelemetry } from '../../telemetry/no-telemetry.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 

@@ -10,8 +10,8 @@ import { runGit } from '../../../src/git/process/run-git.ts'
 import { pushBranch } from '../../../src/git/publish/push.ts'
 import { resolveRef } from '../../../src/git/read/revisions.ts'
 import type { GitRepository } from '../../../src/git/refs/repository-url.ts'
-import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
 import { addHook, type GitFixture, makeBare, makeRepository, openGitFixture, run, runText } from '../repositories.ts'
+import { type GitServer, type Intercept, startGitServer } from './git-server.ts'
 
 const BRANCH = 'agent/run-1-task'
 

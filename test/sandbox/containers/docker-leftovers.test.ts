@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
 import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
-import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
 import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
+import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
 
 describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', () => {
   let engine: TestEngine

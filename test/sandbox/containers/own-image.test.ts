@@ -6,8 +6,8 @@ import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
 import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
-import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
 import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
+import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
 
 const programs = ['bash', 'cat', 'grep', 'head', 'id', 'ls', 'nice', 'sh', 'sleep', 'stat', 'touch', 'unshare']
 

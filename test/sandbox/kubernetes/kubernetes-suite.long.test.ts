@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { afterAll, test } from 'vitest'
 import { startCluster } from '../cluster/start-cluster.ts'
-import { guaranteesOf } from '../every-guarantee.ts'
 import { withoutEngine } from '../containers/start-engine.ts'
+import { guaranteesOf } from '../every-guarantee.ts'
 
 /** Words for a cluster that is there: docs/operations/kubernetes.md, Tests. */
 const given = process.env.SANDBOX_TEST_CLUSTER
