@@ -3,8 +3,8 @@ import { createModelCatalog } from '../src/model/catalog.ts'
 import { accessFinder } from '../src/service/access/authenticate.ts'
 import { createLimiter } from '../src/service/access/limits.ts'
 import type { Services } from '../src/service/context.ts'
-import { createLogPages } from '../src/service/runs/log-page-cache.ts'
-import { runHeadFinder } from '../src/service/runs/run-logs.ts'
+import { createLogPages } from '../src/service/runs/logs/log-page-cache.ts'
+import { runHeadFinder } from '../src/service/runs/logs/run-logs.ts'
 import type { Database } from '../src/store/database.ts'
 
 export const no_limits = {

@@ -19,7 +19,7 @@ import type { RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
 import type { GitServer } from './forges/git-server-port.ts'
 import type { PullRequestGit } from './pull-requests/git-port.ts'
-import type { LogPages } from './runs/log-page-cache.ts'
+import type { LogPages } from './runs/logs/log-page-cache.ts'
 
 /** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
 type BaseResolver = (

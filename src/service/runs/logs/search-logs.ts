@@ -1,11 +1,11 @@
-import { storedJson } from '../../core/json.ts'
-import { limits } from '../../contract/limits.ts'
-import type { LogHit, LogSearch, SearchLogsQuery } from '../../contract/runs/log-search.ts'
-import type { LogEntry } from '../../contract/runs/logs.ts'
-import { textAround } from '../../core/text/text-around.ts'
-import { entriesBySeq, searchRange } from '../../store/runs/log-entries.ts'
-import type { Context } from '../context.ts'
-import { runNotFound } from './runs.ts'
+import { limits } from '../../../contract/limits.ts'
+import type { LogHit, LogSearch, SearchLogsQuery } from '../../../contract/runs/log-search.ts'
+import type { LogEntry } from '../../../contract/runs/logs.ts'
+import { storedJson } from '../../../core/json.ts'
+import { textAround } from '../../../core/text/text-around.ts'
+import { entriesBySeq, searchRange } from '../../../store/runs/log-entries.ts'
+import type { Context } from '../../context.ts'
+import { runNotFound } from '../runs.ts'
 
 const MAX_SEQS = 10_000
 /** A request starts no further statement after this time, so that the first hits are shown at once and none takes the database for long. */

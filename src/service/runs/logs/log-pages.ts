@@ -1,6 +1,6 @@
-import { listEntries } from '../../store/runs/log-entries.ts'
-import { shownEntry } from '../../trace/entry.ts'
-import type { Context } from '../context.ts'
+import { listEntries } from '../../../store/runs/log-entries.ts'
+import { shownEntry } from '../../../trace/entry.ts'
+import type { Context } from '../../context.ts'
 
 /**
  * Returns entries `from` … `to` of a run as the inside of a JSON list, in ascending or descending order. The caller has checked that the run
