@@ -252,11 +252,16 @@ test('no file has more than 300 lines', () => {
   expect(long.map(file => `${file.path}: ${file.lines}`)).toEqual([])
 })
 
+/** Folders that may grow: one file for each resource. */
+const growing = ['src/contract/endpoints']
+
 test('no folder has more than 25 files', () => {
   const counts = new Map<string, number>()
   for (const folder of ['src', 'web/src', 'test', 'bench', 'scripts'])
     for (const { path } of sourceFiles(folder, ['.ts', '.tsx'])) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
-  expect([...counts].filter(([, files]) => files > 25).map(([folder, files]) => `${folder}: ${files}`)).toEqual([])
+  expect(
+    [...counts].filter(([folder, files]) => files > 25 && !growing.includes(folder)).map(([folder, files]) => `${folder}: ${files}`),
+  ).toEqual([])
 })
 
 test('no name is meaningless: utils, helpers, common, types, index', () => {

@@ -25,7 +25,7 @@ type Correction = { correction: string }
 /** The outcome of one attempt. Empty: the answer was lost with its worker, and the reservation was charged. */
 export type EndedAttempt = { asked?: SideAnswer } & Partial<Correction>
 export type SideQuestionSteps = { started: Reservation[]; ended: EndedAttempt[] }
-export type Charge = Omit<Reservation, 'cost_usd'> & { cost_usd: string | null; cached_tokens?: number }
+type Charge = Omit<Reservation, 'cost_usd'> & { cost_usd: string | null; cached_tokens?: number }
 
 /** Records questions: the intent before, the outcome after. */
 export type SideQuestionJournal = {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { ModelSettings } from '../contract/model-settings.ts'
+import { storedJson } from '../core/json.ts'
 import { modelKeyName } from '../core/secrets/model-keys.ts'
 import { openSecrets } from '../core/secrets/run-secrets.ts'
 import { outgoingStream } from '../egress/fetch.ts'
@@ -29,7 +30,7 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
     const { secrets } = openSecrets(sealer, organization_id, await listSealedSecrets(db, organization_id, null))
     const entries = rows.map(({ id, settings }) => ({
       id,
-      settings: JSON.parse(settings) as ModelSettings,
+      settings: storedJson<ModelSettings>(settings),
       api_key: secrets.find(({ name }) => name === modelKeyName(id))?.value,
     }))
     const text = JSON.stringify(entries)

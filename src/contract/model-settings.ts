@@ -11,7 +11,7 @@ export const tool_families = ['edit', 'apply_patch'] as const
 export type ToolFamily = (typeof tool_families)[number]
 
 const MAX_TOKENS = 100_000_000
-export const tokens = z.int().min(1_000).max(MAX_TOKENS)
+const tokens = z.int().min(1_000).max(MAX_TOKENS)
 /** US dollars for a million tokens, as decimal text. */
 const dollars = z
   .union([z.number().nonnegative().max(1_000_000), z.string()])
@@ -24,7 +24,7 @@ const filled = <T extends { input: string; cached?: string | undefined; cache_wr
   cache_write: price.cache_write ?? price.input,
 })
 const long = z.strictObject({ over_tokens: tokens, ...rate }).transform(filled)
-export const priceInput = z
+const priceInput = z
   .strictObject({ ...rate, long: long.optional() })
   .transform(({ long, ...short }) => ({ ...filled(short), ...(long && { long }) }))
 

@@ -151,11 +151,11 @@ export class ModelError extends Error {
   }
 }
 
-export type ListedModel = { id: string; label: string; provider: string; scripted: boolean }
+type ListedModel = { id: string; label: string; provider: string; scripted: boolean }
 
 type Rate = { input: string; output: string; cached: string; cache_write: string }
 /** What is known of a model. `price`: US dollars for a million tokens; null: unknown. */
-export type ModelFacts = {
+type ModelFacts = {
   context_tokens: number | null
   max_output_tokens: number | null
   price: (Rate & { long?: Rate & { over_tokens: number } }) | null

@@ -8,6 +8,7 @@ import type {
   ProviderDetail,
   ProviderInput,
 } from '../../contract/organizations/models.ts'
+import { storedJson } from '../../core/json.ts'
 import { modelKeyName } from '../../core/secrets/model-keys.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
@@ -40,7 +41,7 @@ export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<M
     providers: model_providers.map(provider => providerDetail(provider, rows.get(provider), models.has_provider(provider))),
     models: models.describe().map(model => {
       const row = rows.get(model.id)
-      const { api = null, base_url = null } = row ? (JSON.parse(row.settings) as Settings) : {}
+      const { api = null, base_url = null } = row ? storedJson<Settings>(row.settings) : {}
       return {
         ...model,
         ...{ source: row ? 'organization' : 'service', api, base_url, has_key: row !== undefined && keys.has(modelKeyName(model.id)) },
@@ -56,7 +57,7 @@ const changeOf = (row: OrganizationModelRow | undefined) => ({
 })
 
 function providerDetail(provider: ModelProvider, row: OrganizationModelRow | undefined, has_key: boolean): ProviderDetail {
-  const { base_url = null } = row ? (JSON.parse(row.settings) as Settings) : {}
+  const { base_url = null } = row ? storedJson<Settings>(row.settings) : {}
   return { provider, source: row ? 'organization' : has_key ? 'service' : null, base_url, ...changeOf(row) }
 }
 
@@ -105,7 +106,7 @@ export async function setModel(ctx: Context, { id, api_key, ...settings }: Model
   return ctx.db.transaction(async tx => {
     const before = (await listOrganizationModels(tx, ctx.organization_id)).find(row => row.id === id)
     const key = settings.api === undefined ? null : api_key
-    if (key === undefined && before && (JSON.parse(before.settings) as Settings).base_url !== settings.base_url)
+    if (key === undefined && before && storedJson<Settings>(before.settings).base_url !== settings.base_url)
       throw invalid(['body', 'api_key'], 'is required with another base_url, or null: the key was set for the previous address')
     await save(tx, ctx, id, settings, key)
     await audit(

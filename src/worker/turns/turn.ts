@@ -27,7 +27,7 @@ import type { ChildRuns } from './child-runs.ts'
 import type { ObservedTurn } from './observe-turn.ts'
 
 /** `children`: starts and lists child runs; `programs`: lists those of the sandboxes of this process. */
-export type TurnDeps = BaseDeps &
+type TurnDeps = BaseDeps &
   WorkspaceDeps &
   AuthorDeps &
   CeilingDeps &
