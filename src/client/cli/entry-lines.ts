@@ -27,9 +27,24 @@ export function entryLines(entry: LogEntry, look: Look, full = false): string[] 
     outcome === '' ? '' : `  ${look.style(bad(entry) ? 'red' : 'dim', outcome)}`,
   ].join('')
   if (full) return [line.trimEnd(), ...everything(entry)]
+  const below = full ? [] : outputTail(entry, look)
   const before =
     message_type !== 'PLAN_EVALUATION' && thought ? [look.style('dim', `${' '.repeat(place.length)}${firstLine(thought, room)}`)] : []
-  return [...before, line.trimEnd()]
+  return [...before, line.trimEnd(), ...below]
+}
+
+/** Lines of output that are shown below a command: all of a failed one is at its end. */
+const OUTPUT_LINES = 5
+const FAILED_OUTPUT_LINES = 15
+
+function outputTail(entry: LogEntry, look: Look): string[] {
+  const output = entry.message_type === 'ACTION' ? entry.tool_output?.output : null
+  if (entry.tool_name !== 'shell' || typeof output !== 'string') return []
+  const lines = plainText(output).trimEnd().split('\n')
+  const shown = lines.slice(-(bad(entry) ? FAILED_OUTPUT_LINES : OUTPUT_LINES)).filter(line => line !== '' || lines.length > 1)
+  const room = look.width === null ? 500 : Math.max(20, look.width - 6)
+  const omitted = lines.length > shown.length && lines.length > 1 ? [`… ${lines.length - shown.length} lines before`] : []
+  return [...omitted, ...shown].map(line => look.style('dim', `      ${line.slice(0, room)}`.trimEnd()))
 }
 
 /** What an entry is about, in one text. */
@@ -40,9 +55,36 @@ function summary({ message_type, tool_input, thought, observation }: LogEntry): 
   }
   if (typeof observation === 'string') return observation
   if (message_type === 'PLAN_EVALUATION' && thought) return thought
+  const text = titles[message_type]?.(observation ?? {}) ?? ''
+  if (text !== '') return text
   for (const key of ['text', 'message', 'body', 'title', 'url']) if (typeof observation?.[key] === 'string') return observation[key]
   return thought ?? (observation === null ? '' : JSON.stringify(observation))
 }
+
+type Observed = Record<string, unknown>
+const listOf = (value: unknown): Observed[] => (Array.isArray(value) ? value.filter(item => item !== null && typeof item === 'object') : [])
+const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
+const namesOf = (value: unknown) => (Array.isArray(value) ? value : []).map(item => String(Object(item).name ?? item)).join(', ')
+
+/** What an entry whose observation has no text reports. */
+const titles: Partial<Record<LogEntry['message_type'], (observation: Observed) => string>> = {
+  COMMIT_EVALUATION: observation =>
+    verdictOf(
+      observation,
+      listOf(observation.commits)
+        .map(({ subject, title, message }) => String(subject ?? title ?? message ?? ''))
+        .join(', '),
+    ),
+  PR_EVALUATION: observation => verdictOf(observation, ''),
+  INITIAL_PR_GENERATION: ({ pr_number, title }) => [pr_number == null ? '' : `#${pr_number}`, title ?? ''].join(' ').trim(),
+  DETECT_PR_ERRORS: ({ checks, attempt, max_attempts }) => `failed: ${namesOf(checks)}; attempt ${attempt} of ${max_attempts}`,
+  FIX_PR_ERRORS: ({ fixed_checks, remaining_checks }) =>
+    `fixed: ${namesOf(fixed_checks) || 'none'}; still failing: ${namesOf(remaining_checks) || 'none'}`,
+  AGENT_RUN_LINK: ({ relation, agent_run_id }) => `${relation} run ${agent_run_id}`,
+}
+
+const verdictOf = ({ verdict, findings }: Observed, what: string) =>
+  [what, String(verdict ?? ''), listOf(findings).length === 0 ? '' : count(listOf(findings).length, 'finding')].filter(Boolean).join(' · ')
 
 const bad = ({ message_type, tool_output }: LogEntry) =>
   message_type === 'ACTION' &&

@@ -9,7 +9,7 @@ export type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: 
 export type Printer = {
   /** A line of the result. Its text must be plain or styled already. */
   line(text?: string): void
-  /** A document of the API, on one line. */
+  /** A document of the API: indented on a terminal, otherwise on one line. */
   json(value: unknown): void
   /** A note: what happens, what to do next. */
   note(text: string): void
@@ -38,7 +38,7 @@ export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string
     },
     json(value) {
       erase()
-      stdout.write(`${JSON.stringify(value)}\n`)
+      stdout.write(`${JSON.stringify(value, null, stdout.isTTY ? 2 : 0)}\n`)
     },
     note(text) {
       erase()

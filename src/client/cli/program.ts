@@ -4,7 +4,7 @@ import { UsageError } from './exit.ts'
 import { version } from './version.ts'
 
 /** Help is at most this wide, also on wider terminals and in files. */
-const MAX_HELP_COLUMNS = 100
+const MAX_HELP_COLUMNS = 80
 const GLOBAL_HEADING = 'Options of every command:'
 const EXIT_CODES =
   'Exit codes: 0 success, 1 refused or the run did not complete, 2 wrong usage, 3 cannot reach the service, 4 not signed in, 130 interrupted'

@@ -5,10 +5,15 @@ import { doctor } from './client/doctor.ts'
 import { help } from './client/help.ts'
 import { login } from './client/login.ts'
 import { roles } from './client/roles.ts'
+import { audit } from './organization/audit.ts'
 import { egress } from './organization/egress.ts'
 import { integrations } from './organization/integrations.ts'
 import { members } from './organization/members.ts'
+import { models } from './organization/models.ts'
+import { secrets } from './organization/secrets.ts'
+import { settings } from './organization/settings.ts'
 import { tokens } from './organization/tokens.ts'
+import { usage } from './organization/usage.ts'
 import { webhooks } from './organization/webhooks.ts'
 import { checks } from './repositories/checks.ts'
 import { environments } from './repositories/environments.ts'
@@ -18,6 +23,7 @@ import { setup } from './repositories/setup.ts'
 import { analyze } from './runs/analyze.ts'
 import { fork } from './runs/fork.ts'
 import { logs } from './runs/logs.ts'
+import { archive, remove, rename, unarchive } from './runs/manage.ts'
 import { open } from './runs/open.ts'
 import { pause } from './runs/pause.ts'
 import { related } from './runs/related.ts'
@@ -31,8 +37,9 @@ import { stop } from './runs/stop.ts'
 /** Every command, in the order of the help. To add one: a file in a folder beside this one and its name in this list. */
 export const command_groups: readonly CommandGroup[] = [
   { heading: 'Runs:', commands: [run, runs, show, related, logs, resume, fork, pause, stop, open, analyze, sandboxes] },
+  { heading: 'Managing runs:', commands: [rename, archive, unarchive, remove] },
   { heading: 'Repositories:', commands: [repos, pr, setup, environments, checks] },
-  { heading: 'Organization:', commands: [tokens, members, egress, webhooks, integrations] },
+  { heading: 'Organization:', commands: [settings, models, usage, members, tokens, secrets, egress, webhooks, integrations, audit] },
   { heading: 'This machine:', commands: [login, doctor, completion, help] },
   { heading: 'The service, in its clone:', commands: [admin, ...roles] },
 ]

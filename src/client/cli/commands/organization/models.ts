@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import type { Body, Result } from '../../../sdk/operations.ts'
+import { command, type Given, type Options } from '../../command.ts'
+import { CliError, exit, UsageError } from '../../exit.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { readSecret } from '../../read-secret.ts'
+
+const actions = ['list', 'key', 'set', 'test', 'remove'] as const
+const providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+type Provider = (typeof providers)[number]
+
+const options = {
+  all: { type: 'boolean', actions: ['list'], about: 'also models whose provider has no key' },
+  'base-url': { type: 'string', value: 'URL', actions: ['key'], about: 'address of the provider; required for openai-compatible' },
+} as const satisfies Options
+
+export const models = command({
+  name: 'models',
+  summary: 'list models and prices, set keys, add models, test them',
+  usage: ['[list]', 'key PROVIDER', 'set FILE', 'test MODEL', 'remove PROVIDER|MODEL'],
+  words: [0, 2],
+  choices: actions,
+  options,
+  notes: [
+    `key prompts for the key of a provider, or reads it from standard input. Providers: ${providers.join(', ')}`,
+    'set reads a model as JSON, with the fields of AGENTRUN_MODELS, id and api_key: {"id": "acme/coder", "api": "openai-chat", …}',
+  ],
+  async run(given) {
+    const [action = 'list', which] = given.words
+    if (action === 'list') return list(given)
+    if (which === undefined) throw new UsageError(`agentrun models ${action} takes one more word`)
+    const { client, json, print, signal } = given
+    if (action === 'test') {
+      const tested = await client().call('testModel', { body: { model: which }, signal })
+      if (json) print.json(tested)
+      else
+        print.line(
+          tested.ok
+            ? `ok: ${which} answered in ${tested.latency_ms} ms`
+            : `${tested.error?.code}: ${plainText(tested.error?.message ?? '')}`,
+        )
+      return tested.ok ? exit.success : exit.failed
+    }
+    const done = await (action === 'key' ? setKey(given, which) : action === 'set' ? setModel(given, which) : remove(given, which))
+    if (json) print.json(done)
+    else print.line(`${action === 'remove' ? 'removed' : 'set'}: ${firstLine('id' in done ? done.id : which, 250)}`)
+    return 0
+  },
+})
+
+function providerNamed(name: string): Provider {
+  const provider = providers.find(known => known === name)
+  if (provider === undefined) throw new UsageError(`a provider is one of ${providers.join(', ')}`)
+  return provider
+}
+
+async function setKey(given: Given<typeof options>, name: string) {
+  const provider = providerNamed(name)
+  const api_key = (await readSecret(given, `Key of ${provider}`)).trim()
+  const body = { api_key, base_url: given.values['base-url'] }
+  return given.client().call('setModelProvider', { params: { provider }, body, repeatable: true, signal: given.signal })
+}
+
+async function setModel({ client, signal }: Given<typeof options>, file: string) {
+  return client().call('setModel', { body: modelIn(file), repeatable: true, signal })
+}
+
+/** The service checks the fields. */
+function modelIn(file: string): Body<'setModel'> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Body<'setModel'>
+  } catch (error) {
+    throw new CliError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+async function remove({ client, signal }: Given<typeof options>, which: string) {
+  if (!which.includes('/')) return client().call('deleteModelProvider', { params: { provider: providerNamed(which) }, signal })
+  return client().call('deleteModel', { query: { id: which }, signal })
+}
+
+type Model = Result<'getModelSettings'>['models'][number]
+
+async function list({ values, client, json, print, signal }: Given<typeof options>): Promise<number> {
+  const settings = await client().call('getModelSettings', { signal })
+  if (json) {
+    print.json(settings)
+    return 0
+  }
+  const shown = settings.models.filter(model => values.all || model.usable)
+  const header = ['MODEL', 'SET BY', 'CONTEXT', 'USD PER MILLION TOKENS']
+  const rows = shown.map(model => [
+    firstLine(model.id, 100),
+    model.source,
+    model.context_tokens?.toLocaleString('en') ?? 'unknown',
+    price(model),
+  ])
+  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  const keys = settings.providers.map(({ provider, source }) => `${provider} ${source === null ? 'no key' : `key of the ${source}`}`)
+  print.note(`default ${settings.default_model}; ${keys.join(', ')}`)
+  return 0
+}
+
+const price = ({ price: rates }: Model) => (rates === null ? 'unknown' : `${rates.input} in, ${rates.output} out`)

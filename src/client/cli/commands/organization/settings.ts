@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import type { Body, Result } from '../../../sdk/operations.ts'
+import { command, type Given, type Options, whole } from '../../command.ts'
+import { CliError, UsageError } from '../../exit.ts'
+import { firstLine, plainText } from '../../plain-text.ts'
+import { columns } from '../../printer.ts'
+import { repositoryId } from '../../repository.ts'
+
+const set = ['set'] as const
+const options = {
+  name: { type: 'string', value: 'NAME', actions: set, about: 'name of the organization' },
+  model: { type: 'string', value: 'MODEL', actions: set, about: 'default model; none: that of the service' },
+  repo: { type: 'string', value: 'ID|NAME', actions: set, about: 'default repository; none: no default' },
+  rules: { type: 'string', value: 'FILE', actions: set, about: 'rules for the agent of every run; none: no rules' },
+  'max-concurrent-runs': { type: 'string', value: 'N', actions: set, about: 'runs at the same time; none: no limit' },
+  'runs-per-month': { type: 'string', value: 'N', actions: set, about: 'runs created in a month; none: no limit' },
+  budget: { type: 'string', value: 'USD', actions: set, about: 'US dollars in a month; none: no limit' },
+} as const satisfies Options
+
+export const settings = command({
+  name: 'settings',
+  summary: 'show or change the organization: defaults, rules, limits',
+  usage: ['[show]', 'set', 'limits'],
+  words: [0, 1],
+  choices: ['show', 'set', 'limits'],
+  options,
+  notes: ['limits shows everything that bounds the organization, and how much of it is used'],
+  async run(given) {
+    const { words, client, json, print, signal } = given
+    if (words[0] === 'limits') return showLimits(given)
+    if (words[0] === 'set') await client().call('updateOrganization', { body: await changes(given), repeatable: true, signal })
+    const shown = { ...(await client().call('getOrganization', { signal })) }
+    if (json) print.json(shown)
+    else for (const line of lines(shown)) print.line(line)
+    return 0
+  },
+})
+
+const none = <T>(text: string | undefined, read: (text: string) => T): T | null | undefined =>
+  text === undefined ? undefined : text === 'none' ? null : read(text)
+
+async function changes({ values, client, signal }: Given<typeof options>): Promise<Body<'updateOrganization'>> {
+  if (Object.keys(options).every(name => values[name as keyof typeof options] === undefined))
+    throw new UsageError('agentrun settings set takes at least one option')
+  const repo = values.repo === undefined || values.repo === 'none' ? undefined : await repositoryId(client(), values.repo, signal)
+  return {
+    name: values.name,
+    default_model: none(values.model, text => text),
+    default_repo_id: values.repo === 'none' ? null : repo,
+    rules: none(values.rules, file),
+    max_concurrent_runs: none(values['max-concurrent-runs'], text => whole('--max-concurrent-runs', text)),
+    runs_per_month: none(values['runs-per-month'], text => whole('--runs-per-month', text)),
+    budget_usd_per_month: none(values.budget, text => text),
+  }
+}
+
+function file(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CliError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function lines(organization: Record<string, unknown>): string[] {
+  const flat = Object.entries(organization).flatMap(([name, value]): [string, unknown][] =>
+    value !== null && typeof value === 'object' ? Object.entries(value) : [[name, value]],
+  )
+  return columns(flat.map(([name, value]) => [name, value === null ? 'none' : firstLine(String(value), 200)]))
+}
+
+type Limit = Result<'getOrganizationLimits'>['items'][number]
+
+async function showLimits({ client, json, print, signal }: Given<typeof options>): Promise<number> {
+  const found = await client().call('getOrganizationLimits', { signal })
+  if (json) {
+    print.json(found)
+    return 0
+  }
+  const rows = found.items.map(item => [
+    item.name,
+    amount(item),
+    item.used === null ? '-' : `${item.used}`,
+    item.per,
+    plainText(item.setting ?? 'fixed'),
+  ])
+  const header = ['LIMIT', 'VALUE', 'USED', 'PER', 'SETTING']
+  for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
+  return 0
+}
+
+const amount = ({ value, unit, window_seconds }: Limit) =>
+  value === null ? 'no limit' : `${value} ${unit}${window_seconds === null ? '' : ` in ${window_seconds} s`}`
