@@ -7,6 +7,8 @@ import { entriesBySeq, searchRange } from '../../../store/runs/log-entries.ts'
 import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
 
+type SearchContext = Pick<Context, 'db' | 'organization_id' | 'run_head' | 'findRunHead'>
+
 const MAX_SEQS = 10_000
 /** A request starts no further statement after this time, so that the first hits are shown at once and none takes the database for long. */
 const SEARCH_MS = 300
@@ -19,7 +21,7 @@ const SNIPPET_CHARS = 160
  * Searches the trace of a run from entry `after_seq` on, oldest first (specification.md#logs). A request does bounded work: its `searched_to`
  * reports how far it came, and the caller continues there. 404 when the run is not in this organization.
  */
-export async function searchRunLogs(ctx: Context, run_id: number, query: SearchLogsQuery): Promise<LogSearch> {
+export async function searchRunLogs(ctx: SearchContext, run_id: number, query: SearchLogsQuery): Promise<LogSearch> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
   const { seqs, searched_to } = await searchForward(ctx, run_id, query, run.total_logs)
@@ -35,7 +37,12 @@ export async function searchRunLogs(ctx: Context, run_id: number, query: SearchL
   }
 }
 
-async function searchForward(ctx: Context, run_id: number, { q, message_type, tool_name, after_seq = 0 }: SearchLogsQuery, last: number) {
+async function searchForward(
+  ctx: SearchContext,
+  run_id: number,
+  { q, message_type, tool_name, after_seq = 0 }: SearchLogsQuery,
+  last: number,
+) {
   const started = performance.now()
   const seqs: number[] = []
   let searched_to = Math.min(after_seq, last)

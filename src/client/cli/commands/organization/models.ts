@@ -66,10 +66,19 @@ async function setModel({ client, signal }: Given<typeof options>, file: string)
   return client().call('setModel', { body: modelIn(file), repeatable: true, signal })
 }
 
-/** The service checks the fields. */
+/** Parses the file. Only its shape is checked here: the service reports mistakes with their fields. */
 function modelIn(file: string): Body<'setModel'> {
+  const model = jsonOf(file)
+  if (!isModel(model)) throw new CliError(`${file} must be a JSON object with an id`)
+  return model
+}
+
+const isModel = (value: unknown): value is Body<'setModel'> =>
+  typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
+
+function jsonOf(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Body<'setModel'>
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new CliError(`${file} cannot be read as JSON: ${error instanceof Error ? error.message : error}`)
   }
