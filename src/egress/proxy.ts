@@ -9,7 +9,7 @@ import { headOf } from './request-sample.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** How many connections over the limit get a response; further ones are closed without one. */
-const MAX_REFUSED_BEYOND = 32
+const MAX_REFUSED_CONNECTIONS = 32
 const CHECK_INTERVAL_MS = 5_000
 
 /** `recheck`: closes open connections that changed rules no longer allow. `close`: closes everything. */
@@ -69,7 +69,7 @@ function createProxyServer(state: ProxyState): Server {
       })
     },
   )
-  server.maxConnections = caps.connections + MAX_REFUSED_BEYOND
+  server.maxConnections = caps.connections + MAX_REFUSED_CONNECTIONS
   server.timeout = caps.idle_ms
   server.on('connection', socket => {
     state.connections.add(socket)

@@ -3,22 +3,22 @@ import type { Readable } from 'node:stream'
 import { SandboxError } from '../port.ts'
 
 /** `body` is the JSON of the response, or its text. */
-export type Answer = { status: number; body: unknown }
+export type EngineResponse = { status: number; body: unknown }
 
 /** The Docker Engine API, which Podman implements too, on a unix socket of this machine. */
 export type DockerApi = {
   /** Rejects with SandboxError when there is no response; a refusal is a response. Without `timeout_ms` it waits without limit. */
-  call(method: string, path: string, options?: { body?: unknown; timeout_ms?: number }): Promise<Answer>
+  call(method: string, path: string, options?: { body?: unknown; timeout_ms?: number }): Promise<EngineResponse>
 }
 
 /** Docker 19.03 and Podman 4 support it. */
 const VERSION = 'v1.40'
-const max_answer_bytes = 8 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
 export function dockerApi(socket: string): DockerApi {
   return {
     call(method, path, { body, timeout_ms } = {}) {
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      const { promise, resolve, reject } = Promise.withResolvers<EngineResponse>()
       const away = (error: NodeJS.ErrnoException) =>
         reject(
           new SandboxError(
@@ -48,7 +48,7 @@ async function readAll(stream: Readable): Promise<string> {
   let length = 0
   for await (const chunk of stream) {
     length += chunk.length
-    if (length > max_answer_bytes) throw new Error('an answer is too long')
+    if (length > MAX_RESPONSE_BYTES) throw new Error('an answer is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -7,7 +7,7 @@ import { SandboxError } from '../port.ts'
 import { seccompProfile } from '../seccomp/seccomp-profile.ts'
 import { baseImage } from './base-image.ts'
 import { watchUsage } from './container-usage.ts'
-import { type Answer, type DockerApi, dockerApi } from './docker-api.ts'
+import { type DockerApi, dockerApi, type EngineResponse } from './docker-api.ts'
 import { createRequest } from './docker-container.ts'
 import type { Container, ContainerEngine, ContainerSpec } from './engine.ts'
 
@@ -66,9 +66,9 @@ export function createDockerEngine(options: DockerOptions): ContainerEngine {
 const request = ({ api }: Engine, method: string, path: string, body?: unknown) => api.call(method, path, { body, timeout_ms: call_ms })
 
 /** Throws SandboxError for a refusal of the engine. */
-function check({ options }: Engine, what: string, answer: Answer): Answer {
-  if (answer.status < 300 || answer.status === 304) return answer
-  const engine_message = refusal.safeParse(answer.body).data?.message ?? `it answers ${answer.status}`
+function check({ options }: Engine, what: string, response: EngineResponse): EngineResponse {
+  if (response.status < 300 || response.status === 304) return response
+  const engine_message = refusal.safeParse(response.body).data?.message ?? `it answers ${response.status}`
   throw new SandboxError(explain(`${options.name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
 }
 
@@ -100,9 +100,9 @@ async function removeLeft(engine: Engine): Promise<void> {
 }
 
 async function remove(engine: Engine, id: string): Promise<void> {
-  const answer = await request(engine, 'DELETE', `/containers/${id}?force=1&v=1`)
+  const response = await request(engine, 'DELETE', `/containers/${id}?force=1&v=1`)
   // 409: another process is removing it.
-  if (answer.status !== 404 && answer.status !== 409) check(engine, 'does not remove a container', answer)
+  if (response.status !== 404 && response.status !== 409) check(engine, 'does not remove a container', response)
   const gone = await waitUntil(async () => (await request(engine, 'GET', `/containers/${id}/json`)).status === 404, end_ms, 50)
   if (!gone) throw new SandboxError(`${engine.options.name} does not remove the container ${id.slice(0, 12)}`)
 }
@@ -131,14 +131,14 @@ async function startContainer(engine: Engine, spec: ContainerSpec): Promise<Cont
   }
 }
 
-function running(engine: Engine, id: string, pid: number, over: Promise<Answer | null>): Container {
+function running(engine: Engine, id: string, pid: number, over: Promise<EngineResponse | null>): Container {
   const usage = watchUsage(pid)
   const identity = [engine.options.name, readBootId(), id].join(' ')
   usage()
-  const ended = over.then(async answer => {
+  const ended = over.then(async response => {
     // An engine that is gone reports nothing more, and its containers may go on.
     await waitUntil(() => pid === 0 || !isAlive(pid), Number.POSITIVE_INFINITY, 50)
-    const code = waited.safeParse(answer?.body).data?.StatusCode
+    const code = waited.safeParse(response?.body).data?.StatusCode
     return code === undefined || code === 137
       ? ''
       : `the container ended with exit code ${code} before anything ran in it: ${hint(engine.options)}`

@@ -64,13 +64,13 @@ export function createApi(access: ApiAccess): KubernetesApi {
       sent.end(content)
     })
   }
-  const answered = async (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
+  const sendAccepted = async (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {
     try {
-      const answer = await send(method, path, signal, body)
-      if ((answer.statusCode ?? 0) < 300) return answer
-      throw refusal(answer, await text(answer))
+      const response = await send(method, path, signal, body)
+      if ((response.statusCode ?? 0) < 300) return response
+      throw refusal(response, await text(response))
     } catch (error) {
-      throw error instanceof ApiError ? error : noAnswer(error)
+      throw error instanceof ApiError ? error : noResponse(error)
     }
   }
 
@@ -79,8 +79,8 @@ export function createApi(access: ApiAccess): KubernetesApi {
       for (let attempt = 0; ; attempt++) {
         try {
           using bounded = deadline(ATTEMPT_MS, signal)
-          const answer = await answered(method, path, bounded.signal, body)
-          return parsed(schema, await text(answer))
+          const response = await sendAccepted(method, path, bounded.signal, body)
+          return parsed(schema, await text(response))
         } catch (error) {
           const pause = error instanceof ApiError && mayPass(method, error, attempt) ? pauseOf(error, attempt) : null
           if (pause === null || signal.aborted) throw error
@@ -92,19 +92,23 @@ export function createApi(access: ApiAccess): KubernetesApi {
       const events = eventSchema(schema)
       // A connection that died silently ends here soon after its normal end.
       using bounded = deadline(WATCH_SECONDS * 1_000 + ATTEMPT_MS, signal)
-      const answer = await answered('GET', `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`, bounded.signal)
+      const response = await sendAccepted(
+        'GET',
+        `${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}`,
+        bounded.signal,
+      )
       // The connection keeps no process alive.
-      answer.socket.unref()
+      response.socket.unref()
       try {
-        for await (const line of createInterface({ input: answer })) {
+        for await (const line of createInterface({ input: response })) {
           const event = parsed(events, line)
           if (event.type === 'ERROR') throw new ApiError(event.object.code ?? 0, event.object.reason ?? '', event.object.message ?? '')
           yield event
         }
       } catch (error) {
-        throw error instanceof ApiError ? error : noAnswer(error)
+        throw error instanceof ApiError ? error : noResponse(error)
       } finally {
-        answer.destroy()
+        response.destroy()
       }
     },
   }
@@ -113,7 +117,7 @@ export function createApi(access: ApiAccess): KubernetesApi {
 /** A proxy may cut off a response, or replace it by its own: that counts as no response. */
 function parsed<T>(schema: z.ZodType<T>, json: string): T {
   const { data, error } = schema.safeParse(parseJson(json))
-  if (error) throw noAnswer(new Error(`unexpected content: ${z.prettifyError(error)}`))
+  if (error) throw noResponse(new Error(`unexpected content: ${z.prettifyError(error)}`))
   return data
 }
 
@@ -131,15 +135,15 @@ const eventSchema = <T>(object: z.ZodType<T>) =>
     z.object({ type: z.literal('ERROR'), object: Status }),
   ])
 
-function refusal(answer: IncomingMessage, body: string): ApiError {
+function refusal(response: IncomingMessage, body: string): ApiError {
   // A proxy may respond with a page.
   const status = Status.safeParse(parseJson(body)).data ?? {}
-  const seconds = Number(answer.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
-  const message = status.message ?? `the Kubernetes API answered ${answer.statusCode}`
-  return new ApiError(answer.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
+  const seconds = Number(response.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
+  const message = status.message ?? `the Kubernetes API answered ${response.statusCode}`
+  return new ApiError(response.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
 }
 
-const noAnswer = (error: unknown) =>
+const noResponse = (error: unknown) =>
   new ApiError(0, '', `the Kubernetes API does not answer: ${error instanceof Error ? error.message : error}`)
 
 /** Returns whether the same call may succeed in a moment. A token that has just been replaced is retried once. */

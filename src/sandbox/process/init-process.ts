@@ -34,13 +34,13 @@ export function initParameters({ max_processes, max_file_bytes, max_process_byte
 }
 
 /** Long, because a fork bomb keeps the machine busy until it is found. */
-const answer_timeout_ms = 10_000
+const REPLY_TIMEOUT_MS = 10_000
 
 /** Waits until process 1 is ready. Rejects with SandboxError, with the driver's own message if there is one, and leaves nothing running. */
 export async function startInit(started: SandboxProcess, timeout_ms: number): Promise<InitProcess> {
   const waiting = new Map<string, () => void>()
-  const answer = (line: string) => new Promise<void>(resolve => waiting.set(line, resolve))
-  const ready = answer('ready').then(() => true)
+  const reply = (line: string) => new Promise<void>(resolve => waiting.set(line, resolve))
+  const ready = reply('ready').then(() => true)
   started.listen(line => waiting.get(line)?.())
   const over = started.ended.then(() => false)
   const known = Promise.race([ready, over])
@@ -48,10 +48,10 @@ export async function startInit(started: SandboxProcess, timeout_ms: number): Pr
     await started.stop()
     throw new SandboxError((await started.complaint()) || `the sandbox was started, but nothing ran inside within ${timeout_ms / 1000} s`)
   }
-  return connect(started, answer)
+  return connect(started, reply)
 }
 
-function connect(started: SandboxProcess, answer: (line: string) => Promise<void>): InitProcess {
+function connect(started: SandboxProcess, reply: (line: string) => Promise<void>): InitProcess {
   const ready_at = performance.now()
   const lost = new AbortController()
   setMaxListeners(0, lost.signal)
@@ -64,9 +64,9 @@ function connect(started: SandboxProcess, answer: (line: string) => Promise<void
     ports: started.ports,
     send: started.send,
     async kill(job, since) {
-      const killed = answer(`killed ${job}`)
+      const killed = reply(`killed ${job}`)
       started.send(`kill ${job} ${Math.max(0, Math.floor((since - ready_at) / 10))}`)
-      if (await settledWithin(Promise.race([killed, started.ended]), answer_timeout_ms)) return
+      if (await settledWithin(Promise.race([killed, started.ended]), REPLY_TIMEOUT_MS)) return
       await started.stop()
       throw new SandboxLostError('the sandbox no longer answered and was ended')
     },

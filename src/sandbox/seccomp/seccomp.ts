@@ -36,7 +36,7 @@ const argument_at = (index: number) => 16 + index * 8
 
 const load = (offset: number): Instruction => ({ code: load_word, yes: 0, no: 0, value: offset })
 const mask = (bits: number): Instruction => ({ code: and_with, yes: 0, no: 0, value: bits })
-const answer = (value: number): Instruction => ({ code: finish, yes: 0, no: 0, value })
+const returnAction = (value: number): Instruction => ({ code: finish, yes: 0, no: 0, value })
 
 /** `body` runs when the test is true, otherwise it is skipped. */
 const when = (code: number, value: number, body: Instruction[]): Instruction[] => [{ code, yes: 0, no: body.length, value }, ...body]
@@ -49,15 +49,15 @@ const unless = (code: number, value: number, body: Instruction[]): Instruction[]
 export function seccompProgram(architecture: SeccompArchitecture): Buffer {
   const refuse = (calls: typeof forbidden_calls, errno: number) =>
     Object.values(calls).flatMap(call =>
-      call[architecture] === null ? [] : when(jump_equal, call[architecture], [answer(refuse_with(errno))]),
+      call[architecture] === null ? [] : when(jump_equal, call[architecture], [returnAction(refuse_with(errno))]),
     )
   const inspect = (name: keyof typeof inspected_calls, body: Instruction[]) => when(jump_equal, inspected_calls[name][architecture], body)
   const program = [
     load(architecture_at),
-    ...unless(jump_equal, audit_architecture[architecture], [answer(kill_process)]),
+    ...unless(jump_equal, audit_architecture[architecture], [returnAction(kill_process)]),
     load(number_at),
-    ...(architecture === 'x64' ? when(jump_at_least, 0x40000000, [answer(kill_process)]) : []),
-    ...when(jump_at_least, first_unknown_call, [answer(refuse_with(ENOSYS))]),
+    ...(architecture === 'x64' ? when(jump_at_least, 0x40000000, [returnAction(kill_process)]) : []),
+    ...when(jump_at_least, first_unknown_call, [returnAction(refuse_with(ENOSYS))]),
     ...refuse(forbidden_calls, EPERM),
     ...refuse(absent_calls, ENOSYS),
     ...inspect('clone', clone_rules),
@@ -66,13 +66,13 @@ export function seccompProgram(architecture: SeccompArchitecture): Buffer {
     ...inspect('ioctl', ioctl_rules),
     ...inspect('personality', personality_rules),
     ...inspect('prlimit64', limit_rules),
-    answer(allow),
+    returnAction(allow),
   ]
   return encode(program)
 }
 
 /** No new namespace of any kind: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
-const clone_rules = [load(argument_at(0)), ...when(jump_any_bit, 0x7e020000, [answer(refuse_with(EPERM))]), answer(allow)]
+const clone_rules = [load(argument_at(0)), ...when(jump_any_bit, 0x7e020000, [returnAction(refuse_with(EPERM))]), returnAction(allow)]
 
 /**
  * Unix sockets; TCP and UDP over IPv4 and IPv6; the route part of netlink. AF_VSOCK, which reaches the hypervisor, and the rest do not
@@ -84,42 +84,42 @@ const internet_rules = [
   ...Object.entries(internet_protocols).flatMap(([type, protocols]) =>
     when(jump_equal, Number(type), [
       load(argument_at(2)),
-      ...protocols.flatMap(protocol => when(jump_equal, protocol, [answer(allow)])),
-      answer(refuse_with(EPROTONOSUPPORT)),
+      ...protocols.flatMap(protocol => when(jump_equal, protocol, [returnAction(allow)])),
+      returnAction(refuse_with(EPROTONOSUPPORT)),
     ]),
   ),
-  answer(refuse_with(EPERM)),
+  returnAction(refuse_with(EPERM)),
 ]
 const socket_rules = [
   load(argument_at(0)),
-  ...when(jump_equal, 1, [answer(allow)]),
+  ...when(jump_equal, 1, [returnAction(allow)]),
   ...when(jump_equal, 2, internet_rules),
   ...when(jump_equal, 10, internet_rules),
-  ...when(jump_equal, 16, [load(argument_at(2)), ...when(jump_equal, 0, [answer(allow)])]),
-  answer(refuse_with(EAFNOSUPPORT)),
+  ...when(jump_equal, 16, [load(argument_at(2)), ...when(jump_equal, 0, [returnAction(allow)])]),
+  returnAction(refuse_with(EAFNOSUPPORT)),
 ]
 
 /** Unix sockets only: other families with socket pairs, such as TIPC, are not permitted anyway. */
-const pair_rules = [load(argument_at(0)), ...when(jump_equal, 1, [answer(allow)]), answer(refuse_with(EAFNOSUPPORT))]
+const pair_rules = [load(argument_at(0)), ...when(jump_equal, 1, [returnAction(allow)]), returnAction(refuse_with(EAFNOSUPPORT))]
 
 const ioctl_rules = [
   load(argument_at(1)),
-  ...Object.values(refused_requests).flatMap(request => when(jump_equal, request, [answer(refuse_with(EPERM))])),
-  answer(allow),
+  ...Object.values(refused_requests).flatMap(request => when(jump_equal, request, [returnAction(refuse_with(EPERM))])),
+  returnAction(allow),
 ]
 
 /** Only the default personality, and reading the current one. */
 const personality_rules = [
   load(argument_at(0)),
-  ...when(jump_equal, 0, [answer(allow)]),
-  ...when(jump_equal, 0xffffffff, [answer(allow)]),
-  answer(refuse_with(EPERM)),
+  ...when(jump_equal, 0, [returnAction(allow)]),
+  ...when(jump_equal, 0xffffffff, [returnAction(allow)]),
+  returnAction(refuse_with(EPERM)),
 ]
 
 /**
  * The limits of the calling process itself. Those of process 1 must not be lowered: the kernel would kill it for exceeding its CPU time.
  */
-const limit_rules = [load(argument_at(0)), ...when(jump_equal, 0, [answer(allow)]), answer(refuse_with(EPERM))]
+const limit_rules = [load(argument_at(0)), ...when(jump_equal, 0, [returnAction(allow)]), returnAction(refuse_with(EPERM))]
 
 function encode(program: Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)
