@@ -134,6 +134,7 @@ export async function deleteModel(ctx: Context, id: string): Promise<ModelSettin
 
 /** Calls a model once, with its own key and address. Throws 400 for a model that is unknown or has no key. */
 export async function testModel(ctx: Context, model: string): Promise<ModelTest> {
+  await audit(ctx.db, ctx, 'model.tested', { type: 'model', id: model })
   const tested = await ctx.testModel(ctx.organization_id, model)
   if (tested === null) throw invalid(['body', 'model'], 'is not configured: it is unknown, or its provider has no key')
   return { model, ok: tested.error === null, ...tested }

@@ -83,11 +83,11 @@ export function searchRange(
   return db.transaction(async tx => {
     await tx.query(parallel_scans)
     const { rows } = await tx.query<{ seq: number }>({
-      // Materialized, because a limit in the scan would prevent parallel workers.
+      // Materialized, because a limit in the scan would prevent parallel workers. The first characters are decompressed without the rest.
       text: `with hits as materialized (select seq from log_entries
         where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
           and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6))
-          and case when ${excluded} then false else ${containsText(folded, `substr(body, strpos(body, '"message_type":'))`)} end)
+          and case when ${excluded} then false else ${containsText(folded, `substr(body, strpos(substr(body, 1, 200), '"message_type":'))`)} end)
         select seq from hits order by seq limit $8`,
       values: [organization_id, run_id, range.after, range.to, message_type ?? null, tool_name ?? null, folded, range.limit],
     })

@@ -25,6 +25,8 @@ const first: Partial<Record<EndpointName, EndpointName>> = {
   deleteSecret: 'setSecret',
   deleteRepositorySecret: 'setRepositorySecret',
   deleteWebhook: 'setWebhook',
+  deleteModelProvider: 'setModelProvider',
+  deleteModel: 'setModel',
   disconnectGitHub: 'connectGitHub',
   disconnectGitea: 'connectGitea',
 }
