@@ -81,10 +81,14 @@ test('F96 F97 F98 an id of another organization, in any field of ours, is like a
 })
 
 /** A list is empty, or the object is not found; of a batch, 400 names the object. */
-function isRefusal({ location, keys, names }: IdField, status: number, body: { total?: number; success?: boolean }): boolean {
+function isRefusal(
+  { location, keys, names }: IdField,
+  status: number,
+  body: { total?: unknown; items?: unknown[]; success?: boolean },
+): boolean {
   // The edit of a pull request reports it in its response, as existing clients expect.
   if (status === 200 && body.success === false) return true
-  if (location === 'query' && status === 200) return body.total === 0
+  if (location === 'query' && status === 200) return body.items?.length === 0 && (typeof body.total !== 'number' || body.total === 0)
   if (keys.at(-1) === '[]') return status === 400
   return names === 'org_id' ? status === 403 : status === 404
 }
