@@ -169,6 +169,7 @@ const web_rooms: Record<string, string[]> = {
   'web/src/pages': [
     ...from_server,
     ...[
+      'src/client/sdk/error.ts',
       'web/src/api',
       'web/src/app-route.tsx',
       'web/src/components',

@@ -29,6 +29,12 @@ const reference = createRoute({
   component: lazyRouteComponent(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
 })
 
+const design = createRoute({
+  getParentRoute: () => root,
+  path: '/design',
+  component: lazyRouteComponent(() => import('./pages/design/design.tsx'), 'DesignPage'),
+})
+
 const sandboxes = createRoute({
   getParentRoute: () => app,
   path: '/sandboxes',
@@ -66,7 +72,7 @@ const in_frame = [
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, invitation, reference, app.addChildren(in_frame)]),
+    routeTree: root.addChildren([signIn, invitation, reference, design, app.addChildren(in_frame)]),
     context: { queries },
     // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

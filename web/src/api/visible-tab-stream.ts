@@ -59,7 +59,12 @@ export function followWhileVisible<Event extends object>({ open, after_seq, on_e
   }
 }
 
-/** Waits `ms`, or less when the machine is online again or the page is visible again. */
+/** The longest wait before a reconnection, so that the page follows soon after the service is back. */
+const MAX_BACKOFF_MS = 2_000
+/** The longest back-off of the SDK. A longer wait was requested by the service. */
+const MAX_SDK_BACKOFF_MS = 8_000
+
+/** Waits `ms` or the page's own limit, or less when the machine is online again or the page is visible again. */
 function waitUntilUseful(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const finished = new AbortController()
   const woken = new Promise<void>(resolve => {
@@ -68,5 +73,5 @@ function waitUntilUseful(ms: number, signal: AbortSignal | undefined): Promise<v
     document.addEventListener('visibilitychange', () => document.hidden || resolve(), options)
   })
   const limit = signal ? AbortSignal.any([signal, finished.signal]) : finished.signal
-  return Promise.race([pause(ms, limit), woken]).finally(() => finished.abort())
+  return Promise.race([pause(ms > MAX_SDK_BACKOFF_MS ? ms : Math.min(ms, MAX_BACKOFF_MS), limit), woken]).finally(() => finished.abort())
 }

@@ -2,26 +2,23 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { isSignedOut } from '../api/api-error.ts'
-import { session } from '../api/client.ts'
+import { signInWith } from '../api/token-sign-in.ts'
 import { Brand } from '../components/brand.tsx'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Loading, Notice } from '../ui/notice.tsx'
 
-/** The code of a sign-in link, or the pasted text if it is not a link. */
-export const codeOf = (pasted: string) => /#code=([^&\s]+)/.exec(pasted)?.[1] ?? pasted.trim()
-
 /** The page to open after the sign-in: only a path of this service is accepted. */
 const destination = (next: string | undefined) => (next && /^\/(?![/\\])/.test(next) ? next : '/')
 
-/** Signs in with the code of the address, if it has one, and with any code that is passed to `mutate`. */
+/** Signs in with the code of the address, if it has one, and with what is passed to `mutate`. */
 function useSignIn() {
   const { next } = useSearch({ from: '/sign-in' })
   const router = useRouter()
   const started = useRef(false)
   const signIn = useMutation({
-    mutationFn: (code: string) => session.signIn(code),
+    mutationFn: (pasted: string) => signInWith(pasted),
     onSuccess: () => {
       router.options.context.queries.clear()
       router.history.replace(destination(next))
@@ -34,7 +31,7 @@ function useSignIn() {
     started.current = true
     // The code works once. It is removed from the address, and so from the history, at once.
     history.replaceState(history.state, '', location.pathname + location.search)
-    mutate(code)
+    mutate(`#code=${code}`)
   }, [mutate])
   return signIn
 }
@@ -58,16 +55,16 @@ export function SignInPage() {
               className="mt-3 space-y-4"
               onSubmit={event => {
                 event.preventDefault()
-                if (pasted.trim()) signIn.mutate(codeOf(pasted))
+                if (pasted.trim()) signIn.mutate(pasted)
               }}
             >
-              {signIn.isError && <Notice tone="bad">{failure(signIn.error)}</Notice>}
+              {signIn.isError && <Notice tone="bad">{failure(signIn.error, signIn.variables)}</Notice>}
               <p className="text-muted">
                 Every start of the service (<code className="font-mono">npm start</code>) creates a sign-in link that works once. It is in
                 the terminal of the service or, without a terminal, in the file <code className="font-mono">sign-in-link</code> of its data
                 folder.
               </p>
-              <Field label="Or paste the sign-in link or its code">
+              <Field label="Or paste the sign-in link, its code or an API token">
                 {props => (
                   <Input {...props} name="code" value={pasted} onChange={event => setPasted(event.target.value)} spellCheck={false} />
                 )}
@@ -88,7 +85,9 @@ export function SignInPage() {
   )
 }
 
-const failure = (error: unknown) =>
-  isSignedOut(error)
+const failure = (error: unknown, pasted: string) => {
+  if (!isSignedOut(error)) return visible(error instanceof Error ? error.message : String(error))
+  return pasted.includes('#code=')
     ? 'This link was used already or is too old. Take the newest one from the terminal.'
-    : visible(error instanceof Error ? error.message : String(error))
+    : 'This is no valid sign-in code or token. A code works once and for a short time; a token may be revoked or expired.'
+}

@@ -1,6 +1,6 @@
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 
 type MenuProps = { label: string; trigger: ReactNode; className?: string; align?: 'start' | 'end'; children: ReactNode }
 
@@ -8,25 +8,30 @@ type MenuProps = { label: string; trigger: ReactNode; className?: string; align?
  * A menu that opens below its button. `label` names the menu, and the button if `trigger` is an icon. Not modal: the policy of the page
  * allows no style elements, which a modal menu of Radix adds to lock the scrolling.
  */
-export const Menu = ({ label, trigger, className = '', align = 'start', children }: MenuProps) => (
-  <DropdownMenu.Root modal={false}>
-    <DropdownMenu.Trigger className={className}>
-      <span className="sr-only">{label}: </span>
-      {trigger}
-    </DropdownMenu.Trigger>
-    <DropdownMenu.Portal>
-      <DropdownMenu.Content
-        aria-label={label}
-        align={align}
-        sideOffset={4}
-        collisionPadding={8}
-        className="z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-surface p-1 text-sm shadow-lg"
-      >
-        {children}
-      </DropdownMenu.Content>
-    </DropdownMenu.Portal>
-  </DropdownMenu.Root>
-)
+export function Menu({ label, trigger, className = '', align = 'start', children }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [container, setContainer] = useState<HTMLElement | null>(null)
+  return (
+    // Outside of an open dialog of the browser nothing can be reached, so that the menu of a dialog is rendered inside it.
+    <DropdownMenu.Root modal={false} onOpenChange={open => open && setContainer(button.current?.closest('dialog') ?? null)}>
+      <DropdownMenu.Trigger ref={button} className={className}>
+        <span className="sr-only">{label}: </span>
+        {trigger}
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal container={container}>
+        <DropdownMenu.Content
+          aria-label={label}
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-surface p-1 text-sm shadow-lg"
+        >
+          {children}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
 
 const item_style =
   'flex min-h-7 cursor-pointer select-none items-center gap-2 rounded-md px-2 outline-none data-highlighted:bg-hover max-md:min-h-10 [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-faint'

@@ -7,6 +7,7 @@ import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { ConfirmDialog } from '../confirm-dialog.tsx'
 import { useAdminReason } from '../permission.ts'
 import { forgeKinds } from './forge-kinds.ts'
 
@@ -45,21 +46,9 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         <Badge>{forgeKinds[kind].name}</Badge>
         <Badge tone={active ? 'ok' : 'bad'}>{active ? 'Working' : 'Not working'}</Badge>
         <span className="flex-1" />
-        {!confirming && (
-          <Button reason={forbidden} onClick={() => setConfirming(true)}>
-            Disconnect
-          </Button>
-        )}
-        {confirming && (
-          <>
-            <Button variant="danger" busy={end.isPending} onClick={() => end.mutate()}>
-              Confirm disconnect
-            </Button>
-            <Button variant="quiet" onClick={() => setConfirming(false)}>
-              Keep it
-            </Button>
-          </>
-        )}
+        <Button reason={forbidden} onClick={() => setConfirming(true)}>
+          Disconnect
+        </Button>
       </div>
       <p className="mt-1 text-muted text-xs">
         {auth === 'app' ? 'GitHub App' : 'Token'}
@@ -71,12 +60,15 @@ export function ForgeItem({ connection }: { connection: Connection }) {
         Webhook <code className="font-mono [overflow-wrap:anywhere]">{visible(webhook_url)}</code>
         <CopyButton label="Copy the address of the webhook" text={() => webhook_url} />
       </p>
-      {confirming && <p className="mt-1 text-muted text-xs">Its credentials are deleted. Pull requests on the forge stay.</p>}
-      {end.isError && (
-        <p role="alert" className="mt-1 text-bad text-xs">
-          {visible(end.error.message)}
-        </p>
-      )}
+      <ConfirmDialog
+        title={`Disconnect ${visible(url)}`}
+        action="Disconnect"
+        request={end}
+        open={confirming}
+        on_close={() => setConfirming(false)}
+      >
+        Its credentials are deleted. Pull requests on the forge stay.
+      </ConfirmDialog>
     </li>
   )
 }

@@ -6,6 +6,7 @@ import { visible } from '../../text/visible.ts'
 import { textAt } from '../../trace/fields.ts'
 import { isRecorded } from '../../trace/recorded.ts'
 import { Button } from '../../ui/button.tsx'
+import { useDraft } from '../../ui/draft.ts'
 import { Select, TextArea } from '../../ui/field.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { PlainText } from '../plain-text.tsx'
@@ -49,7 +50,8 @@ export function FollowUp({ run }: { run: AgentRun }) {
 function FollowUpForm({ run }: { run: AgentRun }) {
   const { resume } = useRunActions(run)
   const forbidden = useReadOnlyReason()
-  const [text, setText] = useState('')
+  const draft = useDraft(`follow-up ${run.id}`, stored => (typeof stored === 'string' ? stored : ''))
+  const text = draft.value
   const [mode, setMode] = useState<Mode>('steer')
   const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
@@ -58,7 +60,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
   const submit = () => {
     if (reason || resume.isPending) return
-    resume.mutate({ prompt, ...(active ? { mode } : {}) }, { onSuccess: () => setText('') })
+    resume.mutate({ prompt, ...(active ? { mode } : {}) }, { onSuccess: draft.drop })
   }
   return (
     <form
@@ -85,7 +87,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         value={text}
         disabled={forbidden !== null}
         className="resize-none"
-        onChange={event => setText(event.target.value)}
+        onChange={event => draft.set(() => event.target.value)}
         onKeyDown={event => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
         }}

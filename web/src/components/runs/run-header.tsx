@@ -30,8 +30,8 @@ export function RunHeader({ run, stream, link }: Props) {
   const failure = actions.stop.error ?? actions.pause.error ?? actions.archive.error
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
-      <div className="flex items-center gap-2">
-        <div className="min-w-0 flex-1">
+      <div className="flex flex-wrap items-center gap-2">
+        <div className="min-w-0 flex-1 max-sm:basis-full">
           <RunTitle run={run} forbidden={forbidden} />
         </div>
         <RunControls run={run} actions={actions} forbidden={forbidden} />

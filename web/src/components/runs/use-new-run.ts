@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
@@ -7,8 +6,9 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { modelsQuery, organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
+import { currentOrganizationQuery, modelsQuery, organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
 import type { NewRunSearch } from '../../search-params.ts'
+import { useDraft } from '../../ui/draft.ts'
 import { useReadOnlyReason } from '../permission.ts'
 import { budgetOf, no_budget } from './fields/budget-fields.tsx'
 
@@ -40,17 +40,25 @@ const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => (
   auto_create_pr: draft.open_pr,
 })
 
+const blank: NewRunDraft = { ...empty, prompt: '', repo_id: null }
+
+/** The draft that was left, with what the address says. Of what was stored, only values of the right type count. */
+function restored(stored: unknown, { sample, repo }: NewRunSearch): NewRunDraft {
+  const left: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {}
+  const fits = (key: string, value: unknown) => value === null || Array.isArray(value) || typeof left[key] === typeof value
+  const kept = Object.fromEntries(Object.entries(blank).map(([key, value]) => [key, key in left && fits(key, value) ? left[key] : value]))
+  const draft = kept as NewRunDraft
+  return { ...draft, prompt: sample ? SAMPLE_PROMPT : draft.prompt, repo_id: repo ?? draft.repo_id }
+}
+
 /** The draft of a new run, with the defaults that the service would choose. `search`: the sample or a repository from the address. */
 export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => unknown) {
   const repositories = useQuery(repositoriesQuery)
   const models = useQuery(modelsQuery).data
-  const organization = useQuery(organizationsQuery).data?.items[0]
+  const current = useQuery(currentOrganizationQuery).data
+  const organization = useQuery(organizationsQuery).data?.items.find(({ id }) => id === current)
   const forbidden = useReadOnlyReason()
-  const [draft, setDraft] = useState<NewRunDraft>({
-    ...empty,
-    prompt: search.sample ? SAMPLE_PROMPT : '',
-    repo_id: search.repo ?? null,
-  })
+  const { value: draft, set: setDraft, drop } = useDraft('new-run', stored => restored(stored, search))
 
   const choices = repositories.data?.filter(({ archived }) => !archived)
   const sample = search.sample && choices?.find(repository => repository.sample)
@@ -60,7 +68,10 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
   const create = useMutation({
     // Without `dry_run` the response is the run.
     mutationFn: () => call('createAgentRun', { body: bodyOf(draft, repository) }) as Promise<AgentRun>,
-    onSuccess: onCreated,
+    onSuccess: run => {
+      drop()
+      return onCreated(run)
+    },
   })
   const problems = fieldMessages(create.error)
   const names = Object.keys(problems)

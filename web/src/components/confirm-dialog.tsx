@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from 'react'
-import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
-import { Field, Input } from './field.tsx'
-import { Notice } from './notice.tsx'
+import { visible } from '../text/visible.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
 
 type Props = {
   title: string
@@ -20,7 +21,7 @@ type Props = {
 /** Requests a confirmation of a dangerous action, executes it, and shows its error. The caller closes it on success. */
 export function ConfirmDialog({ title, children, action, typed_name, request, open, on_close }: Props) {
   const [typed, setTyped] = useState('')
-  const reason = typed_name !== undefined && typed.trim() !== typed_name ? `Type ${typed_name} first` : null
+  const reason = typed_name !== undefined && typed.trim() !== typed_name ? `Type ${visible(typed_name)} first` : null
   const close = () => {
     setTyped('')
     request.reset()
@@ -40,14 +41,14 @@ export function ConfirmDialog({ title, children, action, typed_name, request, op
           <Field
             label={
               <>
-                Type <strong className="select-all font-mono text-ink">{typed_name}</strong> to confirm
+                Type <strong className="select-all font-mono text-ink">{visible(typed_name)}</strong> to confirm
               </>
             }
           >
             {props => <Input {...props} value={typed} spellCheck={false} autoFocus onChange={event => setTyped(event.target.value)} />}
           </Field>
         )}
-        {request.error && <Notice tone="bad">{request.error.message}</Notice>}
+        {request.error && <Notice tone="bad">{visible(request.error.message)}</Notice>}
         <div className="flex justify-end gap-2">
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" variant="danger" reason={reason} busy={request.isPending}>

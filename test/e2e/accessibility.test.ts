@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { awaitEnd, createRun } from '../runs/await-run.ts'
+import { startApp } from '../start-app.ts'
+import { inBrowser, playbook, type Visit } from './visit.ts'
+
+const { source }: { source: string } = createRequire(import.meta.url)('axe-core')
+
+const { app, visit } = await inBrowser(startApp())
+
+const completed = await createRun(app, {
+  prompt: playbook(
+    'Write a file',
+    'run: "printf \'\\\\033[31mred\\\\033[0m\'"',
+    'write: { path: "a.txt", content: "a\\n" }',
+    'answer: "Done, **really**."',
+  ),
+  tags: ['docs'],
+})
+const failed = await createRun(app, { prompt: playbook('Fail', 'run: "false"') })
+await Promise.all([completed, failed].map(({ id }) => awaitEnd(app, id)))
+
+/** Each page with what is shown when it has loaded. */
+const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
+  ['/', page => page.locator('[data-run-id]').first()],
+  ['/?q=nothing+is+called+so', page => page.getByRole('heading', { name: 'No run matches' })],
+  ['/new', page => page.getByRole('button', { name: 'Start run' })],
+  [`/agent/trace/${completed.id}?view=answer`, page => page.getByRole('region', { name: 'Answer' })],
+  [`/agent/trace/${completed.id}?view=changes`, page => page.getByTestId('diff-summary')],
+  [`/agent/trace/${completed.id}?view=config`, page => page.getByRole('button', { name: 'Save' })],
+  [`/agent/trace/${failed.id}?view=log`, page => page.getByRole('feed').locator('[data-type=ERROR]').first()],
+  ['/pull-requests', page => page.locator('[data-pull-request-id]').first()],
+  ['/repositories', page => page.getByRole('region', { name: 'Repositories' })],
+  [`/repositories/${app.repo_id}`, page => page.getByRole('form', { name: 'General' })],
+  [`/repositories/${app.repo_id}/environment`, page => page.getByRole('heading', { name: 'No environment is stored' })],
+  ['/sandboxes', page => page.locator('[data-sandbox-id]').first()],
+  ['/usage', page => page.getByRole('region', { name: 'Usage by day' })],
+  ['/settings', page => page.getByRole('form', { name: 'Organization' })],
+  ['/settings/members', page => page.getByRole('region', { name: 'Members' })],
+  ['/settings/integrations', page => page.getByRole('button', { name: 'Create app' })],
+  ['/nowhere', page => page.getByRole('heading', { name: 'There is no such page' })],
+  ['/docs', page => page.getByRole('heading', { level: 1 })],
+  ['/design', page => page.getByRole('heading', { level: 1 })],
+  ['/sign-in', page => page.getByRole('heading', { name: 'Sign in' })],
+  ['/invitation', page => page.getByRole('heading', { name: 'Invitation' })],
+]
+
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const violations = `axe.run(document, { runOnly: ${JSON.stringify(standards)} }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`
+
+async function expectNone({ page }: Visit, what: string) {
+  await page.evaluate(source)
+  expect(await page.evaluate(violations), what).toEqual([])
+}
+
+test.each([
+  ['in the light theme', { colorScheme: 'light' }],
+  ['in the dark theme', { colorScheme: 'dark' }],
+  ['on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+] as const)('every page and overlay meets WCAG 2.2 AA %s', async (_name, options) => {
+  // Motion ends at once, so that no colour is measured in between.
+  await using someone = await visit({ ...options, reducedMotion: 'reduce' })
+  const { page } = someone
+  for (const [path, sign] of pages) {
+    await someone.open(path)
+    await sign(page).waitFor()
+    await expectNone(someone, path)
+  }
+  await someone.open('/')
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option').first().waitFor()
+  await expectNone(someone, 'the command menu')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await expectNone(someone, 'the keyboard shortcuts')
+  await page.keyboard.press('Escape')
+  if ('viewport' in options) await page.getByRole('button', { name: 'Open the navigation' }).click()
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menu').waitFor()
+  await expectNone(someone, 'the account menu')
+})
