@@ -15,7 +15,7 @@ export function PageProblem({ error, retry = () => location.reload(), what = 'pa
   useRetries(status === 0, retry)
   if (error === null || status === 404 || status === 400) {
     return (
-      <Blank icon={<SearchX />} title={`There is no such ${what}`}>
+      <Blank icon={<SearchX />} title={`There is no such ${what}`} level={what === 'change' ? 2 : 1}>
         <title>{`No such ${what} · Agent runs`}</title>
         <p className="mb-4">
           {error instanceof Error ? visible(error.message) : 'The address may be wrong, or it belongs to another organization.'}

@@ -12,8 +12,11 @@ export function Menu({ label, trigger, className = '', align = 'start', children
   const button = useRef<HTMLButtonElement>(null)
   const [container, setContainer] = useState<HTMLElement | null>(null)
   return (
-    // Outside of an open dialog of the browser nothing can be reached, so that the menu of a dialog is rendered inside it.
-    <DropdownMenu.Root modal={false} onOpenChange={open => open && setContainer(button.current?.closest('dialog') ?? null)}>
+    // Rendered inside the dialog or landmark of its button: outside of an open dialog of the browser nothing can be reached.
+    <DropdownMenu.Root
+      modal={false}
+      onOpenChange={open => open && setContainer(button.current?.closest<HTMLElement>('dialog, aside, header, main') ?? null)}
+    >
       <DropdownMenu.Trigger ref={button} className={className}>
         <span className="sr-only">{label}: </span>
         {trigger}

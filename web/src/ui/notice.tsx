@@ -19,12 +19,13 @@ export function Notice({ tone = 'info', children, action }: { tone?: keyof typeo
   )
 }
 
-/** The content of a page or pane that has nothing else to show. */
-export function Blank({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+/** The content of a page or pane that has nothing else to show. `level` 1: it is the whole page. */
+export function Blank({ icon, title, level = 2, children }: { icon?: ReactNode; title: string; level?: 1 | 2; children?: ReactNode }) {
+  const Heading = level === 1 ? 'h1' : 'h2'
   return (
     <div className="mx-auto flex max-w-lg flex-col items-center px-6 py-14 text-center">
       {icon && <div className="mb-3 text-faint [&>svg]:size-7">{icon}</div>}
-      <h2 className="text-lg font-semibold">{title}</h2>
+      <Heading className="text-lg font-semibold">{title}</Heading>
       <div className="mt-2 text-sm text-muted">{children}</div>
     </div>
   )

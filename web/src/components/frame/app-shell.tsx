@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation } from '@tanstack/react-router'
-import { CloudOff, Menu, PanelLeft, Search } from 'lucide-react'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { CloudOff, Menu, PanelLeft, Plus, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { statusOf } from '../../api/api-error.ts'
 import { readinessQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
+import { buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { useMedia } from '../../ui/media.ts'
@@ -45,6 +46,11 @@ export function AppShell() {
             <IconButton label="Search and commands" onClick={() => setOverlay('commands')}>
               <Search className="size-4" />
             </IconButton>
+          )}
+          {!(wide && sidebar) && (
+            <Link to="/new" search={{}} className={buttonStyle('primary', 'w-7 px-0!')} aria-label="New run" data-hint="New run">
+              <Plus aria-hidden className="size-4" />
+            </Link>
           )}
         </header>
         <ServiceNotice />

@@ -18,7 +18,7 @@ type Props = { on_search: () => void; on_keys: () => void }
 /** The navigation: organization, search, pages, and the person who is signed in. */
 export function Sidebar({ on_search, on_keys }: Props) {
   return (
-    <div className="flex h-full flex-col bg-sunken">
+    <aside aria-label="Sidebar" className="flex h-full flex-col bg-sunken">
       <div className="p-2 pb-1">
         <OrganizationRow />
       </div>
@@ -29,7 +29,9 @@ export function Sidebar({ on_search, on_keys }: Props) {
           className="flex h-7 w-full items-center gap-2 rounded-md border border-line bg-surface px-2 text-faint text-sm hover:border-strong"
         >
           <Search aria-hidden className="size-3.5" /> <span className="flex-1 text-left">Search</span>
-          <Key>{command_key}+K</Key>
+          <span className="max-lg:hidden">
+            <Key>{command_key}+K</Key>
+          </span>
         </button>
         <Link to="/new" search={{}} className={buttonStyle('primary', 'w-full')}>
           <Plus aria-hidden className="size-4" /> New run
@@ -51,7 +53,7 @@ export function Sidebar({ on_search, on_keys }: Props) {
       <div className="border-line border-t p-2">
         <AccountRow on_keys={on_keys} />
       </div>
-    </div>
+    </aside>
   )
 }
 

@@ -17,6 +17,8 @@ export function PullRequestDetails({ run, pr }: { run: AgentRun; pr: RunPullRequ
       {command && (
         <div className="flex items-center gap-1">
           <code
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+            tabIndex={0}
             className="min-w-0 flex-1 overflow-x-auto whitespace-nowrap rounded bg-sunken px-2 py-1 font-mono text-2xs"
             data-testid="clone"
           >

@@ -11,7 +11,7 @@ export function Overview({ document, chapters }: { document: ApiDocument; chapte
       <h1 className="mb-3 font-semibold text-xl tracking-tight">{document.info.title}</h1>
       <Markdown text={document.info.description} />
       {chapters.map(({ name, description, entries }) => (
-        <section key={name} className="mt-6" aria-label={name}>
+        <section key={name} className="mt-6" aria-label={`Operations of ${name}`}>
           <h2 className="font-semibold text-base first-letter:uppercase">{name}</h2>
           <p className="mb-2 text-muted text-xs">{description}</p>
           <ul className="divide-y divide-line rounded-md border border-line bg-surface">

@@ -28,7 +28,10 @@ export function RunFacts({ run, repository }: { run: AgentRun; repository: strin
       )}
       {pull_request && (
         <Fact icon={<GitPullRequest />} name="Pull request">
-          <SafeLink href={pull_request.url}>#{pull_request.number}</SafeLink> {pull_request.state}
+          <SafeLink href={pull_request.url} className="underline decoration-accent/50 underline-offset-2">
+            <bdi>#{pull_request.number}</bdi>
+          </SafeLink>{' '}
+          {pull_request.state}
         </Fact>
       )}
       <span title={`${visible(run.agent_type)} agent, model ${visible(run.model)}`} className="inline-flex items-center gap-1.5">

@@ -60,14 +60,17 @@ export function SidePane({ run, view, log }: Props) {
         </Tabs.Content>
       )}
       <Tabs.Content value="answer" className="min-h-0 flex-1 overflow-y-auto">
+        <h2 className="sr-only">{names.answer}</h2>
         <AnswerPane run={run} />
       </Tabs.Content>
       <Tabs.Content value="changes" className="min-h-0 flex-1 overflow-y-auto">
+        <h2 className="sr-only">{names.changes}</h2>
         <Suspense fallback={<Loading />}>
           <ChangesPane run={run} />
         </Suspense>
       </Tabs.Content>
       <Tabs.Content value="config" className="min-h-0 flex-1 overflow-y-auto">
+        <h2 className="sr-only">{names.config}</h2>
         <ConfigPane run={run} />
       </Tabs.Content>
     </Tabs.Root>
