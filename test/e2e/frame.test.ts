@@ -71,7 +71,7 @@ test('the way back to a list of runs keeps its filters and its scroll position',
   const expectAsLeft = async () => {
     await page.waitForURL(`${app.base_url}/?tag=kept`)
     await last.waitFor()
-    await page.waitForFunction(`document.querySelector("#main > div").scrollTop === ${position}`)
+    await expect.poll(scrolled).toBe(position)
   }
   await last.click()
   await page.getByRole('heading', { level: 1, name: 'Sort the invoices' }).waitFor()
@@ -143,6 +143,7 @@ test('on a phone the navigation is a drawer, titles have the whole width, and fi
   const title = await page.getByRole('heading', { level: 1 }).boundingBox()
   expect(title?.width).toBeGreaterThan(100)
   await someone.open('/new')
+  await page.getByRole('button', { name: 'Start run' }).waitFor()
   const fields = page.locator('input:not(.sr-only):visible, select:visible, textarea:visible')
   const sizes = await fields.evaluateAll(all => all.map(field => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize))
   expect(new Set(sizes)).toEqual(new Set(['16px']))

@@ -73,3 +73,18 @@ test('signing out ends the session of this browser', async () => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await page.context().cookies(`${app.base_url}/session`)).toEqual([])
 })
+
+test('an API token signs in as well, a second link in the same tab too, and an unknown text is refused', async () => {
+  await using someone = await visit({ signed_in: false, accept: signed_out })
+  const { page } = someone
+  await someone.open('/sign-in')
+  const field = page.getByLabel('paste the sign-in link')
+  await field.fill('not-a-code')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('alert').filter({ hasText: 'no valid sign-in code or token' }).waitFor()
+  await page.goto(`${app.base_url}/sign-in#code=wrong`)
+  await page.getByRole('alert').filter({ hasText: 'used already' }).waitFor()
+  await field.fill(app.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+})

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { Link, useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useLocation, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { isSignedOut } from '../api/api-error.ts'
 import { signInWith } from '../api/token-sign-in.ts'
@@ -16,7 +16,9 @@ const destination = (next: string | undefined) => (next && /^\/(?![/\\])/.test(n
 function useSignIn() {
   const { next } = useSearch({ from: '/sign-in' })
   const router = useRouter()
-  const started = useRef(false)
+  const opened = useRef<string | null>(null)
+  // It also changes while the page is shown, when another link is opened in the same tab.
+  const hash = useLocation({ select: location => location.hash })
   const signIn = useMutation({
     mutationFn: (pasted: string) => signInWith(pasted),
     onSuccess: () => {
@@ -26,13 +28,13 @@ function useSignIn() {
   })
   const { mutate } = signIn
   useEffect(() => {
-    const code = new URLSearchParams(location.hash.slice(1)).get('code')
-    if (!code || started.current) return
-    started.current = true
+    const code = new URLSearchParams(hash).get('code')
+    if (!code || opened.current === code) return
+    opened.current = code
     // The code works once. It is removed from the address, and so from the history, at once.
     history.replaceState(history.state, '', location.pathname + location.search)
     mutate(`#code=${code}`)
-  }, [mutate])
+  }, [hash, mutate])
   return signIn
 }
 

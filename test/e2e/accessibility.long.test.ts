@@ -70,7 +70,7 @@ test.each([
   await someone.open('/')
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByRole('option').first().waitFor()
+  await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().waitFor()
   await expectNone(someone, 'the command menu')
   await page.keyboard.press('Escape')
   await page.keyboard.press('?')
