@@ -18,9 +18,11 @@ function read(): Kept | null {
 
 /** Remembers the filters of the run list, so that the link back from a run leads to the same list. */
 export function useKeepRunList(search: RunListSearch): void {
-  const index = useLocation({ select: location => location.state.__TSR_index })
-  const kept = JSON.stringify({ search, index } satisfies Kept)
+  // The location is already that of the next page while the list is still shown.
+  const index = useLocation({ select: ({ pathname, state }) => (pathname === '/' ? state.__TSR_index : null) })
+  const kept = index === null ? null : JSON.stringify({ search, index } satisfies Kept)
   useEffect(() => {
+    if (kept === null) return
     try {
       sessionStorage.setItem(KEY, kept)
     } catch {
