@@ -42,7 +42,7 @@ const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => (
 
 const blank: NewRunDraft = { ...empty, prompt: '', repo_id: null }
 
-/** The draft that was left, with what the address says. Of what was stored, only values of the right type count. */
+/** The draft that was left, with the values of the address. Of what was stored, only values of the right type count. */
 function restored(stored: unknown, { sample, repo }: NewRunSearch): NewRunDraft {
   const left: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {}
   const fits = (key: string, value: unknown) => value === null || Array.isArray(value) || typeof left[key] === typeof value
