@@ -11,6 +11,7 @@ import { sandboxNode } from '../src/system/sandbox-node.ts'
 import { ownSecretKey } from '../src/system/secret-key.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
+import { testedOnce } from './tested-once.ts'
 import { no_reviews } from './runs/recovery/service-process.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
@@ -80,6 +81,7 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
       web: fileURLToPath(new URL('../web/dist', import.meta.url)),
       version: 'test',
       log: (level, message, fields) => logs.push({ level, message, fields }),
+      createDriver: testedOnce,
     }),
   )
   const { api } = service

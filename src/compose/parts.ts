@@ -5,6 +5,7 @@ import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/process/git-host.ts'
 import type { Hub } from '../live/hub.ts'
 import type { ModelCatalog } from '../model/port.ts'
+import type { SandboxDriver } from '../sandbox/port.ts'
 import type { Database } from '../store/database.ts'
 import type { DataFolder } from '../system/data-folder.ts'
 import type { ServiceUsers } from '../system/users.ts'
@@ -29,6 +30,8 @@ export type ServiceInput = {
   web: string
   version: string
   log: Log
+  /** Creates the driver of the sandboxes in place of the configured one. */
+  createDriver?: (parts: Parts) => SandboxDriver
 }
 
 /** What both roles consist of, besides what they were given. */

@@ -21,7 +21,7 @@ const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() /
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const { owner, config, data, users, db, hub, git, author, log, version, telemetry } = parts
   const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
-  const driver = observeDriver(telemetry, createSandboxDriver(parts))
+  const driver = observeDriver(telemetry, (parts.createDriver ?? createSandboxDriver)(parts))
   const sandbox_limits = {
     max_memory_bytes: memory_bytes,
     cpus: config.AGENTRUN_SANDBOX_CPUS ?? availableParallelism(),
