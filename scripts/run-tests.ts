@@ -9,7 +9,7 @@ const MAX_REPEATED_FILES = 5
  */
 export async function runTests(args: string[], files: { include?: string[]; exclude?: string[] }): Promise<void> {
   process.env.NODE_ENV ??= 'test'
-  Object.assign(process.env, { TEST: 'true', VITEST: 'true' })
+  Object.assign(process.env, { TEST: 'true', VITEST: 'true', MALLOC_ARENA_MAX: '2' })
   const { filter, options } = parseCLI(['vitest', 'run', ...args])
   const vitest = await createVitest({ ...options, watch: false, ...files })
   try {
