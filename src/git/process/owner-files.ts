@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FileChange } from '../../system/programs/change-files.ts'
+import { changeFilesAs } from '../../system/programs/run-program.ts'
 import { runAs } from '../../system/run-as.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError } from './git-error.ts'
@@ -9,26 +12,43 @@ import { GitError } from './git-error.ts'
  */
 type Owner = { readonly user: SystemUser | null; readonly gid: number | null }
 
-const SETTINGS = 'set -e; umask 027'
+const ownerOf = ({ user, gid }: Owner) => user && { ...user, gid: gid ?? user.gid }
 
-/** Runs a shell script with `parameters` as git's user; `input` is its standard input. Throws GitError `failed`. */
-export async function runAsOwner(host: Owner, script: string, parameters: string[], input = ''): Promise<void> {
-  const user = host.user && { ...host.user, gid: host.gid ?? host.user.gid }
-  const { exit_code, stderr } = await runAs(user, '/bin/sh', ['-c', `${SETTINGS}; ${script}`, 'sh', ...parameters], input)
-  if (exit_code !== 0) throw new GitError('failed', `files of the service's git cannot be changed: ${stderr.trim().slice(-500)}`)
+/** Runs a shell script with `parameters` as git's user. Throws GitError `failed`. */
+export async function runAsOwner(host: Owner, script: string, parameters: string[]): Promise<void> {
+  const { stderr, exit_code } = await runOwn(host, '/bin/sh', ['-c', `set -e; umask 027; ${script}`, 'sh', ...parameters])
+  if (exit_code !== 0) throw failed(stderr)
 }
 
 /** Creates folders, 0750, in this order; those that exist stay as they are. Throws GitError `failed`. */
-export const createFolders = (host: Owner, ...paths: string[]): Promise<void> => runAsOwner(host, 'mkdir -p -m 750 -- "$@"', paths)
+export const createFolders = (host: Owner, ...folders: string[]): Promise<void> => change(host, { kind: 'create', folders })
 
 /** Replaces a file in one step, 0640: another process may be reading or writing it at this moment. Throws GitError `failed`. */
 export const replaceFile = (host: Owner, path: string, text: string): Promise<void> =>
-  runAsOwner(host, 'cat >"$1"; mv -fT -- "$1" "$2"', [`${path}.${randomUUID()}.new`, path], text)
+  change(host, { kind: 'replace', path, through: `${path}.${randomUUID()}.new`, text })
 
 /** Moves files from one folder into another, in this order. Throws GitError `failed`. */
 export const moveFiles = (host: Owner, from: string, to: string, names: string[]): Promise<void> =>
-  runAsOwner(host, 'from="$1" to="$2"; shift 2; for name; do mv -fT -- "$from/$name" "$to/$name"; done', [from, to, ...names])
+  change(host, { kind: 'move', from, to, names })
 
 /** Removes files and whole folders; a missing one is fine. Retries while a process still writes there. Throws GitError `failed`. */
-export const removeTree = (host: Owner, ...paths: string[]): Promise<void> =>
-  runAsOwner(host, 'rm -rf -- "$@" || { sleep 0.1; rm -rf -- "$@"; } || { sleep 0.5; rm -rf -- "$@"; }', paths)
+export async function removeTree(host: Owner, ...paths: string[]): Promise<void> {
+  for (const wait_ms of [100, 500, null]) {
+    const { exit_code, stderr } = await runOwn(host, '/bin/rm', ['-rf', '--', ...paths])
+    if (exit_code === 0) return
+    if (wait_ms === null) throw failed(stderr)
+    await delay(wait_ms)
+  }
+}
+
+const runOwn = (host: Owner, program: string, args: string[]) => runAs(ownerOf(host), program, args)
+
+async function change(host: Owner, what: FileChange): Promise<void> {
+  try {
+    await changeFilesAs(ownerOf(host), what)
+  } catch (error) {
+    throw failed(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const failed = (reason: string) => new GitError('failed', `files of the service's git cannot be changed: ${reason.trim().slice(-500)}`)

@@ -1,7 +1,11 @@
-import { type Program, type ProgramEnd, type RunningProgram, tryProgram } from './start-program.ts'
+import { asUser, changeFiles, type FileChange } from './change-files.ts'
+import { notRun, type Program, type ProgramEnd, type RunningProgram, tryProgram } from './start-program.ts'
 
-/** What the service sends to this process: a program to run, or the number of one to stop. */
-export type HelperRequest = { id: number; run: Program } | { id: number; stop: true }
+/** What the service sends to this process: a program to run, the number of one to stop, or a change to files as a user. */
+export type HelperRequest =
+  | { id: number; run: Program }
+  | { id: number; stop: true }
+  | { id: number; change: FileChange; user: { uid: number; gid: number } }
 /** What this process sends about each program: that it runs, in a process group of this id, and how it ended. */
 export type HelperReport = { id: number; pid: number } | { id: number; end: ProgramEnd }
 
@@ -9,6 +13,7 @@ const running = new Map<number, RunningProgram>()
 
 process.on('message', (request: HelperRequest) => {
   if ('stop' in request) return running.get(request.id)?.stop()
+  if ('change' in request) return report({ id: request.id, end: endOfChange(request.user, request.change) })
   const { id } = request
   const program = tryProgram(request.run)
   running.set(id, program)
@@ -18,6 +23,15 @@ process.on('message', (request: HelperRequest) => {
     report({ id, end })
   })
 })
+
+function endOfChange(user: { uid: number; gid: number }, change: FileChange): ProgramEnd {
+  try {
+    asUser(user, () => changeFiles(change))
+    return { ...notRun, code: 0 }
+  } catch (error) {
+    return { ...notRun, stderr: error instanceof Error ? error.message : String(error) }
+  }
+}
 
 /** When the channel has closed, nobody waits. */
 function report(what: HelperReport): void {

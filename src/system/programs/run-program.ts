@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { childEnv } from '../host-child-env.ts'
+import { changeFiles, type FileChange } from './change-files.ts'
 import type { HelperReport, HelperRequest } from './program-helper.ts'
 import { notRun, type Program, type ProgramEnd, type RunningProgram, signalGroup, tryProgram } from './start-program.ts'
 
@@ -19,14 +20,26 @@ let last_id = 0
 export function runProgram(program: Program): RunningProgram {
   // A descriptor is not valid in another process.
   if (typeof program.stdin === 'number') return tryProgram(program)
+  const { id, to, done } = request({ run: program })
+  return { done, stop: () => void (to.requests.has(id) && to.process.send({ id, stop: true } satisfies HelperRequest, () => {})) }
+}
+
+/** Changes files as `user` (null: as this process), whose permissions decide. Rejects with the file system's error. */
+export async function changeFilesAs(user: { uid: number; gid: number } | null, change: FileChange): Promise<void> {
+  if (user === null) return changeFiles(change)
+  const { code, stderr, stopped } = await request({ change, user }).done
+  if (code !== 0) throw new Error(stderr || `the change is ${stopped}`)
+}
+
+function request(what: { run: Program } | { change: FileChange; user: { uid: number; gid: number } }) {
   helper ??= startHelper()
-  const { process, requests } = helper
+  const to = helper
   const id = ++last_id
-  const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
-  requests.set(id, { resolve, pid: null })
-  process.channel?.ref()
-  send(helper, { id, run: program })
-  return { done: promise, stop: () => void (requests.has(id) && process.send({ id, stop: true } satisfies HelperRequest, () => {})) }
+  const { promise: done, resolve } = Promise.withResolvers<ProgramEnd>()
+  to.requests.set(id, { resolve, pid: null })
+  to.process.channel?.ref()
+  send(to, { id, ...what })
+  return { id, to, done }
 }
 
 function startHelper(): Helper {
@@ -53,8 +66,8 @@ function startHelper(): Helper {
   return started
 }
 
-function send(to: Helper, request: HelperRequest): void {
-  to.process.send(request, error => {
+function send(to: Helper, message: HelperRequest): void {
+  to.process.send(message, error => {
     if (error) giveUp(to)
   })
 }
