@@ -11,8 +11,8 @@ import { sandboxNode } from '../src/system/sandbox-node.ts'
 import { ownSecretKey } from '../src/system/secret-key.ts'
 import { ensureServiceUsers } from '../src/system/users.ts'
 import { createTestDatabase } from './database.ts'
-import { testedOnce } from './tested-once.ts'
 import { no_reviews } from './runs/recovery/service-process.ts'
+import { testedOnce } from './tested-once.ts'
 
 export const TOKEN = 'test-token-of-the-first-admin-0123456789'
 
