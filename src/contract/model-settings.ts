@@ -71,9 +71,11 @@ const model = z
     requireApi({ api, base_url, api_key_env, name }, (path, message) => ctx.addIssue({ code: 'custom', path: [path], message }))
   })
 
+const id_message = 'must be provider/model, and no provider is named scripted'
 export const modelId = z
   .string()
-  .regex(/^(?!scripted\/)[a-z][a-z-]*\/\S{1,200}$/, 'must be provider/model, and no provider is named scripted')
+  .regex(/^[a-z][a-z-]*\/\S{1,200}$/, id_message)
+  .refine(id => !id.startsWith('scripted/'), id_message)
 
 const schema = z.record(modelId, model).superRefine((models, ctx) => {
   for (const [id, { api }] of Object.entries(models)) {

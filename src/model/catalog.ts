@@ -37,7 +37,8 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const describe = () =>
     [...ids].map(id => {
       const { label, pricing, cache_marks: _, ...facts } = describeModel(id, options.models?.[id])
-      return { ...named(id), ...facts, label, price: pricing?.price ?? null, usable: get(id) !== null }
+      const { scripted: _scripted, ...names } = named(id)
+      return { ...names, ...facts, label, price: pricing?.price ?? null, usable: get(id) !== null }
     })
   return { default_model, get, list: () => [...own, ...known, ...open, played], describe, has_provider }
 }

@@ -169,7 +169,7 @@ export interface ModelCatalog {
   /** What can be named in a request, for the error text and the model list. A provider whose models are open-ended is listed by its prefix. */
   list(): ListedModel[]
   /** All known and configured models, also those without a key. */
-  describe(): (ListedModel & ModelFacts & { usable: boolean })[]
+  describe(): (Omit<ListedModel, 'scripted'> & ModelFacts & { usable: boolean })[]
   /** Whether the models of a provider can be called. */
   has_provider(provider: ModelProvider): boolean
   readonly default_model: string

@@ -134,9 +134,12 @@ export async function deleteModel(ctx: Context, id: string): Promise<ModelSettin
 
 /** Calls a model once, with its own key and address. Throws 400 for a model that is unknown or has no key. */
 export async function testModel(ctx: Context, model: string): Promise<ModelTest> {
+  const refusal = () => invalid(['body', 'model'], 'is not configured: it is unknown, or its provider has no key')
+  const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
+  if (models.get(model) === null) throw refusal()
   await audit(ctx.db, ctx, 'model.tested', { type: 'model', id: model })
   const tested = await ctx.testModel(ctx.organization_id, model)
-  if (tested === null) throw invalid(['body', 'model'], 'is not configured: it is unknown, or its provider has no key')
+  if (tested === null) throw refusal()
   return { model, ok: tested.error === null, ...tested }
 }
 
