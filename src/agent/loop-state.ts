@@ -29,6 +29,7 @@ export type LoopInput = {
   /** The installed programs with their versions, for the first result of a tool; null: not known. */
   programs(): Promise<string | null>
   runs: ToolContext['runs']
+  skills: ToolContext['skills']
   /** Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted input. */
   redactor: BackgroundRedactor
   /** Maximum timeout of a command. */

@@ -65,6 +65,7 @@ async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, si
     sandbox: input.sandbox,
     call_id: call.id,
     runs: input.runs,
+    skills: input.skills,
     signal,
     max_seconds: input.tool_seconds,
     on_output: chunk => input.on_output(call, chunk),

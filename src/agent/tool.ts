@@ -6,6 +6,7 @@ import type { Model, ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
 import { PATCH_GRAMMAR } from './edits/patch-format.ts'
+import type { OrganizationSkills } from './organization-skills.ts'
 import type { RelatedRuns } from './related-runs.ts'
 
 export type ToolContext = {
@@ -13,6 +14,8 @@ export type ToolContext = {
   call_id: string
   /** The runs that this one starts. */
   runs: RelatedRuns
+  /** Skills of the organization, which `read` shows below their folder. */
+  skills: OrganizationSkills
   /** The run's sandbox, once the workspace is ready in it. */
   sandbox(): Promise<Sandbox>
   signal: AbortSignal

@@ -21,6 +21,7 @@ import { sandboxEndpoints } from './endpoints/sandboxes.ts'
 import { secretEndpoints } from './endpoints/secrets.ts'
 import { serviceEndpoints } from './endpoints/service.ts'
 import { setupCommandEndpoints } from './endpoints/setup-commands.ts'
+import { skillEndpoints } from './endpoints/skills.ts'
 import { tokenEndpoints } from './endpoints/tokens.ts'
 import { traceEndpoints } from './endpoints/traces.ts'
 import { usageEndpoints } from './endpoints/usage.ts'
@@ -47,6 +48,7 @@ export const endpoints = {
   ...pullRequestContentEndpoints,
   ...organizationEndpoints,
   ...modelEndpoints,
+  ...skillEndpoints,
   ...usageEndpoints,
   ...analysisEndpoints,
   ...sandboxEndpoints,

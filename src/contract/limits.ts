@@ -25,6 +25,8 @@ export const limits = {
   check_seconds: 3_600,
   secrets: 100,
   models: 100,
+  skills: 50,
+  skill_chars: 100_000,
   secret_bytes: 32 * 1024,
   egress_rules: 200,
   setup_commands: 50,

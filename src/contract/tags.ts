@@ -17,6 +17,7 @@ export const tags = {
   webhooks: 'Webhooks that report runs.',
   integrations: 'Connections of an organization to external services.',
   models: 'Models that a run can name.',
+  skills: 'Skills of an organization: how some tasks are done, for agents.',
   'cli-rules': 'Rules for coding agents on the command line.',
   'slack-connect': 'Connecting a Slack account.',
   audit: "The audit log of an organization's administration.",

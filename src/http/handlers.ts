@@ -34,6 +34,7 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../service/organizations/organizations.ts'
+import { deleteSkill, getSkill, listSkills, setSkill } from '../service/organizations/skills.ts'
 import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/pull-requests/check-suite-settings.ts'
 import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/pull-requests/checks.ts'
 import { editPullRequest } from '../service/pull-requests/edit-pull-request.ts'
@@ -263,6 +264,10 @@ export const handlers: Handlers = {
   setModel: (ctx, { body }) => setModel(ctx, body),
   deleteModel: (ctx, { query }) => deleteModel(ctx, query.id),
   testModel: (ctx, { body }) => testModel(ctx, body.model),
+  listSkills: (ctx, { query }) => listSkills(ctx, query),
+  getSkill: (ctx, { params }) => getSkill(ctx, params.skill),
+  setSkill: (ctx, { params, body }) => setSkill(ctx, params.skill, body),
+  deleteSkill: (ctx, { params }) => deleteSkill(ctx, params.skill),
   getUsage: async (ctx, { query }) => {
     const usage = await getUsage(ctx, query)
     return query.format === 'csv' ? new RawResponse(usageCsv(usage.items), 'text/csv; charset=utf-8') : usage

@@ -811,6 +811,19 @@ create table sign_in_links (
 );
 CREATE INDEX sign_in_links_of_user ON public.sign_in_links USING btree (user_id);
 
+create table skills (
+  organization_id bigint not null,
+  name text not null,
+  description text not null,
+  content text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint skills_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint skills_pkey PRIMARY KEY (organization_id, name),
+  constraint skills_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table ticks (
   name text not null,
   taken_at timestamp with time zone not null,

@@ -25,6 +25,7 @@ export async function openToolBox(secrets: KnownValue[] = []): Promise<ToolBox> 
   const made = makeDriver()
   const { sandbox, separate } = await startSandbox(made.driver, made.makeWorkspace('tools'))
   const redactor = createBackgroundRedactor(secrets)
+  const skills = { list: async () => [], read: async () => null }
   const runs = { start: () => Promise.reject(new Error('no runs here')), awaitRuns: async () => [] }
   return {
     async call(name, input) {
@@ -32,7 +33,7 @@ export async function openToolBox(secrets: KnownValue[] = []): Promise<ToolBox> 
         tools,
         { id: 'call_1', name, input },
         {
-          ...{ call_id: 'call_1', runs, redactor, max_seconds: 60, on_output: () => {} },
+          ...{ call_id: 'call_1', runs, skills, redactor, max_seconds: 60, on_output: () => {} },
           signal: new AbortController().signal,
           sandbox: async () => sandbox,
         },

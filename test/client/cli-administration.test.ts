@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addEnvironment } from '../api/access/second-organization.ts'
 import { accept } from '../api/members/start-members.ts'
 import { putRun } from '../api/runs/put-run.ts'
 import { createRun } from '../runs/await-run.ts'
 import { type App, rows, startApp } from '../start-app.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { type CliOptions, runCli } from './run-cli.ts'
 
 let app: App
@@ -113,6 +116,26 @@ test('run --dry-run starts nothing, prints what would be started, and fails when
   expect(blocked.code).toBe(1)
   expect(JSON.parse(blocked.out).blocking_problems[0]).toMatchObject({ detail: expect.stringContaining('nobody/nothing') })
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total).toBe(total)
+})
+
+test('skills are set from a file, listed, shown and deleted, and what the service refuses is passed on', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'SKILL.md')
+  const content = '---\nname: release\ndescription: Use it to publish.\n---\nTag it.\n'
+  writeFileSync(file, content)
+  expect((await cli(['skills'])).out).toBe('no skills\n')
+  expect((await cli(['skills', 'set', 'release', file])).out).toBe('set: release: Use it to publish.\n')
+  expect((await cli(['skills', 'list'])).out).toBe('NAME     DESCRIPTION\nrelease  Use it to publish.\n')
+  expect((await cli(['skills', 'show', 'release'])).out).toBe(content)
+  expect(JSON.parse((await cli(['skills', '--json'])).out).items).toEqual(await listed('skills'))
+  writeFileSync(file, 'Tag it.\n')
+  expect(await cli(['skills', 'set', 'release', file])).toMatchObject({ code: 1, err: expect.stringContaining('without front matter') })
+  expect((await cli(['skills', 'delete', 'release'])).out).toBe('deleted: release: Use it to publish.\n')
+  expect(await cli(['skills', 'set', 'release'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('takes the name of a skill and a file'),
+  })
+  expect(await cli(['skills', 'show', 'release'])).toMatchObject({ code: 1 })
 })
 
 describe('egress', () => {

@@ -91,7 +91,7 @@ export function planAgentInstructions(facts: {
     ['Secrets', secretsText(facts.secrets)],
     ['Rules of the organization', facts.organization_rules],
     ['What the person who started the run wants of every run', facts.user_custom_prompt],
-    ['Instructions of the repository', facts.instructions && instructionsSection(facts.instructions)],
+    ['Instructions and skills', facts.instructions && instructionsSection(facts.instructions)],
   ]
   return [template.trim(), ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
 }

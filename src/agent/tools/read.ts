@@ -2,6 +2,7 @@ import { actionTool } from '../../contract/runs/action-tools.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import { allOf, MODEL_CHARS, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { readLines } from './files.ts'
+import { readSkillLines } from './skill-lines.ts'
 
 const LINES = 2_000
 const LINE_CHARS = 2_000
@@ -11,7 +12,8 @@ const RESERVED_CHARS = 1_000
 export const read: Tool<'read'> = {
   name: actionTool.read,
   async run(context, { path, offset = 1, limit = LINES }) {
-    const file = await readLines(context, path, { first: offset, count: limit })
+    const lines = { first: offset, count: limit }
+    const file = (await readSkillLines(context.skills, path, lines)) ?? (await readLines(context, path, lines))
     if ('outcome' in file) return file.outcome
     const { bytes, cut, total_lines, total_bytes } = file.value
     if (offset > Math.max(total_lines, 1)) {

@@ -9,7 +9,8 @@ export type Skill = Listed & { note: string | null }
 export type CursorRule = { kind: 'always'; file: InstructionText } | { kind: 'listed'; listed: Listed } | { kind: 'manual' }
 
 const NAME_CHARS = 64
-const DESCRIPTION_CHARS = 1_024
+/** Characters of a description, as agentskills.io limits them. */
+export const DESCRIPTION_CHARS = 1_024
 
 /**
  * Reads the name and the description of a `SKILL.md`. One without front matter or description is listed by its folder and its first line. Null:

@@ -16,6 +16,7 @@ type Target = {
     | 'webhook'
     | 'forge'
     | 'model'
+    | 'skill'
   id: number | string | null
 }
 

@@ -45,6 +45,8 @@ export async function getOrganizationLimits(ctx: Context): Promise<OrganizationL
       ...ctx.operator_limits.map(limit => ({ ...limit, used: null, resets_at: null, set_by: 'operator' as const })),
       { ...size('secrets', 'Secrets of the organization.', limits.secrets, 'entries', 'organization'), used: use.secrets },
       { ...size('models', 'Models and providers that the organization set.', limits.models, 'entries', 'organization'), used: use.models },
+      { ...size('skills', 'Skills of the organization.', limits.skills, 'entries', 'organization'), used: use.skills },
+      size('skill_chars', 'Text of a skill of the organization.', limits.skill_chars, 'characters', 'request'),
       size('prompt_chars', 'Length of a prompt.', limits.prompt_chars, 'characters', 'request'),
       size('images', 'Images of a prompt.', limits.images, 'entries', 'request'),
       size('images_bytes', 'Images of a prompt, together.', limits.images_bytes, 'bytes', 'request'),

@@ -5,6 +5,7 @@ type LimitUse = {
   active_runs: number
   secrets: number
   models: number
+  skills: number
 }
 
 /** Returns what an organization has of the things that are limited. */
@@ -13,7 +14,8 @@ export async function limitUse(db: Db, organization_id: number): Promise<LimitUs
     name: 'limit_use',
     text: `select (select count(*) from runs where organization_id = $1 and owner is not null) as active_runs,
       (select count(*) from secrets where organization_id = $1 and repository_id is null) as secrets,
-      (select count(*) from organization_models where organization_id = $1) as models`,
+      (select count(*) from organization_models where organization_id = $1) as models,
+      (select count(*) from skills where organization_id = $1) as skills`,
     values: [organization_id],
   })
   return only(rows)

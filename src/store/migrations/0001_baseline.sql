@@ -256,6 +256,18 @@ create table organization_models (
   primary key (organization_id, id)
 );
 
+-- Skills of an organization. `content` is the whole SKILL.md, `description` that of its front matter.
+create table skills (
+  organization_id bigint not null references organizations,
+  name text not null,
+  description text not null,
+  content text not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  updated_by bigint not null references users,
+  primary key (organization_id, name)
+);
+
 -- Network access of sandboxes. The hosts of a repository are added to those of its organization.
 create table egress (
   organization_id bigint not null references organizations,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   COPILOT_FILE,
   FOLDER_FILES,
@@ -9,7 +10,7 @@ import {
 } from '../../core/repositories/instruction-files.ts'
 import { type LeftOut, leftOutBy } from '../../core/repositories/left-out.ts'
 import { fitInstructions, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
-import { type CursorRule, readCursorRule, readSkill, uniqueSkills } from '../../core/repositories/skill-files.ts'
+import { type CursorRule, readCursorRule, readSkill, type Skill, uniqueSkills } from '../../core/repositories/skill-files.ts'
 import type { InstructionText } from '../../core/text/instruction-block.ts'
 import type { GitHost } from '../../git/process/git-host.ts'
 import { listPaths } from '../../git/read/list-paths.ts'
@@ -26,12 +27,19 @@ const decoder = new TextDecoder('utf-8', { fatal: false })
 /** A commit never changes, and reading it costs milliseconds. */
 const cache = new Map<string, CommitNotes>()
 
-/** Reads from the mirror: the agent cannot have written there. GitError as of `readFilesAt`. */
-export async function commitNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
-  const key = `${repository_id}:${sha}`
+/**
+ * Reads from the mirror: the agent cannot have written there. `skills`: those of the organization, which share the room with what is read.
+ * GitError as of `readFilesAt`.
+ */
+export async function commitNotes(
+  git: GitHost,
+  { repository_id, sha }: { repository_id: number; sha: string },
+  skills: readonly Skill[],
+): Promise<CommitNotes> {
+  const key = `${repository_id}:${sha}:${createHash('sha256').update(JSON.stringify(skills)).digest('base64')}`
   const found = cache.get(key)
   if (found !== undefined) return found
-  const notes = await readNotes(git, repository_id, sha)
+  const notes = await readNotes(git, { repository_id, sha }, skills)
   for (const oldest of cache.size < MAX_CACHED ? [] : cache.keys().take(1)) cache.delete(oldest)
   cache.set(key, notes)
   return notes
@@ -54,7 +62,11 @@ export async function readFolders(
   })
 }
 
-async function readNotes(git: GitHost, repository_id: number, sha: string): Promise<CommitNotes> {
+async function readNotes(
+  git: GitHost,
+  { repository_id, sha }: { repository_id: number; sha: string },
+  skills: readonly Skill[],
+): Promise<CommitNotes> {
   const [at_root, listed] = await Promise.all([
     readFilesAt(git, repository_id, sha, [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES], FILE_BYTES),
     listPaths(git, repository_id, sha, isInstructionPath),
@@ -63,17 +75,21 @@ async function readNotes(git: GitHost, repository_id: number, sha: string): Prom
   const more = [...paths.rules, ...paths.skills]
   const files = new Map([...at_root, ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES))])
   const text = (path: string) => textOf(path, files.get(path))[0]?.text
-  return { instructions: instructionsIn(paths, files), left_out: leftOutBy(text('.gitmodules'), text('.gitattributes')) }
+  return { instructions: instructionsIn(paths, files, skills), left_out: leftOutBy(text('.gitmodules'), text('.gitattributes')) }
 }
 
 const textOf = (path: string, file: FileAt | undefined): InstructionText[] =>
   file === undefined ? [] : [instructionText(path, decoder.decode(file.bytes), file)]
 
-function instructionsIn(paths: InstructionPaths, files: ReadonlyMap<string, FileAt>): RepositoryInstructions {
+function instructionsIn(
+  paths: InstructionPaths,
+  files: ReadonlyMap<string, FileAt>,
+  of_organization: readonly Skill[],
+): RepositoryInstructions {
   const textsOf = (wanted: string[]) => wanted.flatMap(path => textOf(path, files.get(path)))
   const rules = textsOf(paths.rules).map(readCursorRule)
   const always = rules.flatMap(rule => (rule.kind === 'always' ? [rule.file] : []))
-  const skills = uniqueSkills(textsOf(paths.skills).flatMap(file => readSkill(file) ?? []))
+  const skills = uniqueSkills([...textsOf(paths.skills).flatMap(file => readSkill(file) ?? []), ...of_organization])
   const copilot = paths.copilot ? [COPILOT_FILE] : []
   const wanted = [...paths.root, ...copilot, ...paths.rules, ...paths.skills]
   const broken = wanted.filter(path => !files.has(path)).map(brokenNote)

@@ -2,7 +2,12 @@ import { actionTool, type ServiceTool } from '../../contract/runs/action-tools.t
 import { storedJson } from '../../core/json.ts'
 import { FOLDER_FILES } from '../../core/repositories/instruction-files.ts'
 import { leftOutText } from '../../core/repositories/left-out.ts'
-import { instructionsSection, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
+import {
+  fitInstructions,
+  instructionsSection,
+  NO_INSTRUCTIONS,
+  type RepositoryInstructions,
+} from '../../core/repositories/repository-instructions.ts'
 import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
@@ -12,6 +17,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { DatabaseDeps, GitDeps } from '../deps.ts'
 import type { Base } from './base.ts'
 import { type CommitNotes, commitNotes } from './commit-notes.ts'
+import { listedSkills } from './organization-skills.ts'
 
 /** Reads the instructions besides the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
 export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: RunWriter, run: RunRow, base: Base | null) {
@@ -23,10 +29,13 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
   await showText(writer, actionTool.organization_rules, organization_rules)
   await showText(writer, actionTool.user_custom_prompt, user_custom_prompt)
   const started = performance.now()
-  const notes = base === null ? { instructions: null, left_out: null } : await commitNotes(deps.git, base.repository.id, base.sha)
-  const instructions = organization?.enable_rules_detection === false ? null : notes.instructions
-  if (run.turn === 1 && base !== null)
-    await showRepository(writer, base.sha, { instructions, left_out: notes.left_out }, performance.now() - started)
+  const skills = run.tools_off.includes(actionTool.read) ? [] : await listedSkills(deps.db, writer.organization_id)
+  const at = base && { repository_id: base.repository.id, sha: base.sha }
+  const notes = at === null ? { instructions: null, left_out: null } : await commitNotes(deps.git, at, skills)
+  const found = organization?.enable_rules_detection === false ? null : notes.instructions
+  const instructions = found ?? (skills.length === 0 ? null : fitInstructions({ ...NO_INSTRUCTIONS, skills }))
+  if (run.turn === 1)
+    await showRepository(writer, base?.sha ?? null, { instructions, left_out: notes.left_out }, performance.now() - started)
   return { organization_rules, user_custom_prompt, instructions, left_out: notes.left_out }
 }
 
@@ -45,8 +54,8 @@ async function lastShown(writer: RunWriter, tool_name: string | null): Promise<E
   return (await findEntries(writer.db, writer.organization_id, writer.run_id, filter, page)).rows[0]
 }
 
-/** Shows the notes of the repository in the trace, once per run. */
-async function showRepository(writer: RunWriter, sha: string, notes: CommitNotes, duration_ms: number): Promise<void> {
+/** Shows the notes of the repository, and the skills of the organization, in the trace, once per run. */
+async function showRepository(writer: RunWriter, sha: string | null, notes: CommitNotes, duration_ms: number): Promise<void> {
   const entries = []
   const { instructions, left_out } = notes
   const output = instructions && shownInstructions(instructions)

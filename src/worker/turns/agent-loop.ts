@@ -10,6 +10,7 @@ import { errorText } from '../../core/log.ts'
 import { contextLimit } from '../../core/runs/budget/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
 import { readFolders } from '../base/commit-notes.ts'
+import { organizationSkills } from '../base/organization-skills.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { listReachable } from '../sandbox/egress-of-run.ts'
 import { readKnownCommands } from '../setup/known-commands.ts'
@@ -83,6 +84,7 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
     retry: { ...retryPolicy, left_ms: meter.left_ms },
     request: { reasoning_effort: run.reasoning_effort, cache_key: `agentrun-${run.id}` },
     timeouts: deps.model_timeouts,
+    skills: organizationSkills(deps.db, run.organization_id),
     runs: relatedRuns(deps, writer, control, meter.childrenCost),
     redactor: secrets.redactor,
     tool_seconds: deps.tool_seconds,

@@ -5,6 +5,7 @@ import { saveInvitation } from '../../../src/store/access/invitations.ts'
 import { insertServiceUser } from '../../../src/store/access/members.ts'
 import { insertOrganization } from '../../../src/store/access/organizations.ts'
 import { insertRepository } from '../../../src/store/access/repositories.ts'
+import { saveSkill } from '../../../src/store/access/skills.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { insertComment } from '../../../src/store/pull-requests/pull-request-comments.ts'
@@ -103,8 +104,13 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const made = { repo_id, run_id, pr_id, artifact_id, token_id, service_user_id, delivery_id, comment_id, environment_id, sandbox_id }
   const invited = { email: 'secret@example.org', full_name: name, role: 'READER', created_by: user_id, days: 1 } as const
   const { id: invitation_id } = await saveInvitation(db, org_id, { ...invited, digest: digest(`invitation to ${name}`) })
+  await addSkill(db, { org_id, user_id }, `secret of ${name}`)
   return { org_id, user_id, token, ...made, invitation_id }
 }
+
+/** The skill that the requests of every-endpoint.ts name. */
+export const addSkill = (db: Database, of: { org_id: number; user_id: number }, text: string) =>
+  saveSkill(db, { organization_id: of.org_id, user_id: of.user_id, name: 'release', description: text, content: text }, 50)
 
 /** An environment on a nonexistent machine. */
 export async function addEnvironment(

@@ -76,6 +76,7 @@ export function tokenCalls(ids: Ids): Call[] {
     setModelProvider: { api_key: 'sk-0123456789' },
     setModel: { id: 'acme/coder', api: 'openai-chat', base_url: 'https://models.example.com/v1' },
     testModel: { model: 'scripted/playbook' },
+    setSkill: { content: '---\nname: release\ndescription: Use it to publish.\n---\nTag it.\n' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
@@ -118,6 +119,7 @@ export function tokenCalls(ids: Ids): Call[] {
     session_id: 'x',
     name: 'DEPLOY_KEY',
     provider: 'google',
+    skill: 'release',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {

@@ -27,10 +27,11 @@ export const meanings: Record<string, keyof Ids | null> = {
   app_id: null,
   installation_id: null,
   github_user_id: null,
-  // Names, not ids, also of models and providers. A session belongs to its user: see recorded-sessions.test.ts.
+  // Names, not ids, also of models, providers and skills. A session belongs to its user: see recorded-sessions.test.ts.
   session_id: null,
   name: null,
   provider: null,
+  skill: null,
   id: null,
   // Positions of cards on the boards of existing clients.
   before_card_order_id: null,

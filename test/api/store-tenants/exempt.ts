@@ -115,6 +115,8 @@ export const whole_key: Record<string, string> = {
     listInvitations: 'by its id',
     usedThisMonth: 'by its id',
     limitUse: 'by its id',
+    ...{ listSkills: 'by its id', lockSkills: 'by its id', getSkill: 'organization and name' },
+    ...{ saveSkill: 'organization and name', deleteSkill: 'organization and name' },
     ...{ listOrganizationModels: 'by its id', saveOrganizationModel: 'by its id', deleteOrganizationModel: 'by its id' },
     monthWithReserved: 'by its id',
     getWebhook: 'by its id',

@@ -12,6 +12,7 @@ import { members } from './organization/members.ts'
 import { models } from './organization/models.ts'
 import { secrets } from './organization/secrets.ts'
 import { settings } from './organization/settings.ts'
+import { skills } from './organization/skills.ts'
 import { tokens } from './organization/tokens.ts'
 import { usage } from './organization/usage.ts'
 import { webhooks } from './organization/webhooks.ts'
@@ -39,7 +40,10 @@ export const command_groups: readonly CommandGroup[] = [
   { heading: 'Runs:', commands: [run, runs, show, related, logs, resume, fork, pause, stop, open, analyze, sandboxes] },
   { heading: 'Managing runs:', commands: [rename, archive, unarchive, remove] },
   { heading: 'Repositories:', commands: [repos, pr, setup, environments, checks] },
-  { heading: 'Organization:', commands: [settings, models, usage, members, tokens, secrets, egress, webhooks, integrations, audit] },
+  {
+    heading: 'Organization:',
+    commands: [settings, models, usage, members, tokens, secrets, skills, egress, webhooks, integrations, audit],
+  },
   { heading: 'This machine:', commands: [login, doctor, completion, help] },
   { heading: 'The service, in its clone:', commands: [admin, ...roles] },
 ]
