@@ -1,12 +1,12 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
 import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
+import type { OrganizationSkills } from '../core/repositories/organization-skills.ts'
 import { truncateBytes, truncateStrings } from '../core/text/truncate.ts'
 import type { Model, ToolCall, ToolSpec } from '../model/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
 import { PATCH_GRAMMAR } from './edits/patch-format.ts'
-import type { OrganizationSkills } from './organization-skills.ts'
 import type { RelatedRuns } from './related-runs.ts'
 
 export type ToolContext = {

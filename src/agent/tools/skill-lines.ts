@@ -1,5 +1,4 @@
-import { organizationSkill, SKILLS_FOLDER, skillPath } from '../../core/repositories/organization-skills.ts'
-import type { OrganizationSkills } from '../organization-skills.ts'
+import { type OrganizationSkills, organizationSkill, SKILLS_FOLDER, skillPath } from '../../core/repositories/organization-skills.ts'
 import type { ToolOutcome } from '../tool.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { type LineWindow, lineWindow } from './line-window.ts'

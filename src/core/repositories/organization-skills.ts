@@ -5,6 +5,12 @@ import { DESCRIPTION_CHARS, type Skill } from './skill-files.ts'
 /** The folder in which agents see the skills of the organization. Only the tool `read` has it: no sandbox contains it. */
 export const SKILLS_FOLDER = '/organization/skills'
 
+/** The skills as agents get them. `list`: all by name; `read`: the whole SKILL.md, null when there is none of that name. */
+export type OrganizationSkills = {
+  list(): Promise<{ name: string; description: string }[]>
+  read(name: string): Promise<string | null>
+}
+
 const pathOf = (name: string) => `${SKILLS_FOLDER}/${name}/SKILL.md`
 
 /** A skill of the organization as it is listed beside those of the repository. */

@@ -1,6 +1,5 @@
-import type { OrganizationSkills } from '../../agent/organization-skills.ts'
 import { limits } from '../../contract/limits.ts'
-import { organizationSkill } from '../../core/repositories/organization-skills.ts'
+import { type OrganizationSkills, organizationSkill } from '../../core/repositories/organization-skills.ts'
 import type { Skill } from '../../core/repositories/skill-files.ts'
 import { getSkill, listSkills } from '../../store/access/skills.ts'
 import type { Db } from '../../store/database.ts'
