@@ -8,7 +8,7 @@ type SignInSearch = { next?: string }
 export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
-export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
+export type PullRequestListSearch = { state?: PullRequestState; repo?: number; run?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
@@ -37,6 +37,7 @@ export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.samp
 export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   state: oneOf(raw.state, pull_request_states),
   repo: number(raw.repo),
+  run: number(raw.run),
 })
 
 const day = (value: unknown) => (/^\d{4}-\d\d-\d\d$/.test(String(value)) ? String(value) : undefined)

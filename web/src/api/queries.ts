@@ -86,6 +86,14 @@ export const pullRequestQuery = (pr_id: number, state: string) =>
     queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
   })
 
+/** A pull request as its page shows it. No stream covers it, so that it is fetched again while it is shown. */
+export const pullRequestPageQuery = (pr_id: number) =>
+  queryOptions({
+    queryKey: ['pull_request', pr_id],
+    queryFn: ({ signal }) => call('getPullRequest', { params: { pr_id }, signal }),
+    refetchInterval: 10_000,
+  })
+
 /** `state` as above. */
 export const checksQuery = (pr_id: number, state: string) =>
   queryOptions({

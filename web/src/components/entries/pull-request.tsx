@@ -28,7 +28,8 @@ export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; childr
       <div className="min-w-0 flex-1">
         <div className="font-medium [overflow-wrap:anywhere]">
           <SafeLink href={pr.url}>
-            {visible(pr.title ?? 'Pull request')} {pr.number !== null && <span className="font-normal text-faint">#{pr.number}</span>}
+            <bdi>{visible(pr.title ?? 'Pull request')}</bdi>{' '}
+            {pr.number !== null && <bdi className="font-normal text-faint">#{pr.number}</bdi>}
           </SafeLink>
         </div>
         <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useMatches, useParams } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { type ComponentType, Fragment } from 'react'
-import { repositoriesQuery } from '../../api/queries.ts'
+import { pullRequestPageQuery, repositoriesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { useRunListLink } from './kept-run-list.ts'
 
@@ -73,6 +73,19 @@ export function RunsCrumb() {
 export function RunCrumb() {
   const { id = '' } = useParams({ strict: false })
   return <span className="tabular">#{visible(id)}</span>
+}
+
+/** The number on its forge, once it is loaded. */
+export function PullRequestCrumb({ current }: { current: boolean }) {
+  const { prId = '' } = useParams({ strict: false })
+  const { data } = useQuery({ ...pullRequestPageQuery(Number(prId)), enabled: false })
+  const name = <bdi className="tabular">{data ? `#${data.number}` : '…'}</bdi>
+  if (current) return name
+  return (
+    <Link to="/pull-requests/$prId" params={{ prId }} className={link_style}>
+      {name}
+    </Link>
+  )
 }
 
 export function RepositoryCrumb({ current }: { current: boolean }) {

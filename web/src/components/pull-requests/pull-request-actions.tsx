@@ -1,27 +1,31 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { AgentRun, RunPullRequest } from '../../../../src/contract/runs/runs.ts'
+import type { RunPullRequest } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
 import { pullRequestQuery, runQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
+import { Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 
 type State = 'open' | 'closed' | 'draft' | 'ready_for_review'
 
+type Method = 'merge' | 'squash'
+
 /** The actions on a pull request. The run's stream reports the outcome; the run is also refetched, in case the stream is interrupted. */
-function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
+function usePullRequestActions(run_id: number | null, pr: RunPullRequest) {
   const queries = useQueryClient()
   const params = { pr_id: pr.id }
   // A read of the pull request brings it up to date, so the run comes after it.
   const onSettled = async () => {
     await queries.invalidateQueries({ queryKey: ['pull_request', pr.id] })
-    return queries.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
+    if (run_id !== null) await queries.invalidateQueries({ queryKey: runQuery(run_id).queryKey })
   }
   return {
     merge: useMutation({
-      mutationFn: (head_sha: string) => call('mergePullRequest', { params, body: { expected_head_sha: head_sha } }),
+      mutationFn: ({ head_sha, method }: { head_sha: string; method: Method }) =>
+        call('mergePullRequest', { params, body: { expected_head_sha: head_sha, method } }),
       onSettled,
     }),
     edit: useMutation({
@@ -34,10 +38,13 @@ function usePullRequestActions(run: AgentRun, pr: RunPullRequest) {
   }
 }
 
-/** Merge, close and reopen. A merge needs a confirmation: it changes a branch that others use. */
-export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
+type Props = { run_id: number | null; pr: RunPullRequest; checks_failing: boolean }
+
+/** Merge, close, reopen and draft. A merge needs a confirmation: it changes a branch that others use. */
+export function PullRequestActions({ run_id, pr, checks_failing }: Props) {
   const forbidden = useReadOnlyReason()
-  const { merge, edit } = usePullRequestActions(run, pr)
+  const { merge, edit } = usePullRequestActions(run_id, pr)
+  const [method, setMethod] = useState<Method>('merge')
   // The head that was shown when the person chose to merge: a push between the two clicks is refused, not merged.
   const [confirming, setConfirming] = useState<string | null>(null)
   const open = pr.state === 'open'
@@ -60,17 +67,30 @@ export function PullRequestActions({ run, pr }: { run: AgentRun; pr: RunPullRequ
               variant="primary"
               reason={forbidden}
               busy={merge.isPending}
-              onClick={() => merge.mutate(confirming, { onSettled: () => setConfirming(null) })}
+              onClick={() => merge.mutate({ head_sha: confirming, method }, { onSettled: () => setConfirming(null) })}
             >
               Merge into {base} now
             </Button>
+            <Select
+              aria-label="Method"
+              className="h-7! w-auto!"
+              value={method}
+              onChange={event => setMethod(event.target.value === 'squash' ? 'squash' : 'merge')}
+            >
+              <option value="merge">Merge commit</option>
+              <option value="squash">Squash</option>
+            </Select>
             <Button variant="quiet" onClick={() => setConfirming(null)}>
               Cancel
             </Button>
           </>
         ) : (
-          <Button reason={forbidden ?? unmergeable} onClick={() => setConfirming(pr.head_sha)}>
-            Merge
+          <Button
+            variant={checks_failing ? 'danger' : 'plain'}
+            reason={forbidden ?? unmergeable}
+            onClick={() => setConfirming(pr.head_sha)}
+          >
+            {checks_failing ? 'Merge anyway' : 'Merge'}
           </Button>
         )}
         {pr.state === 'draft' && toggle('ready_for_review', 'Ready for review')}

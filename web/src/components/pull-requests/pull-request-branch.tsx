@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { AgentRun, RunPullRequest } from '../../../../src/contract/runs/runs.ts'
+import type { RunPullRequest } from '../../../../src/contract/runs/runs.ts'
 import { commitsQuery } from '../../api/queries.ts'
 import { cloneCommand } from '../../text/clone-command.ts'
 import { moment, plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { PullRequestComments } from './pull-request-comments.tsx'
 
-/** How to get the branch, the commits, and the comments. */
-export function PullRequestDetails({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
-  const repository = run.repo_id === null ? null : { organization_id: run.organization_id, repo_id: run.repo_id }
-  const command = repository && cloneCommand(location.origin, repository, pr.head_branch_name ?? '')
+type Props = { organization_id: number; repo_id: number; pr: RunPullRequest }
+
+/** How to get the branch, and the commits. */
+export function PullRequestBranch({ organization_id, repo_id, pr }: Props) {
+  const command = cloneCommand(location.origin, { organization_id, repo_id }, pr.head_branch_name ?? '')
   return (
-    <div className="mt-3 space-y-2 border-line border-t pt-2">
+    <div className="space-y-2">
       {command && (
         <div className="flex items-center gap-1">
           <code
@@ -28,7 +28,6 @@ export function PullRequestDetails({ run, pr }: { run: AgentRun; pr: RunPullRequ
         </div>
       )}
       <Commits pr={pr} />
-      <PullRequestComments pr={pr} />
     </div>
   )
 }

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleDashed, CircleX } from 'lucide-react'
 import type { Check } from '../../../../src/contract/pull-requests/checks.ts'
 import { forgeResourceNames } from '../../../../src/contract/repositories/forge-resources.ts'
-import type { AgentRun, RunPullRequest } from '../../../../src/contract/runs/runs.ts'
 import { checksQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { Terminal } from '../entries/terminal.tsx'
@@ -11,20 +10,20 @@ import { SafeLink } from '../safe-link.tsx'
 /** Checks of a forge do not appear in the run's stream, so the page polls while a run waits for them. */
 const POLL_INTERVAL_MS = 10_000
 
-/** The checks of a pull request and why they failed. Fetched again when the run adds an entry about them. */
-export function PullRequestChecks({ run, pr }: { run: AgentRun; pr: RunPullRequest }) {
-  const active = run.phase === 'evaluate'
-  const state = [pr.head_sha, run.status, run.phase, active ? run.total_logs : 0].join(' ')
-  const waits = run.status === 'waiting' && run.waiting_on === 'ci'
-  const { data } = useQuery({ ...checksQuery(pr.id, state), refetchInterval: waits ? POLL_INTERVAL_MS : false })
+/** `state`: what makes other results likely. `poll`: whether results of a forge are outstanding. */
+type Props = { pr_id: number; state: string; poll: boolean }
+
+/** The checks of a pull request and why they failed. */
+export function PullRequestChecks({ pr_id, state, poll }: Props) {
+  const { data } = useQuery({ ...checksQuery(pr_id, state), refetchInterval: poll ? POLL_INTERVAL_MS : false })
   if (!data || data.items.length + data.unreadable.length === 0) return null
   return (
     <section aria-label="Checks" className="mt-2">
       <h3 className="text-muted text-xs">{summaryOf(data)}</h3>
       {data.unreadable.length > 0 && (
         <p className="mt-1 text-warn text-xs">
-          Cannot read: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Forges shows which permission is
-          missing.
+          Cannot read: {data.unreadable.map(resource => forgeResourceNames[resource]).join(', ')}. The page Integrations shows which
+          permission is missing.
         </p>
       )}
       <ul className="mt-1 space-y-1">
@@ -74,9 +73,11 @@ function CheckLine({ check }: { check: Check }) {
         </summary>
         <div className="mt-1 space-y-1">
           <Terminal text={log_excerpt} open on_toggle={() => {}} />
-          <SafeLink href={url} className="text-xs">
-            View details
-          </SafeLink>
+          {url !== null && (
+            <SafeLink href={url} className="text-xs">
+              View details
+            </SafeLink>
+          )}
         </div>
       </details>
     </li>

@@ -8,12 +8,14 @@ import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
+import { ApiForm } from '../api-form.tsx'
 import { Markdown } from '../markdown.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 
 /** The comments of a pull request, and a box to add one. The run's stream reports new comments of others. */
 export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
   const queries = useQueryClient()
+  const forbidden = useReadOnlyReason()
   const comments = useQuery(commentsQuery(pr.id, pr.updated_at))
   const onSettled = () => queries.invalidateQueries({ queryKey: ['comments', pr.id] })
   const remove = useMutation({
@@ -31,24 +33,33 @@ export function PullRequestComments({ pr }: { pr: RunPullRequest }) {
       )}
       <ol className="mt-1 space-y-2">
         {comments.data?.map(comment => (
-          <Comment key={comment.id} comment={comment} remove={() => remove.mutate(comment.id)} busy={remove.isPending} />
+          <Comment
+            key={comment.id}
+            comment={comment}
+            remove={() => remove.mutate(comment.id)}
+            busy={remove.isPending}
+            on_saved={onSettled}
+          />
         ))}
       </ol>
-      <NewComment pr={pr} onSettled={onSettled} />
+      {forbidden === null && <NewComment pr={pr} onSettled={onSettled} />}
     </section>
   )
 }
 
 const forgeWords = { pending: 'not on the forge yet', posted: 'also on the forge', refused: 'not on the forge' }
 
-function Comment({ comment, remove, busy }: { comment: PullRequestComment; remove: () => void; busy: boolean }) {
+type CommentProps = { comment: PullRequestComment; remove: () => void; busy: boolean; on_saved: () => Promise<void> }
+
+function Comment({ comment, remove, busy, on_saved }: CommentProps) {
   const mine = useQuery(meQuery).data?.id === comment.user_id
-  const [confirming, setConfirming] = useState(false)
+  const [mode, setMode] = useState<'shown' | 'editing' | 'confirming'>('shown')
+  const show = () => setMode('shown')
   const { author_name, created_at, updated_at, path, line, body, forge_state, forge_error } = comment
   return (
     <li className="rounded-md border border-line bg-canvas px-2.5 py-1.5 text-sm">
       <div className="flex flex-wrap items-center gap-x-2 text-2xs text-faint">
-        <span className="font-medium text-ink">{visible(author_name)}</span>
+        <bdi className="font-medium text-ink">{visible(author_name)}</bdi>
         <span>
           {moment(created_at)}
           {updated_at !== created_at && ' · changed'}
@@ -61,30 +72,63 @@ function Comment({ comment, remove, busy }: { comment: PullRequestComment; remov
           </code>
         )}
         <span className="flex-1" />
-        {mine && !confirming && (
-          <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setConfirming(true)}>
-            Delete
-          </Button>
+        {mine && mode === 'shown' && (
+          <>
+            <Button variant="quiet" aria-label="Edit this comment" className="h-6! text-2xs!" onClick={() => setMode('editing')}>
+              Edit
+            </Button>
+            <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setMode('confirming')}>
+              Delete
+            </Button>
+          </>
         )}
-        {mine && confirming && (
+        {mine && mode === 'confirming' && (
           <>
             <Button variant="danger" className="h-6! text-2xs!" busy={busy} onClick={remove}>
               Confirm deletion
             </Button>
-            <Button variant="quiet" className="h-6! text-2xs!" onClick={() => setConfirming(false)}>
+            <Button variant="quiet" className="h-6! text-2xs!" onClick={show}>
               Keep it
             </Button>
           </>
         )}
       </div>
-      <Markdown text={body} />
+      {mode === 'editing' ? <EditComment comment={comment} on_close={show} on_saved={on_saved} /> : <Markdown text={body} />}
       {forge_state === 'refused' && forge_error !== null && <p className="text-bad text-2xs">{visible(forge_error)}</p>}
     </li>
   )
 }
 
+type EditProps = { comment: PullRequestComment; on_close: () => void; on_saved: () => Promise<void> }
+
+function EditComment({ comment, on_close, on_saved }: EditProps) {
+  const [text, setText] = useState(comment.body)
+  const save = useMutation({
+    mutationFn: () => call('updatePullRequestComment', { params: { pr_id: comment.pr_id, comment_id: comment.id }, body: { body: text } }),
+    onSuccess: async () => {
+      await on_saved()
+      on_close()
+    },
+  })
+  return (
+    <ApiForm
+      label="Edit comment"
+      request={save}
+      fields={[]}
+      missing={text.trim() === '' || text === comment.body ? 'Change the text first' : null}
+      submit="Save"
+      note={
+        <Button variant="quiet" onClick={on_close}>
+          Cancel
+        </Button>
+      }
+    >
+      <TextArea aria-label="Comment" rows={4} autoFocus value={text} onChange={event => setText(event.target.value)} />
+    </ApiForm>
+  )
+}
+
 function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Promise<void> }) {
-  const forbidden = useReadOnlyReason()
   const [text, setText] = useState('')
   const create = useMutation({
     mutationFn: (body: string) => call('createPullRequestComment', { params: { pr_id: pr.id }, body: { body } }),
@@ -93,7 +137,7 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
   })
   const { origin, host } = new URL(pr.url ?? '', location.href)
   const placeholder = `Comment for people${origin === location.origin ? '' : `, also on ${host}`}. The agent does not see it`
-  const reason = forbidden ?? (text.trim() === '' ? 'Write something first' : null)
+  const reason = text.trim() === '' ? 'Write something first' : null
   const submit = () => {
     if (!reason && !create.isPending) create.mutate(text)
   }
@@ -111,7 +155,6 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
         placeholder={placeholder}
         rows={Math.min(8, Math.max(1, text.split('\n').length))}
         value={text}
-        disabled={forbidden !== null}
         className="resize-none"
         onChange={event => setText(event.target.value)}
         onKeyDown={event => {

@@ -1,4 +1,5 @@
 import { CircleAlert, Hourglass } from 'lucide-react'
+import { lazy, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
@@ -7,11 +8,11 @@ import { Blank, Notice } from '../../ui/notice.tsx'
 import { PlanList } from '../entries/plan.tsx'
 import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
-import { PullRequestActions } from '../pull-requests/pull-request-actions.tsx'
-import { PullRequestDetails } from '../pull-requests/pull-request-branch.tsx'
-import { PullRequestChecks } from '../pull-requests/pull-request-checks.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { FoundSetup, foundSetupOf } from '../runs/found-setup.tsx'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
+
+const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
 
 /** The outcome of the run: pull request and answer, or the plan while the run is active. */
 export function AnswerPane({ run }: { run: AgentRun }) {
@@ -35,9 +36,9 @@ export function AnswerPane({ run }: { run: AgentRun }) {
             deletions: pr.deletions,
           }}
         >
-          <PullRequestChecks run={run} pr={pr} />
-          <PullRequestActions run={run} pr={pr} />
-          <PullRequestDetails run={run} pr={pr} />
+          <Suspense>
+            <PullRequestOfRun run={run} pr={pr} />
+          </Suspense>
         </PullRequestCard>
       ))}
       {run.error && (

@@ -3,19 +3,12 @@ import { Tabs } from 'radix-ui'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import type { TraceView } from '../../search-params.ts'
-import { Button } from '../../ui/button.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
+import { Loading } from '../../ui/notice.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { ConfigPane } from '../runs/config-pane.tsx'
 import { AnswerPane } from './answer-pane.tsx'
 
 const ChangesPane = lazy(() => import('./changes-pane.tsx').catch(() => ({ default: NotLoaded })))
-
-/** The service is gone, or was replaced by another version whose files have other names. */
-const NotLoaded = () => (
-  <Blank title="This view could not be loaded">
-    <Button onClick={() => location.reload()}>Reload the page</Button>
-  </Blank>
-)
 
 const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes: 'Changes', config: 'Config' }
 

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { GitPullRequest, SearchX } from 'lucide-react'
+import { GitPullRequest, SearchX, X } from 'lucide-react'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -12,19 +12,19 @@ import { Select } from '../../ui/field.tsx'
 import { Blank, Loading } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/now.ts'
 import { StatusLine } from '../../ui/status-line.tsx'
-import { PullRequestRow } from './pull-request-row.tsx'
+import { PullRequestRow, PullRequestRowHead } from './pull-request-row.tsx'
 import { pullRequestsQuery } from './pull-requests-query.ts'
 
 /** The pull requests that runs have opened. */
 export function PullRequestListPage() {
-  const search = useSearch({ from: '/app/pull-requests' })
+  const search = useSearch({ from: '/app/pull-requests/' })
   const list = useInfiniteQuery(pullRequestsQuery(search))
   const repositories = useQuery(repositoriesQuery).data ?? []
   const items = list.data?.pages.flatMap(page => page.items) ?? []
   const total = list.data?.pages[0]?.total ?? 0
   const now = useNow(true, 15_000)
   const names = new Map(repositories.map(({ id, full_name }) => [id, full_name]))
-  const filtered = search.state !== undefined || search.repo !== undefined
+  const filtered = Object.values(search).some(value => value !== undefined)
   return (
     <Page heading="Pull requests" note={list.isSuccess ? total.toLocaleString('en') : undefined}>
       <Filters repositories={repositories} />
@@ -33,6 +33,7 @@ export function PullRequestListPage() {
         {list.isPending && <Loading label="Loading pull requests" />}
         {list.isError && <PageProblem error={list.error} retry={() => list.refetch()} what="list" />}
         {list.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <NoneYet />)}
+        {items.length > 0 && <PullRequestRowHead />}
         {items.length > 0 && (
           <ul aria-label="Pull requests, newest first">
             {items.map(item => (
@@ -53,8 +54,8 @@ export function PullRequestListPage() {
 }
 
 function Filters({ repositories }: { repositories: { id: number; full_name: string }[] }) {
-  const search = useSearch({ from: '/app/pull-requests' })
-  const navigate = useNavigate({ from: '/pull-requests' })
+  const search = useSearch({ from: '/app/pull-requests/' })
+  const navigate = useNavigate({ from: '/pull-requests/' })
   const change = (next: Partial<typeof search>) => navigate({ search: { ...search, ...next }, replace: true })
   return (
     <search className="flex flex-wrap items-center gap-2">
@@ -82,6 +83,11 @@ function Filters({ repositories }: { repositories: { id: number; full_name: stri
           </option>
         ))}
       </Select>
+      {search.run !== undefined && (
+        <Button onClick={() => change({ run: undefined })} aria-label={`Remove the filter by run ${search.run}`}>
+          Run #{search.run} <X aria-hidden className="size-3.5" />
+        </Button>
+      )}
     </search>
   )
 }

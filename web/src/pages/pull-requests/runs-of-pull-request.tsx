@@ -1,0 +1,84 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { pullRequestPageQuery, runQuery } from '../../api/queries.ts'
+import { putRun } from '../../api/run-cache.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { useReadOnlyReason } from '../../components/permission.ts'
+import { StatusPill } from '../../components/runs/status-pill.tsx'
+import { visible } from '../../text/visible.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { notify } from '../../ui/toast.ts'
+
+const operations = { ban: 'banAgentRun', unban: 'unbanAgentRun', remove: 'removeAgentRunFromPr' } as const
+type Operation = keyof typeof operations
+
+type Props = { agent_run_id: number | null; pr_id: number }
+
+/** The run that opened a pull request, and what can be done with all runs of it. */
+export function RunsOfPullRequest({ agent_run_id, pr_id }: Props) {
+  if (agent_run_id === null) return <p className="text-faint text-xs">The run was deleted, or removed from this pull request.</p>
+  return <OpenedBy id={agent_run_id} pr_id={pr_id} />
+}
+
+function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
+  const queries = useQueryClient()
+  const forbidden = useReadOnlyReason()
+  // The stream of the organization is not open on this page.
+  const run = useQuery({ ...runQuery(id), refetchInterval: 10_000 }).data
+  const [confirming, setConfirming] = useState<'ban' | 'remove' | null>(null)
+  const change = useMutation({
+    mutationFn: (operation: Operation) => call(operations[operation], { body: { agent_run_id: id } }),
+    onSuccess: async (changed, operation) => {
+      putRun(queries, changed)
+      await queries.invalidateQueries({ queryKey: pullRequestPageQuery(pr_id).queryKey })
+      setConfirming(null)
+      notify({ ban: 'The runs are banned', unban: 'The ban is lifted', remove: 'The runs are removed' }[operation])
+    },
+  })
+  if (!run) return null
+  const request = { ...change, mutate: () => confirming && change.mutate(confirming) }
+  return (
+    <div className="text-xs">
+      <div className="flex min-w-0 items-center gap-2">
+        <Link to="/agent/trace/$id" params={{ id: String(id) }} className="min-w-0 truncate text-accent hover:underline">
+          <bdi>#{id}</bdi> <bdi>{visible(run.title)}</bdi>
+        </Link>
+        <StatusPill run={run} />
+        {run.banned && <Badge tone="bad">banned</Badge>}
+      </div>
+      <div className="my-2 flex flex-wrap gap-2">
+        {run.banned ? (
+          <Button reason={forbidden} busy={change.isPending} onClick={() => change.mutate('unban')}>
+            Lift the ban
+          </Button>
+        ) : (
+          <Button variant="danger" reason={forbidden} onClick={() => setConfirming('ban')}>
+            Ban runs
+          </Button>
+        )}
+        <Button variant="danger" reason={forbidden} onClick={() => setConfirming('remove')}>
+          Remove runs
+        </Button>
+      </div>
+      {change.error && confirming === null && <Notice tone="bad">{visible(change.error.message)}</Notice>}
+      <ConfirmDialog title="Ban runs" action="Ban runs" request={request} open={confirming === 'ban'} on_close={() => setConfirming(null)}>
+        This stops the run and every other run of this pull request. No check starts them again, and follow-ups are refused until you lift
+        the ban.
+      </ConfirmDialog>
+      <ConfirmDialog
+        title="Remove runs"
+        action="Remove runs"
+        request={request}
+        open={confirming === 'remove'}
+        on_close={() => setConfirming(null)}
+      >
+        This stops the run and every other run of this pull request, and detaches them from it. The pull request stays as it is, its checks
+        no longer reach the runs, and a follow-up writes to a new branch. The runs cannot be attached again.
+      </ConfirmDialog>
+    </div>
+  )
+}
