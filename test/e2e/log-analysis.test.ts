@@ -5,7 +5,7 @@ import { inBrowser, playbook } from './visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
-test('one click shows why a run failed, with a link to the entry; the sandboxes are listed with their resource usage', async () => {
+test('after a confirmation the page shows why a run failed, with a link to the entry; the sandboxes are listed with their resource usage', async () => {
   const fails = `{run: "node -e 'require(\\"<b>left-pad</b>\\")'", expect_exit: 1}`
   const { id } = await createRun(app, { prompt: playbook('Break', `run: ${fails}`, 'answer: Broken.') })
   expect((await awaitEnd(app, id)).status).toBe('completed')
@@ -14,6 +14,10 @@ test('one click shows why a run failed, with a link to the entry; the sandboxes 
   await someone.open(`/agent/trace/${id}`)
   await page.getByRole('button', { name: 'Analyze the logs' }).click()
   const dialog = page.getByRole('dialog', { name: `Analysis of run ${id}` })
+  await dialog.getByText('It creates a new run').waitFor()
+  const path = `/v1/organizations/${app.org_id}/agent/runs`
+  expect((await app.call('GET', path)).body.total).toBe(1)
+  await dialog.getByRole('button', { name: 'Start analysis' }).click()
   const findings = dialog.getByRole('list', { name: 'Findings' })
   // The content of a log is text.
   await findings.getByText('A module is not found: <b>left-pad</b>').waitFor()
