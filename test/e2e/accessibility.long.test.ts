@@ -20,6 +20,7 @@ const completed = await createRun(app, {
 })
 const failed = await createRun(app, { prompt: playbook('Fail', 'run: "false"') })
 await Promise.all([completed, failed].map(({ id }) => awaitEnd(app, id)))
+const pull_request_id = (await app.call('GET', `/v1/organizations/${app.org_id}/prs`)).body.items[0].id
 
 /** Each page with what is shown when it has loaded. */
 const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
@@ -30,7 +31,10 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/agent/trace/${completed.id}?view=changes`, page => page.getByTestId('diff-summary')],
   [`/agent/trace/${completed.id}?view=config`, page => page.getByRole('button', { name: 'Save' })],
   [`/agent/trace/${failed.id}?view=log`, page => page.getByRole('feed').locator('[data-type=ERROR]').first()],
+  ['/?reason=oom&from=2026-01-01', page => page.getByLabel('Created from')],
   ['/pull-requests', page => page.locator('[data-pull-request-id]').first()],
+  [`/pull-requests/${pull_request_id}`, page => page.getByRole('region', { name: 'Run' })],
+  [`/pull-requests/${pull_request_id}/changes`, page => page.getByTestId('diff-summary')],
   ['/repositories', page => page.getByRole('region', { name: 'Repositories' })],
   [`/repositories/${app.repo_id}`, page => page.getByRole('form', { name: 'General' })],
   [`/repositories/${app.repo_id}/environment`, page => page.getByRole('heading', { name: 'No environment is stored' })],
@@ -69,6 +73,12 @@ test.each([
   }
   await someone.open('/')
   await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  if (!('viewport' in options)) {
+    await page.getByRole('checkbox').first().check()
+    await page.getByRole('region', { name: 'Selected runs' }).waitFor()
+    await expectNone(someone, 'selected runs')
+    await page.getByRole('button', { name: 'Clear the selection' }).click()
+  }
   await page.keyboard.press('Control+k')
   await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().waitFor()
   await expectNone(someone, 'the command menu')

@@ -1,11 +1,24 @@
 import type { PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
-import type { RunStatus } from '../../src/contract/runs/runs.ts'
-import { MessageTypes, RunStatuses } from './api/names.ts'
+import type { RunStatus, SourceType, StatusReason } from '../../src/contract/runs/runs.ts'
+import { MessageTypes, RunStatuses, reasonNames, sourceNames } from './api/names.ts'
 
 /** The search parameters of each page. Invalid values are ignored, never an error. */
 type SignInSearch = { next?: string }
-export type RunListSearch = { status?: RunStatus; repo?: number; q?: string; tag?: string; archived?: true }
+/** `from` and `to`: the first and the last day on which a run was created, in the time zone of the reader. */
+export type RunListSearch = {
+  status?: RunStatus[]
+  reason?: StatusReason
+  repo?: number
+  user?: number
+  model?: string
+  source?: SourceType
+  tag?: string
+  q?: string
+  from?: string
+  to?: string
+  archived?: true
+}
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
 export type PullRequestListSearch = { state?: PullRequestState; repo?: number; run?: number }
@@ -20,15 +33,29 @@ const views: TraceView[] = ['log', 'answer', 'changes', 'config']
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const oneOf = <T extends string>(value: unknown, names: readonly T[]) => names.find(name => name === value)
 const number = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : undefined)
+const severalOf = <T extends string>(value: unknown, names: readonly T[]) => {
+  const given = [value].flat().flatMap(part => (typeof part === 'string' ? part.split(',') : []))
+  const known = names.filter(name => given.includes(name))
+  return known.length > 0 ? known : undefined
+}
+const keyOf = <T extends string>(value: unknown, names: Record<T, string>) => oneOf(value, Object.keys(names) as T[])
 const flag = (value: unknown) => (value === 'true' || value === true ? true : undefined)
+const day = (value: unknown) =>
+  /^\d{4}-\d\d-\d\d$/.test(String(value)) && !Number.isNaN(Date.parse(String(value))) ? String(value) : undefined
 
 export const signInSearch = (raw: Raw): SignInSearch => ({ next: text(raw.next) })
 
 export const runListSearch = (raw: Raw): RunListSearch => ({
-  status: oneOf(raw.status, RunStatuses),
+  status: severalOf(raw.status, RunStatuses),
+  reason: keyOf(raw.reason, reasonNames),
   repo: number(raw.repo),
-  q: text(raw.q),
+  user: number(raw.user),
+  model: text(raw.model),
+  source: keyOf(raw.source, sourceNames),
   tag: text(raw.tag),
+  q: text(raw.q),
+  from: day(raw.from),
+  to: day(raw.to),
   archived: flag(raw.archived),
 })
 
@@ -39,8 +66,6 @@ export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   repo: number(raw.repo),
   run: number(raw.run),
 })
-
-const day = (value: unknown) => (/^\d{4}-\d\d-\d\d$/.test(String(value)) ? String(value) : undefined)
 
 export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
 

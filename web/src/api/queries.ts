@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import type { Result } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
-import type { RunStatus } from '../../../src/contract/runs/runs.ts'
+import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
 import { statusOf } from './api-error.ts'
 import { call, session } from './client.ts'
 
@@ -26,9 +26,25 @@ const MAX_RETRIES = 3
 /** The interval of attempts while the service does not respond. */
 export const UNREACHABLE_RETRY_MS = 2_000
 
+/** The interval at which active runs are fetched that no open stream reports. */
+const ACTIVE_REFETCH_MS = 3_000
+
 const isTransient = (status: number | null) => status !== null && (status === 0 || status === 429 || status >= 500)
 
-export type RunFilter = { status?: RunStatus; repo_id?: number; q?: string; tag?: string; archived?: boolean }
+/** The filters of the list of runs, by the names of the API. */
+export type RunFilter = {
+  status?: RunStatus[]
+  status_reason?: StatusReason
+  repo_id?: number
+  user_id?: number
+  model?: string
+  source_type?: SourceType
+  tag?: string
+  q?: string
+  created_after?: string
+  created_before?: string
+  archived?: boolean
+}
 
 const runs_page_size = 50
 
@@ -39,19 +55,7 @@ export const runQuery = (agent_run_id: number) =>
 export const runsQuery = (filter: RunFilter) =>
   infiniteQueryOptions({
     queryKey: ['runs', filter],
-    queryFn: ({ pageParam, signal }) =>
-      call('listAgentRuns', {
-        query: {
-          skip: pageParam,
-          limit: runs_page_size,
-          status: filter.status,
-          q: filter.q,
-          tag: filter.tag,
-          repo_id: filter.repo_id,
-          archived: filter.archived || undefined,
-        },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }) => call('listAgentRuns', { query: { ...filter, skip: pageParam, limit: runs_page_size }, signal }),
     initialPageParam: 0,
     getNextPageParam: (_last, pages) => {
       const here = pages.reduce((sum, page) => sum + page.items.length, 0)
@@ -136,6 +140,8 @@ export const relatedQuery = (agent_run_id: number, state: string) =>
     queryKey: ['related', agent_run_id, state],
     queryFn: ({ signal }) => call('listRelatedAgentRuns', { params: { agent_run_id }, signal }),
     placeholderData: previous => previous,
+    // The stream of a run does not report the others.
+    refetchInterval: ({ state: { data } }) => (data?.items.some(run => !run.terminal) ? ACTIVE_REFETCH_MS : false),
   })
 
 /** The startup times of a run; `state`: as above. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
+import type { RunFilter } from './queries.ts'
 import { matches, withoutRun, withRun } from './run-cache.ts'
 
 const run = (id: number, fields: Partial<AgentRun> = {}) =>
@@ -42,10 +43,10 @@ test('an older state that arrives late changes nothing', () => {
 })
 
 test('a run that no longer fits the filter leaves the list, one that does not fit never enters it', () => {
-  const left = withRun([page(run(9), run(8))], run(8, { status: 'completed' }), { status: 'running' })
+  const left = withRun([page(run(9), run(8))], run(8, { status: 'completed' }), { status: ['running'] })
   expect(ids(left)).toEqual([[9]])
   expect(left[0]?.total).toBe(9)
-  expect(ids(withRun([page(run(9))], run(10), { status: 'failed' }))).toEqual([[9]])
+  expect(ids(withRun([page(run(9))], run(10), { status: ['failed'] }))).toEqual([[9]])
 })
 
 test('a run older than what is loaded waits for its page', () => {
@@ -58,4 +59,23 @@ test('filters match like those of the service', () => {
   expect(matches(run(1, { tags: ['ci'] }), { tag: 'ci' })).toBe(true)
   expect(matches(run(1), { repo_id: 2 })).toBe(false)
   expect(matches(run(1, { prompt: 'Fix the PARSER' }), { q: 'parser' })).toBe(true)
+})
+
+test('filters by reason, person, model, source and time match like those of the service', () => {
+  const one = run(1, {
+    ...{ status: 'failed', status_reason: 'oom', user_id: 7, model: 'a/b', source_type: 'API', created_at: '2026-11-20T10:00:00.000Z' },
+  })
+  const same = { status_reason: 'oom', user_id: 7, model: 'a/b', source_type: 'API', repo_id: undefined } as const
+  expect(matches(one, { ...same, status: ['completed', 'failed'] })).toBe(true)
+  for (const other of [
+    { status_reason: 'lost' },
+    { user_id: 8 },
+    { model: 'a' },
+    { source_type: 'CHAT' },
+    { status: ['running'] },
+  ] as const)
+    expect(matches(one, { ...same, ...other } as RunFilter)).toBe(false)
+  expect(matches(one, { created_after: '2026-11-20T09:59:59.999Z', created_before: '2026-11-20T10:00:00.001Z' })).toBe(true)
+  expect(matches(one, { created_after: '2026-11-20T10:00:00.000Z' })).toBe(false)
+  expect(matches(one, { created_before: '2026-11-20T10:00:00.000Z' })).toBe(false)
 })

@@ -46,10 +46,15 @@ export function withoutRun(pages: Page[], id: number): Page[] {
   return pages.map(page => ({ ...page, items: page.items.filter(item => item.id !== id), total: Math.max(0, page.total - 1) }))
 }
 
-export function matches(run: AgentRun, { status, repo_id, q, tag, archived = false }: RunFilter): boolean {
+/** Whether the service would list the run with these filters. */
+export function matches(run: AgentRun, filter: RunFilter): boolean {
+  const { status, q, tag, created_after, created_before, archived = false, ...same } = filter
   if (run.archived !== archived) return false
-  if (status && run.status !== status) return false
-  if (repo_id !== undefined && run.repo_id !== repo_id) return false
+  if (status && !status.includes(run.status)) return false
+  if (Object.entries(same).some(([key, value]) => value !== undefined && run[key as keyof typeof same] !== value)) return false
   if (tag && !run.tags.includes(tag)) return false
+  // Both are UTC with milliseconds, so that their order is that of the times.
+  if (created_after && run.created_at <= created_after) return false
+  if (created_before && run.created_at >= created_before) return false
   return !q || `${run.title}\n${run.prompt}`.toLowerCase().includes(q.toLowerCase())
 }

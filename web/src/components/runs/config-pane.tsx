@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { fieldMessages } from '../../api/api-error.ts'
+import { sourceNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { isRecorded } from '../../trace/recorded.ts'
@@ -117,7 +118,7 @@ function RunDetails({ run }: { run: AgentRun }) {
       <Row name="Run">{run.id}</Row>
       <Row name="Agent">{visible(run.agent_type)}</Row>
       {run.tools_off.length > 0 && <Row name="Tools off">{visible(run.tools_off.join(', '))}</Row>}
-      <Row name="Source">{run.source_type}</Row>
+      <Row name="Source">{sourceNames[run.source_type]}</Row>
       <Row name="Created">{moment(run.created_at)}</Row>
       <Row name="Turn">{run.turn}</Row>
       {run.base_sha && (

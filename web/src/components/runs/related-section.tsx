@@ -17,7 +17,7 @@ export function RelatedSection({ run }: { run: AgentRun }) {
           <li key={related.id} className="flex items-center gap-2">
             <span className="w-14 shrink-0 text-faint">{related.relation}</span>
             <Link to="/agent/trace/$id" params={{ id: String(related.id) }} className="min-w-0 truncate text-accent hover:underline">
-              {related.id} {visible(related.title)}
+              <bdi>#{related.id}</bdi> <bdi>{visible(related.title)}</bdi>
             </Link>
             <StatusPill run={related} />
           </li>

@@ -10,6 +10,7 @@ import {
   MessageCircleQuestionMark,
 } from 'lucide-react'
 import type { AgentRun, RunStatus, WaitingOn } from '../../../../src/contract/runs/runs.ts'
+import { reasonNames } from '../../api/names.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 
 const styles: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?: boolean }> = {
@@ -24,13 +25,11 @@ const styles: Record<RunStatus, { tone: BadgeTone; Icon: typeof CircleDot; spin?
   cancelled: { tone: 'neutral', Icon: CircleSlash },
 }
 
-const words = (name: string) => name.replaceAll('_', ' ')
-
 /** The detail after the status: the current phase, what the run waits for, or why it ended. */
 export function statusDetail({ status, waiting_on, status_reason, queue_position, pause_requested_at }: AgentRun): string | null {
   if (status === 'queued' && waiting_on !== 'worker') return queue_position ? `number ${queue_position} in the queue` : null
   if ((status === 'starting' || status === 'running') && pause_requested_at !== null) return 'about to pause'
-  return waiting_on ? waitingWords[waiting_on] : status_reason ? words(status_reason) : null
+  return waiting_on ? waitingWords[waiting_on] : status_reason ? reasonNames[status_reason] : null
 }
 
 const waitingWords: Record<WaitingOn, string> = {

@@ -2,14 +2,16 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RunCrumb, RunsCrumb } from '../../components/frame/crumbs.tsx'
 import { newRunSearch, runListSearch, traceSearch } from '../../search-params.ts'
-import { RunListPage } from './run-list.tsx'
+
+const loadRunList = () => import('./run-list.tsx')
+// The start page is loaded while the session is, so that it needs no more time than as part of the entry.
+if (location.pathname === '/') void loadRunList()
 
 const list = createRoute({
   getParentRoute: () => app,
   path: '/',
   validateSearch: runListSearch,
-  // The start page is part of the entry, so that it needs one request less.
-  component: RunListPage,
+  component: lazyRouteComponent(loadRunList, 'RunListPage'),
   staticData: { crumbs: ['Runs'] },
 })
 

@@ -1,10 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Bot, SearchX } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery, runsQuery } from '../../api/queries.ts'
 import { useKeepRunList } from '../../components/frame/kept-run-list.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
+import { useReadOnlyReason } from '../../components/permission.ts'
 import { RunFilters } from '../../components/runs/run-filters.tsx'
 import { RunRow, RunRowHead } from '../../components/runs/run-row.tsx'
 import { useLiveRuns } from '../../components/runs/use-live-runs.ts'
@@ -14,35 +17,30 @@ import { Button, buttonStyle } from '../../ui/button.tsx'
 import { Blank, Loading } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/now.ts'
 import { StatusLine } from '../../ui/status-line.tsx'
+import { filterOf } from './run-filter.ts'
+import { ViewLinks } from './view-links.tsx'
+
+const SelectedRuns = lazy(() => import('./selected-runs.tsx'))
 
 export function RunListPage() {
-  const { repo, ...search } = useSearch({ from: '/app/' })
-  useKeepRunList({ ...search, repo })
-  const filter = { ...search, repo_id: repo }
-  const runs = useInfiniteQuery(runsQuery(filter))
+  const search = useSearch({ from: '/app/' })
+  useKeepRunList(search)
+  const runs = useInfiniteQuery(runsQuery(filterOf(search)))
   const repositories = useQuery(repositoriesQuery).data ?? []
   const stream = useLiveRuns()
   const items = uniqueById(runs.data?.pages.flatMap(page => page.items) ?? [])
   const total = runs.data?.pages[0]?.total ?? 0
-  const now = useNow(true, items.some(run => !run.terminal) ? 1000 : 15_000)
-  const filtered = Object.values(filter).some(value => value !== undefined)
-  const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
+  const filtered = Object.values(search).some(value => value !== undefined)
   return (
     <Page heading="Runs" note={runs.isSuccess ? total.toLocaleString('en') : undefined} actions={<ConnectionNote state={stream} />}>
+      <ViewLinks />
       <RunFilters repositories={repositories} />
       <StatusLine message={runs.isSuccess ? plural(total, 'run') : ''} />
       <div className="mt-3 rounded-lg border border-line bg-surface">
         {runs.isPending && <Loading label="Loading runs" />}
         {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
         {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
-        {items.length > 0 && <RunRowHead />}
-        {items.length > 0 && (
-          <ul aria-label="Agent runs, newest first" aria-busy={runs.isFetching}>
-            {items.map(run => (
-              <RunRow key={run.id} run={run} repository={run.repo_id === null ? null : (names.get(run.repo_id) ?? null)} now={now} />
-            ))}
-          </ul>
-        )}
+        {items.length > 0 && <RunRows runs={items} busy={runs.isFetching} />}
       </div>
       {runs.hasNextPage && (
         <div className="mt-3 flex justify-center">
@@ -52,6 +50,54 @@ export function RunListPage() {
         </div>
       )}
     </Page>
+  )
+}
+
+/** The rows, of which those who may change runs can select some. */
+function RunRows({ runs, busy }: { runs: AgentRun[]; busy: boolean }) {
+  const selectable = useReadOnlyReason() === null
+  const now = useNow(true, runs.some(run => !run.terminal) ? 1000 : 15_000)
+  const repositories = useQuery(repositoriesQuery).data ?? []
+  const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
+  // A run that has left the list is not selected any more.
+  const selected = runs.filter(run => chosen.has(run.id))
+  const choose = (ids: number[], on: boolean) => {
+    const next = new Set(chosen)
+    for (const id of ids) on ? next.add(id) : next.delete(id)
+    setChosen(next)
+  }
+  return (
+    <>
+      <RunRowHead selectable={selectable} />
+      <ul aria-label="Agent runs, newest first" aria-busy={busy}>
+        {runs.map(run => (
+          <RunRow
+            key={run.id}
+            run={run}
+            repository={run.repo_id === null ? null : (names.get(run.repo_id) ?? run.repo_name)}
+            now={now}
+            selected={chosen.has(run.id)}
+            on_select={selectable ? () => choose([run.id], !chosen.has(run.id)) : null}
+          />
+        ))}
+      </ul>
+      {selected.length > 0 && (
+        <Suspense>
+          <SelectedRuns
+            runs={selected}
+            loaded={runs.length}
+            on_all={() =>
+              choose(
+                runs.map(({ id }) => id),
+                true,
+              )
+            }
+            on_none={() => setChosen(new Set())}
+          />
+        </Suspense>
+      )}
+    </>
   )
 }
 

@@ -1,0 +1,135 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { type ReactNode, useId, useRef } from 'react'
+import { call } from '../../api/client.ts'
+import { reasonNames, sourceNames } from '../../api/names.ts'
+import { modelsQuery } from '../../api/queries.ts'
+import type { RunListSearch } from '../../search-params.ts'
+import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
+import { Input, Select } from '../../ui/field.tsx'
+import { FilterBox } from '../../ui/filter-box.tsx'
+
+const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: async ({ signal }) => (await call('listMembers', { query: { limit: 100 }, signal })).items,
+  staleTime: 300_000,
+})
+
+type Props = { search: RunListSearch; change: (next: Partial<RunListSearch>) => void }
+
+/** The filters of the run list that are needed less often: failure reason, person, model, source, tag and days. */
+export default function MoreFilters({ search, change }: Props) {
+  const box = useRef<HTMLInputElement>(null)
+  const people = useQuery(peopleQuery).data ?? []
+  const models = useQuery(modelsQuery).data?.providers.flatMap(provider => provider.models) ?? []
+  const persons = people.map(({ user_id, full_name, email }): Option => [String(user_id), full_name ?? email ?? `User ${user_id}`])
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Choice
+        label="Person"
+        any="Anyone"
+        value={search.user === undefined ? undefined : String(search.user)}
+        options={persons}
+        on_choose={user => change({ user: user === undefined ? undefined : Number(user) })}
+      />
+      <Choice
+        label="Model"
+        any="Any model"
+        value={search.model}
+        options={models.map(({ value }) => [value, value])}
+        on_choose={model => change({ model })}
+      />
+      <Choice
+        label="Source"
+        any="Any source"
+        value={search.source}
+        options={entries(sourceNames)}
+        on_choose={source => change({ source })}
+      />
+      <Choice
+        label="Failure reason"
+        any="Any reason"
+        value={search.reason}
+        options={entries(reasonNames)}
+        on_choose={reason => change({ reason })}
+      />
+      <FilterBox box={box} label="Tag" placeholder="Tag" value={search.tag ?? ''} on_text={tag => change({ tag })} className="w-36" />
+      <Day label="Created from" value={search.from} max={search.to} on_change={from => change({ from })} />
+      <Day label="Created to" value={search.to} min={search.from} on_change={to => change({ to })} />
+      <Button
+        variant="quiet"
+        onClick={() =>
+          change({
+            user: undefined,
+            model: undefined,
+            source: undefined,
+            reason: undefined,
+            tag: undefined,
+            from: undefined,
+            to: undefined,
+          })
+        }
+      >
+        <X aria-hidden className="size-3.5" /> Remove these filters
+      </Button>
+    </div>
+  )
+}
+
+type Option<Value extends string = string> = [value: Value, text: string]
+
+const entries = <Name extends string>(names: Record<Name, string>) => Object.entries(names) as Option<Name>[]
+
+type ChoiceProps<Value extends string> = {
+  label: string
+  any: string
+  value: Value | undefined
+  options: Option<Value>[]
+  on_choose: (value: Value | undefined) => void
+}
+
+function Choice<Value extends string>({ label, any, value, options, on_choose }: ChoiceProps<Value>): ReactNode {
+  const known = value === undefined || options.some(([option]) => option === value)
+  return (
+    <Select
+      aria-label={label}
+      className="w-auto! max-w-48"
+      value={value ?? ''}
+      onChange={event => on_choose(options.find(([option]) => option === event.target.value)?.[0])}
+    >
+      <option value="">{any}</option>
+      {!known && <option value={value}>{visible(value)}</option>}
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {visible(text)}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+type DayProps = {
+  label: string
+  value: string | undefined
+  min?: string | undefined
+  max?: string | undefined
+  on_change: (day: string | undefined) => void
+}
+
+function Day({ label, value, on_change, ...bounds }: DayProps) {
+  const id = useId()
+  return (
+    <span className="flex items-center gap-1.5 text-muted text-xs">
+      <label htmlFor={id}>{label}</label>
+      <Input
+        {...bounds}
+        id={id}
+        type="date"
+        className="w-36!"
+        value={value ?? ''}
+        onChange={event => on_change(event.target.value || undefined)}
+      />
+    </span>
+  )
+}
