@@ -47,7 +47,7 @@ test('Pause pauses a running run, and a follow-up continues it', async () => {
   await page.getByText('· running a tool').waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await untilStatus(page, 'paused')
-  await page.getByText('· user request').waitFor()
+  await page.getByText('· by request').waitFor()
   expect(await page.getByRole('button', { name: 'Pause' }).getAttribute('aria-description')).toMatch(/^The run is paused/)
   await page.getByRole('textbox', { name: /^The run is paused/ }).fill(playbook('Goes on', 'answer: "Gone on."'))
   await page.getByRole('textbox', { name: /^The run is paused/ }).press('Control+Enter')
@@ -198,4 +198,17 @@ test('a page that loses its connection shows it, and catches up without a gap', 
     .locator('article')
     .evaluateAll((articles: { id: string }[]) => articles.map(({ id }) => id))
   expect(seen).toEqual(Array.from({ length: total_logs }, (_, i) => `e${i + 1}`).slice(-seen.length))
+})
+
+test('a related run that goes on changes without a reload, also when its parent has ended', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const parent = await createRun(app, { prompt: playbook('Parent', 'answer: Done.') })
+  await awaitEnd(app, parent.id)
+  const child = await createRun(app, { prompt: playbook('Child', 'ask: "Which?"'), parent_run_id: parent.id })
+  await someone.open(`/agent/trace/${parent.id}?view=config`)
+  const related = page.getByRole('region', { name: 'Related runs' })
+  await related.getByText('waiting').waitFor()
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: child.id })
+  await related.getByText('cancelled').waitFor()
 })

@@ -33,10 +33,10 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
   const change = useMutation({
     mutationFn: (operation: Operation) => call(operations[operation], { body: { agent_run_id: id } }),
     onSuccess: async (changed, operation) => {
-      putRun(queries, changed)
-      await queries.invalidateQueries({ queryKey: pullRequestPageQuery(pr_id).queryKey })
       setConfirming(null)
+      putRun(queries, changed)
       notify({ ban: 'The runs are banned', unban: 'The ban is lifted', remove: 'The runs are removed' }[operation])
+      await queries.invalidateQueries({ queryKey: pullRequestPageQuery(pr_id).queryKey })
     },
   })
   if (!run) return null
@@ -50,7 +50,7 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
         <StatusPill run={run} />
         {run.banned && <Badge tone="bad">banned</Badge>}
       </div>
-      <div className="my-2 flex flex-wrap gap-2">
+      <div className="mt-2 flex flex-wrap gap-2">
         {run.banned ? (
           <Button reason={forbidden} busy={change.isPending} onClick={() => change.mutate('unban')}>
             Lift the ban
