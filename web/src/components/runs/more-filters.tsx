@@ -1,14 +1,14 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { type ReactNode, useId, useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { call } from '../../api/client.ts'
 import { reasonNames, sourceNames } from '../../api/names.ts'
 import { modelsQuery } from '../../api/queries.ts'
 import type { RunListSearch } from '../../search-params.ts'
 import { visible } from '../../text/visible.ts'
-import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 
 const peopleQuery = queryOptions({
   queryKey: ['people'],
@@ -54,11 +54,15 @@ export default function MoreFilters({ search, change }: Props) {
         options={entries(reasonNames)}
         on_choose={reason => change({ reason })}
       />
-      <FilterBox box={box} label="Tag" placeholder="Tag" value={search.tag ?? ''} on_text={tag => change({ tag })} className="w-36" />
-      <Day label="Created from" value={search.from} max={search.to} on_change={from => change({ from })} />
-      <Day label="Created to" value={search.to} min={search.from} on_change={to => change({ to })} />
-      <Button
-        variant="quiet"
+      <FilterBox box={box} label="Tag" placeholder="Tag" value={search.tag ?? ''} on_text={tag => change({ tag })} className="w-28" />
+      <span className="flex items-center gap-1.5 text-muted text-xs">
+        <span aria-hidden>Created</span>
+        <Day label="Created from" value={search.from} max={search.to} on_change={from => change({ from })} />
+        <span aria-hidden>–</span>
+        <Day label="Created to" value={search.to} min={search.from} on_change={to => change({ to })} />
+      </span>
+      <IconButton
+        label="Remove these filters"
         onClick={() =>
           change({
             user: undefined,
@@ -71,8 +75,8 @@ export default function MoreFilters({ search, change }: Props) {
           })
         }
       >
-        <X aria-hidden className="size-3.5" /> Remove these filters
-      </Button>
+        <X className="size-4" />
+      </IconButton>
     </div>
   )
 }
@@ -94,7 +98,7 @@ function Choice<Value extends string>({ label, any, value, options, on_choose }:
   return (
     <Select
       aria-label={label}
-      className="w-auto! max-w-48"
+      className="w-auto! max-w-32"
       value={value ?? ''}
       onChange={event => on_choose(options.find(([option]) => option === event.target.value)?.[0])}
     >
@@ -117,19 +121,13 @@ type DayProps = {
   on_change: (day: string | undefined) => void
 }
 
-function Day({ label, value, on_change, ...bounds }: DayProps) {
-  const id = useId()
-  return (
-    <span className="flex items-center gap-1.5 text-muted text-xs">
-      <label htmlFor={id}>{label}</label>
-      <Input
-        {...bounds}
-        id={id}
-        type="date"
-        className="w-36!"
-        value={value ?? ''}
-        onChange={event => on_change(event.target.value || undefined)}
-      />
-    </span>
-  )
-}
+const Day = ({ label, value, on_change, ...bounds }: DayProps) => (
+  <Input
+    {...bounds}
+    type="date"
+    aria-label={label}
+    className="w-34!"
+    value={value ?? ''}
+    onChange={event => on_change(event.target.value || undefined)}
+  />
+)

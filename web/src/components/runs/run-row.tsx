@@ -42,7 +42,9 @@ export function RunRow({ run, repository, now, selected, on_select }: Props) {
       <span className="truncate text-muted text-xs max-lg:hidden">
         {repository ? visible(repository) : <span className="text-faint">–</span>}
       </span>
-      <Proposal run={run} />
+      <div className="min-w-0 text-xs max-lg:hidden">
+        <Proposal run={run} />
+      </div>
       <Metrics run={run} now={now} />
     </li>
   )
@@ -79,6 +81,11 @@ function RunName({ run, repository }: { run: AgentRun; repository: string | null
         <span className="shrink-0 max-xl:hidden">{sourceNames[run.source_type]}</span>
         {run.banned && <span className="shrink-0 text-bad">banned</span>}
       </div>
+      {run.github_pull_requests.length > 0 && (
+        <div className="text-xs lg:hidden">
+          <Proposal run={run} />
+        </div>
+      )}
     </div>
   )
 }
@@ -124,14 +131,14 @@ function Proposal({ run }: { run: AgentRun }) {
   const name = run.branch ?? run.base_ref
   if (!pull_request) {
     return (
-      <span className="flex min-w-0 items-center gap-1 text-faint text-xs max-lg:hidden">
+      <span className="flex min-w-0 items-center gap-1 text-faint">
         {name && <GitBranch aria-hidden className="size-3 shrink-0" />}
         <span className="truncate font-mono text-2xs">{name ? visible(name) : '–'}</span>
       </span>
     )
   }
   return (
-    <div className="min-w-0 text-xs max-lg:hidden">
+    <div className="flex min-w-0 flex-wrap items-center gap-x-2.5">
       <span className="flex min-w-0 items-center gap-1 text-muted">
         <GitPullRequest aria-hidden className="size-3 shrink-0" />
         <Link
