@@ -21,7 +21,7 @@ export type RunListSearch = {
 }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
-export type PullRequestListSearch = { state?: PullRequestState; repo?: number; run?: number }
+export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
@@ -64,7 +64,6 @@ export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.samp
 export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   state: oneOf(raw.state, pull_request_states),
   repo: number(raw.repo),
-  run: number(raw.run),
 })
 
 export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { GitPullRequest, SearchX, X } from 'lucide-react'
+import { GitPullRequest, SearchX } from 'lucide-react'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -83,11 +83,6 @@ function Filters({ repositories }: { repositories: { id: number; full_name: stri
           </option>
         ))}
       </Select>
-      {search.run !== undefined && (
-        <Button onClick={() => change({ run: undefined })} aria-label={`Remove the filter by run ${search.run}`}>
-          Run #{search.run} <X aria-hidden className="size-3.5" />
-        </Button>
-      )}
     </search>
   )
 }
