@@ -1,4 +1,5 @@
-import type { EgressPreset, EgressRule } from '../contract/organizations/egress.ts'
+import type { EgressRule } from '../contract/organizations/egress.ts'
+import type { EgressPreset } from '../contract/organizations/egress-presets.ts'
 
 /** HTTPS only; a tunnel shows no method. */
 const secure = (...hosts: string[]): EgressRule[] => hosts.map(host => ({ host, port: 443 }))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { EgressRule, egress_presets } from '../contract/organizations/egress.ts'
+import { EgressRule } from '../contract/organizations/egress.ts'
+import { egress_presets } from '../contract/organizations/egress-presets.ts'
 import { presets } from './presets.ts'
 import { findRule, type Rule } from './rules.ts'
 

@@ -1,12 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
-
-/** Registries whose hosts are known (src/egress/presets.ts). */
-export const egress_presets = [
-  ...(['npm', 'pypi', 'crates', 'golang', 'maven', 'gradle', 'rubygems', 'packagist', 'nuget', 'hex', 'pub', 'conda'] as const),
-  ...(['debian', 'ubuntu', 'alpine'] as const),
-] as const
-export type EgressPreset = (typeof egress_presets)[number]
+import { egress_presets } from './egress-presets.ts'
 
 const egress_methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'] as const
 

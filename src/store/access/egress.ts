@@ -1,4 +1,5 @@
-import { Egress, type EgressPreset, type EgressRule } from '../../contract/organizations/egress.ts'
+import { Egress, type EgressRule } from '../../contract/organizations/egress.ts'
+import type { EgressPreset } from '../../contract/organizations/egress-presets.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
 
