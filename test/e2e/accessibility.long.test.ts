@@ -21,6 +21,11 @@ const completed = await createRun(app, {
 const failed = await createRun(app, { prompt: playbook('Fail', 'run: "false"') })
 await Promise.all([completed, failed].map(({ id }) => awaitEnd(app, id)))
 const pull_request_id = (await app.call('GET', `/v1/organizations/${app.org_id}/prs`)).body.items[0].id
+const repository = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
+await app.call('PUT', `${repository}/secrets/NPM_TOKEN`, { value: 'a value of a secret', for_agent: true })
+await app.call('PUT', `${repository}/checks`, { checks: [{ name: 'test', command: 'node --test' }] })
+await app.call('PUT', `${repository}/egress`, { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }] } })
+await app.call('PUT', `${repository}/setup-commands`, { commands: ['npm ci'], variables: { NODE_ENV: 'test' } })
 
 /** Each page with what is shown when it has loaded. */
 const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
@@ -38,6 +43,11 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   ['/repositories', page => page.getByRole('region', { name: 'Repositories' })],
   [`/repositories/${app.repo_id}`, page => page.getByRole('form', { name: 'General' })],
   [`/repositories/${app.repo_id}/environment`, page => page.getByRole('heading', { name: 'No environment is stored' })],
+  [`/repositories/${app.repo_id}/setup`, page => page.getByRole('form', { name: 'Setup commands' })],
+  [`/repositories/${app.repo_id}/checks`, page => page.getByRole('form', { name: 'Failing checks' })],
+  [`/repositories/${app.repo_id}/secrets`, page => page.getByRole('row').filter({ hasText: 'NPM_TOKEN' })],
+  [`/repositories/${app.repo_id}/network`, page => page.getByRole('form', { name: 'Allow a host' })],
+  [`/repositories/${app.repo_id}/danger`, page => page.getByRole('heading', { name: 'Delete this repository' })],
   ['/sandboxes', page => page.locator('[data-sandbox-id]').first()],
   ['/usage', page => page.getByRole('region', { name: 'Usage by day' })],
   ['/settings', page => page.getByRole('form', { name: 'Organization' })],

@@ -22,6 +22,7 @@ export type RunListSearch = {
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
 export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
+type SetupSearch = { run?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
@@ -65,6 +66,8 @@ export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   state: oneOf(raw.state, pull_request_states),
   repo: number(raw.repo),
 })
+
+export const setupSearch = (raw: Raw): SetupSearch => ({ run: number(raw.run) })
 
 export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
 

@@ -16,3 +16,10 @@ export function fieldMessages(error: unknown): Record<string, string> {
   }
   return messages
 }
+
+/** The message for a field or for something inside it, which is then named; undefined if there is none. */
+export function messageWithin(messages: Record<string, string>, field: string): string | undefined {
+  const key = Object.keys(messages).find(name => name === field || name.startsWith(`${field}.`))
+  if (key === undefined) return undefined
+  return key === field ? messages[key] : `${key.slice(field.length + 1)}: ${messages[key]}`
+}

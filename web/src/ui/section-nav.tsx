@@ -2,10 +2,14 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 
 export type SectionLink = { name: string; link: LinkProps }
 
+/** Scrolls the tab of the current page into view, where not all of them fit. */
+const showCurrent = (list: HTMLElement | null) =>
+  list?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+
 /** The pages of a section as tabs, each with its own address. */
 export const SectionTabs = ({ label, items }: { label: string; items: SectionLink[] }) => (
   <nav aria-label={label} className="mb-5 border-line border-b">
-    <ul className="flex gap-5 overflow-x-auto">
+    <ul ref={showCurrent} className="flex gap-5 overflow-x-auto">
       {items.map(({ name, link }) => (
         <li key={name} className="shrink-0">
           <Link

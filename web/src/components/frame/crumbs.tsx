@@ -40,7 +40,7 @@ export function Breadcrumbs() {
               )}
               <li
                 aria-current={current ? 'page' : undefined}
-                className={`min-w-0 truncate ${current ? 'font-medium text-ink' : 'shrink-0'}`}
+                className={`min-w-0 truncate ${current ? 'font-medium text-ink' : index === 0 ? 'shrink-0' : 'shrink-[99]'}`}
               >
                 {typeof Crumb !== 'string' ? (
                   <Crumb current={current} />

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FoundSetupCommands } from '../../../../src/contract/repositories/setup-commands.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
@@ -29,9 +29,11 @@ const isFoundSetup = (value: unknown): value is FoundSetupCommands =>
 /** The proposed commands, how they were verified, and a button that saves them if the repository has none. */
 export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
   const { commands, verified, saved, reason, detail } = found
+  const queries = useQueryClient()
   const forbidden = useRepositoryReason()
   const use = useMutation({
     mutationFn: () => call('setSetupCommands', { params: { repo_id: run.repo_id ?? 0 }, body: { commands } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['setup-commands', run.repo_id] }),
   })
   return (
     <div className="space-y-3">

@@ -1,16 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
-import { repositoriesQuery } from '../../api/queries.ts'
+import { forgesQuery, repositoriesQuery } from '../../api/queries.ts'
 import { ApiForm, TextField } from '../../components/api-form.tsx'
+import { forgeKinds } from '../../components/forges/forge-kinds.ts'
 import { useRepositoryReason } from '../../components/permission.ts'
+import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Select } from '../../ui/field.tsx'
+import { ForgeRepositories } from './forge-repositories.tsx'
 
-/** A button, and the form that it opens, to add a repository by its address. */
+/** A button, and the dialog that it opens, to add a repository by its address or from a connected forge. */
 export function AddRepository() {
   const [open, setOpen] = useState(false)
   const forbidden = useRepositoryReason()
@@ -20,9 +24,35 @@ export function AddRepository() {
         <Plus aria-hidden className="size-4" /> Add repository
       </Button>
       <Dialog title="Add repository" open={open} on_close={() => setOpen(false)}>
-        <AddForm />
+        <AddFrom />
       </Dialog>
     </>
+  )
+}
+
+/** The choice between an address and the connected forges, if there are any. */
+function AddFrom() {
+  const connections = useQuery(forgesQuery).data ?? []
+  const [chosen, setChosen] = useState('')
+  const connection = connections.find(({ id }) => String(id) === chosen)
+  return (
+    <div className="space-y-4">
+      {connections.length > 0 && (
+        <Field label="From">
+          {props => (
+            <Select {...props} value={chosen} onChange={event => setChosen(event.target.value)}>
+              <option value="">An address or path</option>
+              {connections.map(({ id, kind, url }) => (
+                <option key={id} value={id}>
+                  {forgeKinds[kind].name}: {visible(url)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
+      {connection ? <ForgeRepositories key={connection.id} connection={connection} /> : <AddForm />}
+    </div>
   )
 }
 
@@ -49,7 +79,7 @@ function AddForm() {
       variant="primary"
     >
       <TextField
-        label="Address"
+        label="Address or path"
         hint="https or ssh, without a password. A local path only where the operator allows it."
         placeholder="https://github.com/owner/name.git"
         problem={problems.url}

@@ -10,6 +10,7 @@ import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { Switch } from '../../ui/field.tsx'
 import { notify } from '../../ui/toast.ts'
+import { RulesFiles } from './rules-files.tsx'
 import { useRepository } from './use-repository.ts'
 
 type Draft = Pick<Repository, 'reasoning_effort' | 'review' | 'is_default' | 'archived'> & {
@@ -57,7 +58,7 @@ export function RepositoryGeneral() {
   })
   const problems = fieldMessages(save.error)
   return (
-    <div className="max-w-xl">
+    <div className="grid gap-x-10 gap-y-8 lg:grid-cols-2">
       <PageTitle>{repository.full_name}</PageTitle>
       <ApiForm
         label="General"
@@ -102,6 +103,7 @@ export function RepositoryGeneral() {
           />
         </div>
       </ApiForm>
+      <RulesFiles repo_id={repository.id} />
     </div>
   )
 }

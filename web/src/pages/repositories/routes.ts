@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RepositoryCrumb } from '../../components/frame/crumbs.tsx'
+import { setupSearch } from '../../search-params.ts'
 
 const repositories = createRoute({
   getParentRoute: () => app,
@@ -27,6 +28,14 @@ const general = createRoute({
   component: lazyRouteComponent(() => import('./general.tsx'), 'RepositoryGeneral'),
 })
 
+const setup = createRoute({
+  getParentRoute: () => repository,
+  path: 'setup',
+  validateSearch: setupSearch,
+  component: lazyRouteComponent(() => import('./setup/setup.tsx'), 'RepositorySetup'),
+  staticData: { crumbs: ['Setup'] },
+})
+
 const environment = createRoute({
   getParentRoute: () => repository,
   path: 'environment',
@@ -34,4 +43,34 @@ const environment = createRoute({
   staticData: { crumbs: ['Environment'] },
 })
 
-export const repositoryRoutes = [repositories.addChildren([list, repository.addChildren([general, environment])])] as const
+const checks = createRoute({
+  getParentRoute: () => repository,
+  path: 'checks',
+  component: lazyRouteComponent(() => import('./checks/checks.tsx'), 'RepositoryChecks'),
+  staticData: { crumbs: ['Checks'] },
+})
+
+const secrets = createRoute({
+  getParentRoute: () => repository,
+  path: 'secrets',
+  component: lazyRouteComponent(() => import('./secrets.tsx'), 'RepositorySecrets'),
+  staticData: { crumbs: ['Secrets'] },
+})
+
+const network = createRoute({
+  getParentRoute: () => repository,
+  path: 'network',
+  component: lazyRouteComponent(() => import('./network/network.tsx'), 'RepositoryNetwork'),
+  staticData: { crumbs: ['Network'] },
+})
+
+const danger = createRoute({
+  getParentRoute: () => repository,
+  path: 'danger',
+  component: lazyRouteComponent(() => import('./danger.tsx'), 'RepositoryDanger'),
+  staticData: { crumbs: ['Danger zone'] },
+})
+
+const tabs = [general, setup, environment, checks, secrets, network, danger] as const
+
+export const repositoryRoutes = [repositories.addChildren([list, repository.addChildren(tabs)])] as const
