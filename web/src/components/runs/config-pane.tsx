@@ -33,7 +33,7 @@ const draft = (run: AgentRun): Draft => ({
 })
 
 /** The editable fields of a run: names at once, model, effort, review and budget for its next turn. */
-export function ConfigPane({ run }: { run: AgentRun }) {
+export default function ConfigPane({ run }: { run: AgentRun }) {
   const { update } = useRunActions(run)
   const forbidden = useReadOnlyReason()
   // Only fields that were edited here override the live state of the run.

@@ -5,10 +5,10 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import type { TraceView } from '../../search-params.ts'
 import { Loading } from '../../ui/notice.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
-import { ConfigPane } from '../runs/config-pane.tsx'
 import { AnswerPane } from './answer-pane.tsx'
 
 const ChangesPane = lazy(() => import('./changes-pane.tsx').catch(() => ({ default: NotLoaded })))
+const ConfigPane = lazy(() => import('../runs/config-pane.tsx').catch(() => ({ default: NotLoaded })))
 
 const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes: 'Changes', config: 'Config' }
 
@@ -64,7 +64,9 @@ export function SidePane({ run, view, log }: Props) {
       </Tabs.Content>
       <Tabs.Content value="config" className="min-h-0 flex-1 overflow-y-auto">
         <h2 className="sr-only">{names.config}</h2>
-        <ConfigPane run={run} />
+        <Suspense fallback={<Loading />}>
+          <ConfigPane run={run} />
+        </Suspense>
       </Tabs.Content>
     </Tabs.Root>
   )
