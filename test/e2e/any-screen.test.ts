@@ -58,7 +58,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
 test('the views of a run are tabs of the address, and back leads out of it', async () => {
   await using someone = await visit()
   const { page } = someone
-  await page.locator(`[data-run-id="${run_id}"]`).getByRole('link').click()
+  await page.locator(`[data-run-id="${run_id}"]`).getByRole('link', { name: /^Wide/ }).click()
   await page.getByRole('tab', { name: /Changes/ }).click()
   await page.waitForURL(/view=changes/)
   await page.reload()

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { CornerDownRight, GitBranch, GitFork, GitPullRequest } from 'lucide-react'
+import { Check, CornerDownRight, GitBranch, GitFork, GitPullRequest } from 'lucide-react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames, sourceNames } from '../../api/names.ts'
 import { compact, duration, money } from '../../text/format.ts'
@@ -52,9 +52,21 @@ export function RunRow({ run, repository, now, selected, on_select }: Props) {
 
 /** At the left edge, over the link of the row. */
 const SelectRow = ({ run, selected, on_select }: { run: AgentRun; selected: boolean; on_select: () => void }) => (
-  <label className="absolute inset-y-0 left-0 z-10 flex w-8 cursor-pointer items-center justify-center max-md:hidden">
-    <input type="checkbox" aria-label={`Select run ${run.id}`} checked={selected} onChange={on_select} className="size-3.5" />
-  </label>
+  <div className="absolute inset-y-0 left-0 z-10 flex w-8 items-center justify-center max-md:hidden">
+    <input
+      type="checkbox"
+      aria-label={`Select run ${run.id}`}
+      checked={selected}
+      onChange={on_select}
+      className="absolute inset-0 size-full cursor-pointer appearance-none focus-visible:outline-offset-[-2px]"
+    />
+    <span
+      aria-hidden
+      className={`pointer-events-none flex size-3.5 items-center justify-center rounded-[3px] border ${selected ? 'border-accent bg-accent text-canvas' : 'border-faint bg-surface'}`}
+    >
+      {selected && <Check className="size-3" strokeWidth={3} />}
+    </span>
+  </div>
 )
 
 function RunName({ run, repository }: { run: AgentRun; repository: string | null }) {
