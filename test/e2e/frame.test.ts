@@ -89,7 +89,7 @@ test('the way back to a list of runs keeps its filters and its scroll position',
 test('what was typed survives leaving the page and a reload, until it is sent or the person signs out', async () => {
   await using someone = await visit({ accept: /401 \(Unauthorized\)/ })
   const { page } = someone
-  const prompt = page.getByRole('textbox', { name: 'What should the agent do?' })
+  const prompt = page.getByRole('textbox', { name: 'Describe the task' })
   await page.keyboard.press('c')
   await prompt.fill('An unfinished thought')
   await someone.open(`/agent/trace/${run.id}`)

@@ -10,8 +10,8 @@ test('the list of a fresh start is empty and offers the sample', async () => {
   const { page } = someone
   await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   await page.getByRole('link', { name: 'Try it on the sample repository' }).click()
-  await page.getByRole('textbox', { name: 'What should the agent do?' }).waitFor()
-  expect(await page.getByRole('textbox', { name: 'What should the agent do?' }).inputValue()).toContain('```playbook')
+  await page.getByRole('textbox', { name: 'Describe the task' }).waitFor()
+  expect(await page.getByRole('textbox', { name: 'Describe the task' }).inputValue()).toContain('```playbook')
 })
 
 test('a run created through the API appears, and changes, without a reload', async () => {

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Sparkles } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -17,14 +18,22 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Input, Select, Switch, TextArea } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
+/** The fields that are always shown. */
+const main_fields = new Set(['prompt', 'repo_id', 'base_ref', 'model'])
+
 export function NewRunPage() {
   const navigate = useNavigate()
   const form = useNewRun(useSearch({ from: '/app/new' }), run => navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }))
-  const { draft, set, repositories, create, problems, all_shown } = form
+  const { draft, repositories, create, all_shown } = form
+  const element = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (create.error) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [create.error])
   if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
   return (
     <Page heading="New run" width="narrow">
       <form
+        ref={element}
         className="space-y-4"
         onSubmit={event => {
           event.preventDefault()
@@ -34,14 +43,7 @@ export function NewRunPage() {
         <PromptField form={form} />
         {isScripted(draft.model || form.default_model || '') && <ScriptedNote is_default={draft.model === ''} />}
         <TargetFields form={form} />
-        <TagField tags={draft.tags} on_change={tags => set({ tags })} problem={problems.tags} />
-        <ToolsField tools_off={draft.tools_off} on_change={tools_off => set({ tools_off })} problem={problems.tools_off} />
-        <BudgetFields draft={draft.budget} on_change={budget => set({ budget })} problems={problems} />
-        <Switch
-          label="Open a pull request with the change"
-          checked={form.pull_request}
-          onChange={event => set({ open_pr: event.target.checked })}
-        />
+        <Advanced form={form} />
         {create.isError && !all_shown && <Notice tone="bad">{visible(create.error.message)}</Notice>}
         <div className="sticky bottom-0 flex items-center gap-3 border-line border-t bg-canvas py-3">
           <Button type="submit" variant="primary" className="px-4!" reason={form.reason} busy={create.isPending}>
@@ -57,12 +59,12 @@ export function NewRunPage() {
 function PromptField({ form: { draft, set, problems, repository, submit } }: { form: NewRun }) {
   return (
     <div>
-      <Field label="What should the agent do?" problem={problems.prompt} hint="Ctrl+Enter starts the run.">
+      <Field label="Describe the task" problem={problems.prompt} hint="Ctrl+Enter starts the run.">
         {props => (
           <TextArea
             {...props}
             name="prompt"
-            rows={12}
+            rows={7}
             value={draft.prompt}
             spellCheck={false}
             autoFocus
@@ -83,7 +85,7 @@ function PromptField({ form: { draft, set, problems, repository, submit } }: { f
   )
 }
 
-/** Where the run works and with which model: repository, base, model, effort, review, title. */
+/** Where the run works and with which model. */
 function TargetFields({ form: { draft, set, problems, repository, choices, default_model } }: { form: NewRun }) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -104,7 +106,7 @@ function TargetFields({ form: { draft, set, problems, repository, choices, defau
           </Select>
         )}
       </Field>
-      <Field label="Start from" problem={problems.base_ref}>
+      <Field label="Base branch" problem={problems.base_ref}>
         {props => (
           <Input
             {...props}
@@ -123,24 +125,50 @@ function TargetFields({ form: { draft, set, problems, repository, choices, defau
         problem={problems.model}
         default_label={default_model === null ? 'Default' : `Default (${visible(default_model)})`}
       />
-      <EffortField
-        value={draft.reasoning_effort}
-        on_change={reasoning_effort => set({ reasoning_effort })}
-        problem={problems.reasoning_effort}
-      />
-      <ReviewField value={draft.review} on_change={review => set({ review })} problem={problems.review} />
-      <Field label="Title" problem={problems.title}>
-        {props => (
-          <Input
-            {...props}
-            name="title"
-            value={draft.title}
-            maxLength={200}
-            placeholder="Derived from the prompt"
-            onChange={event => set({ title: event.target.value })}
-          />
-        )}
-      </Field>
     </div>
+  )
+}
+
+/** What the service has a default for. Open when something in it is set, or refused. */
+function Advanced({ form: { draft, set, problems, pull_request } }: { form: NewRun }) {
+  const { title, reasoning_effort, review, tags, tools_off, budget, open_pr } = draft
+  const texts = [title, reasoning_effort ?? '', review ?? '', ...Object.values(budget)]
+  const used = texts.some(text => text !== '') || tags.length > 0 || tools_off.length > 0 || open_pr !== null
+  const refused = Object.keys(problems).some(name => !main_fields.has(name))
+  const [toggled, setToggled] = useState<boolean | null>(null)
+  return (
+    <details open={refused || (toggled ?? used)} onToggle={event => setToggled(event.currentTarget.open)}>
+      <summary className="cursor-pointer font-medium text-muted text-sm">Advanced</summary>
+      <div className="mt-3 space-y-4">
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label="Title" problem={problems.title}>
+            {props => (
+              <Input
+                {...props}
+                name="title"
+                value={draft.title}
+                maxLength={200}
+                placeholder="Derived from the prompt"
+                onChange={event => set({ title: event.target.value })}
+              />
+            )}
+          </Field>
+          <EffortField
+            value={draft.reasoning_effort}
+            on_change={reasoning_effort => set({ reasoning_effort })}
+            problem={problems.reasoning_effort}
+          />
+          <ReviewField value={draft.review} on_change={review => set({ review })} problem={problems.review} />
+        </div>
+        <TagField tags={tags} on_change={tags => set({ tags })} problem={problems.tags} />
+        <ToolsField tools_off={tools_off} on_change={tools_off => set({ tools_off })} problem={problems.tools_off} />
+        <BudgetFields draft={budget} on_change={budget => set({ budget })} problems={problems} />
+        <Switch
+          label="Open a pull request with the change"
+          checked={pull_request}
+          onChange={event => set({ open_pr: event.target.checked })}
+        />
+      </div>
+    </details>
   )
 }

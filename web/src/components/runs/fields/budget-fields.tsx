@@ -43,9 +43,9 @@ export function BudgetFields({ draft, on_change, problems }: Props) {
     <fieldset>
       <legend className="mb-1.5 text-xs font-medium text-muted">Budget. The run pauses at a limit and can be continued.</legend>
       <div className="grid grid-cols-3 gap-3">
-        {field('cost', 'US dollars', problems['budget.max_cost_usd'], 'any')}
-        {field('steps', 'Steps', problems['budget.max_steps'], '1')}
-        {field('minutes', 'Minutes of work', problems['budget.max_active_seconds'], 'any')}
+        {field('cost', 'Max cost (USD)', problems['budget.max_cost_usd'], 'any')}
+        {field('steps', 'Max steps', problems['budget.max_steps'], '1')}
+        {field('minutes', 'Active minutes', problems['budget.max_active_seconds'], 'any')}
       </div>
     </fieldset>
   )
