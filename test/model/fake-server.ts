@@ -9,6 +9,8 @@ export type SeenRequest = {
   path: string
   headers: IncomingHttpHeaders
   body: Record<string, unknown>
+  /** Whether the body came with the bytes that JSON.stringify gives it: then equal parts of two bodies are equal bytes. */
+  compact: boolean
   /** Resolves when the connection or the answer is closed, by whichever side. */
   closed: Promise<void>
 }
@@ -53,7 +55,8 @@ export async function startFakeServer(
     const pieces: Buffer[] = []
     for await (const piece of incoming) pieces.push(piece)
     const at = performance.now()
-    const body = JSON.parse(Buffer.concat(pieces).toString('utf8') || '{}')
+    const text = Buffer.concat(pieces).toString('utf8')
+    const body = JSON.parse(text || '{}')
     const n = requests.length
     const request: SeenRequest = {
       n,
@@ -62,6 +65,7 @@ export async function startFakeServer(
       path: incoming.url ?? '',
       headers: incoming.headers,
       body,
+      compact: JSON.stringify(body) === text,
       closed,
     }
     requests.push(request)
