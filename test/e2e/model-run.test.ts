@@ -44,17 +44,24 @@ const session: Record<string, FakeReply[]> = {
     { text: 'count.js now counts **two**.\n\n- a list\n- of things' },
   ],
   'Print much': [calls(shell('seq 1 60000'), shell('seq 1 5')), { text: 'Printed.' }],
+  'Print until it is compacted': [
+    ...[1, 2, 3, 4].map(n => ({ ...calls(shell(`seq ${n}000 ${n}999; seq 1000 6000`)), usage: { input: n * 8_000, output: 50 } })),
+    { text: 'Printed it all.' },
+  ],
   'Write slowly': [calls(shell('true')), { raw: slowly() }],
 }
 
 const requests = new Map<string, number>()
 const { app, visit } = await inBrowser(
-  startCodingApp(request => {
-    const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
-    const n = requests.get(prompt) ?? 0
-    requests.set(prompt, n + 1)
-    return replies[n] ?? { text: 'There is nothing more.' }
-  }),
+  startCodingApp(
+    request => {
+      const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
+      const n = requests.get(prompt) ?? 0
+      requests.set(prompt, n + 1)
+      return replies[n] ?? { text: 'There is nothing more.' }
+    },
+    { AGENTRUN_COMPACT_TOKENS: '24000' },
+  ),
 )
 afterAll(() => {
   watched.resolve()
@@ -109,6 +116,25 @@ test('the whole output of a tool can be saved where its card shows only part of 
   expect(file.suggestedFilename()).toMatch(/^run-\d+-entry-\d+\.txt$/)
   const path = await file.path()
   expect(readFileSync(path, 'utf8')).toBe(`${Array.from({ length: 60_000 }, (_, i) => i + 1).join('\n')}\n`)
+})
+
+test('a compaction is an entry that opens to what it replaced, which is still there', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const run = await createRun(app, { prompt: 'Print until it is compacted' })
+  expect(await awaitEnd(app, run.id)).toMatchObject({ status: 'completed', result: 'Printed it all.' })
+  await someone.open(`/agent/trace/${run.id}?type=ACTION`)
+  await page
+    .getByRole('button', { name: /^Show what it replaced: entries \d+ to \d+$/ })
+    .first()
+    .click()
+  const replaced = page.getByRole('list', { name: 'Replaced entries' })
+  const first = replaced.getByRole('listitem').filter({ hasText: 'seq 1000 1999' })
+  await first.getByRole('link').click()
+  await page.waitForURL(/#e\d+$/)
+  await page.locator(new URL(page.url()).hash).getByText('seq 1000 1999').first().waitFor()
+  await page.getByRole('button', { name: 'Hide what it replaced' }).click()
+  await replaced.waitFor({ state: 'detached' })
 })
 
 test('what a model writes is seen while it is written, and then as the answer', async () => {

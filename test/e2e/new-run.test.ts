@@ -40,6 +40,9 @@ test('everything that can be set is sent', async () => {
   await page.getByLabel('Title').fill('A title of my own')
   await page.getByLabel('Tags').fill('one,two')
   await page.getByLabel('Tags').press('Enter')
+  await page.getByText('Tools of the agent').first().click()
+  for (const tool of ['start_run', 'ask']) await page.getByText(tool, { exact: true }).click()
+  await page.getByText('Tools of the agent: without start_run, ask').waitFor()
   await page.getByLabel('Max cost (USD)').fill('2.50')
   await page.getByLabel('Max steps').fill('40')
   await page.getByLabel('Active minutes').fill('1.5')
@@ -54,6 +57,7 @@ test('everything that can be set is sent', async () => {
     model: 'scripted/playbook',
     reasoning_effort: 'xhigh',
     review: 'rules',
+    tools_off: ['start_run', 'ask'],
     base_ref: 'main',
     repo_id: app.repo_id,
     budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },
