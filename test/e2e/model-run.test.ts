@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { chatChunk } from '../model/fake-openai.ts'
 import type { FakeReply } from '../model/fake-server.ts'
+import { isSummaryRequest } from '../runs/agent/windowed-model.ts'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { calls, shell, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser, untilStatus } from './visit.ts'
@@ -55,6 +56,7 @@ const requests = new Map<string, number>()
 const { app, visit } = await inBrowser(
   startCodingApp(
     request => {
+      if (isSummaryRequest(request)) return { text: 'Goal: print.' }
       const [prompt = '', replies = []] = Object.entries(session).find(([name]) => JSON.stringify(request.body).includes(name)) ?? []
       const n = requests.get(prompt) ?? 0
       requests.set(prompt, n + 1)
@@ -124,17 +126,17 @@ test('a compaction is an entry that opens to what it replaced, which is still th
   const run = await createRun(app, { prompt: 'Print until it is compacted' })
   expect(await awaitEnd(app, run.id)).toMatchObject({ status: 'completed', result: 'Printed it all.' })
   await someone.open(`/agent/trace/${run.id}?type=ACTION`)
-  await page
-    .getByRole('button', { name: /^Show what it replaced: entries \d+ to \d+$/ })
-    .first()
-    .click()
+  const show = page.getByRole('button', { name: /^Show what it replaced: entries \d+ to \d+$/ }).first()
   const replaced = page.getByRole('list', { name: 'Replaced entries' })
+  await show.click()
+  await replaced.waitFor()
+  await page.getByRole('button', { name: 'Hide what it replaced' }).click()
+  await replaced.waitFor({ state: 'detached' })
+  await show.click()
   const first = replaced.getByRole('listitem').filter({ hasText: 'seq 1000 1999' })
   await first.getByRole('link').click()
   await page.waitForURL(/#e\d+$/)
   await page.locator(new URL(page.url()).hash).getByText('seq 1000 1999').first().waitFor()
-  await page.getByRole('button', { name: 'Hide what it replaced' }).click()
-  await replaced.waitFor({ state: 'detached' })
 })
 
 test('what a model writes is seen while it is written, and then as the answer', async () => {
