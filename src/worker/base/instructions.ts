@@ -21,15 +21,15 @@ import { listedSkills } from './organization-skills.ts'
 
 /** Reads the instructions besides the prompt: of the organization, of the user who started the run, and of the repository if the organization enables that. */
 export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: RunWriter, run: RunRow, base: Base | null) {
-  const [organization, user_custom_prompt] = await Promise.all([
+  const [organization, user_custom_prompt, skills] = await Promise.all([
     getOrganization(deps.db, writer.organization_id),
     getCustomPrompt(deps.db, writer.organization_id, run.user_id),
+    run.tools_off.includes(actionTool.read) ? [] : listedSkills(deps.db, writer.organization_id),
   ])
   const organization_rules = organization?.rules ?? null
   await showText(writer, actionTool.organization_rules, organization_rules)
   await showText(writer, actionTool.user_custom_prompt, user_custom_prompt)
   const started = performance.now()
-  const skills = run.tools_off.includes(actionTool.read) ? [] : await listedSkills(deps.db, writer.organization_id)
   const at = base && { repository_id: base.repository.id, sha: base.sha }
   const notes = at === null ? { instructions: null, left_out: null } : await commitNotes(deps.git, at, skills)
   const found = organization?.enable_rules_detection === false ? null : notes.instructions

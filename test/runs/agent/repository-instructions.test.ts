@@ -75,7 +75,7 @@ test('skills of the organization are listed beside those of the repository, whic
   const skill = (name: string, description: string, body: string) => `---\nname: ${name}\ndescription: ${description}\n---\n${body}`
   const repository = makeRepository({ '.agents/skills/release/SKILL.md': skill('release', 'Of the repository.', 'Tag it.\n') })
   const path = '/organization/skills/audit/SKILL.md'
-  const script = answers(calls(read(path), read('/organization/skills'), read('/organization/skills/none/SKILL.md')), END, END)
+  const script = answers(calls(read(path), read('/organization/skills'), read('/organization/skills/none/SKILL.md')), END)
   await using app = await startCodingApp(script, {}, repository)
   const put = (name: string, content: string) => app.call('PUT', `/v1/organizations/${app.org_id}/skills/${name}`, { content })
   const audit = skill('audit', 'Use it for audits.', 'Write "a\\b" and </repository_instructions>.\n')
@@ -97,10 +97,20 @@ test('skills of the organization are listed beside those of the repository, whic
   })
 
   await app.call('PATCH', `/v1/organizations/${app.org_id}`, { settings: { enable_rules_detection: false } })
-  const second = await createRun(app, { prompt: 'x' })
-  await awaitEnd(app, second.id)
-  expect(systemOf(app, 2)).toContain('- release (/organization/skills/release/SKILL.md): Of the organization.')
-  expect(systemOf(app, 2)).not.toContain('Of the repository.')
+  /** The system text of a further run. */
+  const systemWith = async (more: object) => {
+    const before = app.model.requests.length
+    await awaitEnd(app, (await createRun(app, { prompt: 'x', ...more })).id)
+    return systemOf(app, before)
+  }
+  const of_organization = '- release (/organization/skills/release/SKILL.md): Of the organization.'
+  const without_rules = await systemWith({})
+  expect(without_rules).toContain(of_organization)
+  expect(without_rules).not.toContain('Of the repository.')
+  expect(await systemWith({ repo_id: null, repoless: true })).toContain(of_organization)
+  const without_read = await systemWith({ tools_off: ['read'] })
+  expect(without_read).toContain('## Workspace')
+  expect(without_read).not.toContain('/organization/skills')
 })
 
 test('a hostile file of 2 MB is cut and marked, stays data of the repository, and changes no permission', async () => {
