@@ -150,7 +150,7 @@ test('a playbook contains its verdicts, and without a verdict no model is called
   const reject = '- evaluate_pr: {verdict: reject, findings: [{body: Not good.}]}'
   expect(await run(playbook())).toEqual(['open', ['pass', null], ['pass', null]])
   expect(await run(playbook(reject))).toEqual(['draft', ['pass', null], ['fail', model]])
-  // As with a model, the review of the commits is that of their new pull request, if it says nothing else about it.
+  // As with a model, the verdict on the commits also counts for their new pull request.
   expect(await run(playbook('- evaluate_commit: {verdict: approve}'))).toEqual(['open', ['pass', model], ['pass', model]])
   expect(await run(playbook('- evaluate_commit: {verdict: approve}', reject))).toEqual(['draft', ['pass', model], ['fail', model]])
   expect(app.model.requests).toEqual([])
