@@ -3,6 +3,9 @@ import { SAMPLE_PROMPT } from '../../src/core/repositories/sample.ts'
 import { rows, startApp } from '../start-app.ts'
 import { inBrowser, playbook, untilStatus } from './visit.ts'
 
+/** A PNG of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const { app, visit } = await inBrowser(startApp())
 
 test('the sample playbook: a live trace, the change, the pull request, completed', async () => {
@@ -63,6 +66,34 @@ test('everything that can be set is sent', async () => {
     budget: { max_cost_usd: '2.5', max_steps: 40, max_active_seconds: 90, max_wall_seconds: null },
   })
   expect(await rows(app, 'select auto_create_pr from runs where id = $1', [id])).toEqual([{ auto_create_pr: false }])
+})
+
+test('images are chosen, pasted and dropped into the prompt, removed, and sent', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open('/new')
+  const prompt = page.getByRole('textbox', { name: 'Describe the task' })
+  await prompt.fill(playbook('See', 'answer: Seen.'))
+  await page.locator('input[type=file]').setInputFiles([
+    { name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') },
+    { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') },
+  ])
+  await page.getByText('Only PNG, JPEG, GIF and WebP images can be added').first().waitFor()
+  for (const event of ["ClipboardEvent('paste', { clipboardData: data, ", "DragEvent('drop', { dataTransfer: data, "]) {
+    await page.evaluate(`(() => {
+      const data = new DataTransfer()
+      data.items.add(new File([Uint8Array.from(atob('${PIXEL}'), char => char.charCodeAt(0))], 'b.png', { type: 'image/png' }))
+      document.querySelector('textarea[name=prompt]').dispatchEvent(new ${event} bubbles: true, cancelable: true }))
+    })()`)
+  }
+  await page.getByRole('img', { name: 'Attachment 3' }).waitFor()
+  await page.getByRole('button', { name: 'Remove image 3' }).click()
+  await expect.poll(() => page.getByRole('img', { name: /Attachment/ }).count()).toBe(2)
+  await page.getByRole('button', { name: 'Start run' }).click()
+  await page.waitForURL(/\/agent\/trace\/\d+$/)
+  const id = Number(page.url().split('/').at(-1))
+  const [message] = await rows(app, 'select images from messages where run_id = $1', [id])
+  expect(JSON.parse(message?.images)).toEqual(Array(2).fill(`data:image/png;base64,${PIXEL}`))
 })
 
 test('what the service refuses is shown at its field, and nothing typed is lost', async () => {

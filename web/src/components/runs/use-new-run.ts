@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
@@ -22,12 +23,13 @@ type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off'],
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off', 'images'],
   ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
 ])
 
-const bodyOf = (draft: NewRunDraft, repository: { id: number } | undefined) => ({
+const bodyOf = (draft: NewRunDraft, images: string[], repository: { id: number } | undefined) => ({
   prompt: draft.prompt,
+  images: images.length === 0 ? null : images,
   repo_id: repository?.id,
   base_ref: draft.base_ref.trim() || null,
   model: draft.model || null,
@@ -60,6 +62,9 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
   const forbidden = useReadOnlyReason()
   const { value: draft, set: setDraft, drop } = useDraft('new-run', stored => restored(stored, search))
 
+  // Not part of the draft: a tab keeps about 5 MB.
+  const [images, setImages] = useState<string[]>([])
+
   const choices = repositories.data?.filter(({ archived }) => !archived)
   const sample = search.sample && choices?.find(repository => repository.sample)
   const fallback = choices?.find(({ is_default }) => is_default) ?? choices?.[0]
@@ -67,7 +72,7 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
 
   const create = useMutation({
     // Without `dry_run` the response is the run.
-    mutationFn: () => call('createAgentRun', { body: bodyOf(draft, repository) }) as Promise<AgentRun>,
+    mutationFn: () => call('createAgentRun', { body: bodyOf(draft, images, repository) }) as Promise<AgentRun>,
     onSuccess: run => {
       drop()
       return onCreated(run)
@@ -77,7 +82,9 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
   const names = Object.keys(problems)
   const reason = forbidden ?? (draft.prompt.trim() === '' ? 'Describe the task first' : null)
   return {
-    ...{ draft, repositories, choices, repository, create, problems, reason },
+    ...{ draft, images, repositories, choices, repository, create, problems, reason },
+    addImages: (added: string[]) => setImages(old => [...old, ...added]),
+    removeImage: (index: number) => setImages(old => old.filter((_image, at) => at !== index)),
     set: (change: Partial<NewRunDraft>) => setDraft(old => ({ ...old, ...change })),
     default_model: models?.default_model ?? null,
     pull_request: draft.open_pr ?? organization?.settings.enable_pr_creation ?? true,

@@ -11,6 +11,7 @@ import { ReviewField } from '../../components/runs/fields/review-field.tsx'
 import { TagField } from '../../components/runs/fields/tag-field.tsx'
 import { ToolsField } from '../../components/runs/fields/tools-field.tsx'
 import { isScripted } from '../../components/runs/model-badge.tsx'
+import { PromptImages } from '../../components/runs/prompt-images.tsx'
 import { ScriptedNote } from '../../components/runs/scripted-note.tsx'
 import { type NewRun, useNewRun } from '../../components/runs/use-new-run.ts'
 import { visible } from '../../text/visible.ts'
@@ -56,10 +57,11 @@ export function NewRunPage() {
   )
 }
 
-function PromptField({ form: { draft, set, problems, repository, submit } }: { form: NewRun }) {
+function PromptField({ form }: { form: NewRun }) {
+  const { draft, images, set, addImages, removeImage, problems, repository, submit } = form
   return (
-    <div>
-      <Field label="Describe the task" problem={problems.prompt} hint="Ctrl+Enter starts the run.">
+    <PromptImages images={images} on_add={addImages} on_remove={removeImage} problem={problems.images}>
+      <Field label="Describe the task" problem={problems.prompt} hint="Images can be pasted and dropped here. Ctrl+Enter starts the run.">
         {props => (
           <TextArea
             {...props}
@@ -81,7 +83,7 @@ function PromptField({ form: { draft, set, problems, repository, submit } }: { f
           <Sparkles aria-hidden className="size-3.5" /> Use the sample playbook
         </Button>
       )}
-    </div>
+    </PromptImages>
   )
 }
 
