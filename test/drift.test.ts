@@ -114,7 +114,8 @@ test('every path parameter is declared, required and never null', () => {
     expect({ path, method, names: declared.map(parameter => parameter.name).sort() }).toEqual({ path, method, names: named.sort() })
     for (const { required, schema } of declared) {
       expect(required).toBe(true)
-      expect(schema).toEqual(expect.objectContaining(schema.pattern === undefined ? { type: 'integer' } : { type: 'string' }))
+      const bounded = schema.pattern !== undefined || schema.enum !== undefined
+      expect(schema).toEqual(expect.objectContaining({ type: bounded ? 'string' : 'integer' }))
     }
   }
 })

@@ -17,29 +17,46 @@ const dollars = z
   .union([z.number().nonnegative().max(1_000_000), z.string()])
   .transform(value => (typeof value === 'number' ? value.toFixed(6).replace(/\.?0+$/, '') : value))
   .refine(value => /^\d{1,7}(\.\d{1,6})?$/.test(value), 'must be US dollars for a million tokens, for example "2.5"')
-const rate = { input: dollars, output: dollars, cached: dollars.optional(), cache_write: dollars.optional() }
+const rate = {
+  input: dollars.describe('Tokens of the prompt'),
+  output: dollars.describe('Tokens of the response, thinking included'),
+  cached: dollars.optional().describe('Tokens that the provider has in its cache; absent: as `input`'),
+  cache_write: dollars.optional().describe('Tokens that it puts there; absent: as `input`'),
+}
 const filled = <T extends { input: string; cached?: string | undefined; cache_write?: string | undefined }>(price: T) => ({
   ...price,
   cached: price.cached ?? price.input,
   cache_write: price.cache_write ?? price.input,
 })
-const long = z.strictObject({ over_tokens: tokens, ...rate }).transform(filled)
+const long = z.strictObject({ over_tokens: tokens.describe('Tokens of the prompt'), ...rate }).transform(filled)
 const priceInput = z
-  .strictObject({ ...rate, long: long.optional() })
+  .strictObject({ ...rate, long: long.optional().describe('The price of calls whose prompt has more tokens') })
   .transform(({ long, ...short }) => ({ ...filled(short), ...(long && { long }) }))
 
 /** What can be set of a model, in AGENTRUN_MODELS and by the API. */
 export const modelFields = {
-  label: z.string().min(1).max(100).optional(),
-  api: z.enum(model_apis).optional(),
-  base_url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  name: z.string().min(1).max(200).regex(/^\S+$/, 'must have no blanks').optional(),
-  context_tokens: tokens.optional(),
-  max_output_tokens: tokens.optional(),
-  price: priceInput.optional(),
-  cache_marks: z.boolean().optional(),
-  reasoning_effort: ReasoningEffort.nullable().optional(),
-  tool_family: z.enum(tool_families).optional(),
+  label: z.string().min(1).max(100).optional().describe('Name to show; absent: the id without the provider'),
+  api: z
+    .enum(model_apis)
+    .optional()
+    .describe('Wire format of a model with an address of its own; absent: a model of a provider that has its own'),
+  base_url: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('Address of the API, with its path; required with `api`'),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^\S+$/, 'must have no blanks')
+    .optional()
+    .describe('What the API calls the model; absent: the id without the provider'),
+  context_tokens: tokens.optional().describe('Tokens of its context'),
+  max_output_tokens: tokens.optional().describe('Tokens of its longest response'),
+  price: priceInput.optional().describe('US dollars for a million tokens; absent and unknown to the service: budgets do not limit it'),
+  cache_marks: z.boolean().optional().describe('Whether requests mark what the provider is to cache'),
+  reasoning_effort: ReasoningEffort.nullable().optional().describe('How much it thinks by default; null: the provider decides'),
+  tool_family: z.enum(tool_families).optional().describe('The tools with which it changes files'),
 }
 
 /** The address, key and name belong to `api`: without it, a model is one of a provider that has its own. */

@@ -1,3 +1,4 @@
+import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { LogEntry } from '../sdk/operations.ts'
 import { firstLine, plainText } from './plain-text.ts'
 import type { Printer, Style } from './printer.ts'
@@ -39,7 +40,7 @@ const FAILED_OUTPUT_LINES = 15
 
 function outputTail(entry: LogEntry, look: Look): string[] {
   const output = entry.message_type === 'ACTION' ? entry.tool_output?.output : null
-  if (entry.tool_name !== 'shell' || typeof output !== 'string') return []
+  if (entry.tool_name !== actionTool.shell || typeof output !== 'string') return []
   const lines = plainText(output).trimEnd().split('\n')
   const shown = lines.slice(-(bad(entry) ? FAILED_OUTPUT_LINES : OUTPUT_LINES)).filter(line => line !== '' || lines.length > 1)
   const room = look.width === null ? 500 : Math.max(20, look.width - 6)

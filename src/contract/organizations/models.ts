@@ -27,6 +27,13 @@ const changed = {
   updated_by: z.int().nullable().describe('The user who did'),
 }
 
+const exampleModel = {
+  ...{ id: 'acme/coder', label: 'Acme Coder', provider: 'acme', source: 'organization', usable: true, api: 'openai-chat' },
+  ...{ base_url: 'https://models.example.com/v1', has_key: true, context_tokens: 200_000, max_output_tokens: 32_000 },
+  price: { input: '1', output: '4', cached: '0.1', cache_write: '1' },
+  ...{ reasoning_effort: 'medium', tool_family: 'edit', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
+}
+
 export const ModelDetail = z
   .object({
     id: z.string().describe('What `model` of a run takes, `provider/model`'),
@@ -44,7 +51,7 @@ export const ModelDetail = z
     tool_family: z.enum(tool_families).describe('The tools with which it changes files'),
     ...changed,
   })
-  .meta({ id: 'ModelDetail' })
+  .meta({ id: 'ModelDetail', examples: [exampleModel] })
 export type ModelDetail = z.infer<typeof ModelDetail>
 
 export const ProviderDetail = z
@@ -59,13 +66,6 @@ export const ProviderDetail = z
     examples: [{ provider: 'anthropic', source: 'organization', base_url: null, updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 }],
   })
 export type ProviderDetail = z.infer<typeof ProviderDetail>
-
-const exampleModel = {
-  ...{ id: 'acme/coder', label: 'Acme Coder', provider: 'acme', source: 'organization', usable: true, api: 'openai-chat' },
-  ...{ base_url: 'https://models.example.com/v1', has_key: true, context_tokens: 200_000, max_output_tokens: 32_000 },
-  price: { input: '1', output: '4', cached: '0.1', cache_write: '1' },
-  ...{ reasoning_effort: 'medium', tool_family: 'edit', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
-}
 
 export const ModelSettingsList = z
   .object({
@@ -162,7 +162,4 @@ export const ModelTest = z
 export type ModelTest = z.infer<typeof ModelTest>
 
 export const providerParam = () =>
-  z
-    .enum(model_providers, { error: `must be one of ${model_providers.join(', ')}` })
-    .meta({ wire: { type: 'string', pattern: `^(${model_providers.join('|')})$` } })
-    .describe('The provider')
+  z.enum(model_providers, { error: `must be one of ${model_providers.join(', ')}` }).describe('The provider')

@@ -3,14 +3,16 @@ import { limits } from '../limits.ts'
 import { pageOf } from '../page.ts'
 import { text } from '../text.ts'
 
-const SKILL_NAME = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
+const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const MAX_NAME = 64
 
 /** The name of a skill in a path, as agentskills.io defines it. */
 export const skillName = () =>
   z
     .string()
+    .max(MAX_NAME)
     .regex(SKILL_NAME, 'must be 1 to 64 lower-case letters, digits and single hyphens between them')
-    .meta({ wire: { type: 'string', pattern: SKILL_NAME.source } })
+    .meta({ wire: { type: 'string', pattern: SKILL_NAME.source, maxLength: MAX_NAME } })
     .describe('The name of the skill')
 
 const fields = {

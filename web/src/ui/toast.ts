@@ -1,4 +1,4 @@
-export type Message = { id: number; text: string; tone: 'ok' | 'bad' }
+type Message = { id: number; text: string; tone: 'ok' | 'bad' }
 
 const listeners = new Set<() => void>()
 let messages: Message[] = []
