@@ -21,7 +21,7 @@ export function responseFailure(forge: string, { status, headers, text }: Failed
 
 /** No response, or one that is too large. An address that is not allowed will not be allowed later either. */
 export function connectionFailure(forge: string, { message }: Error): ForgeError {
-  if (message.startsWith('the answer is larger than')) return new ForgeError('answer', `${forge}: ${shown(message)}`)
+  if (message.startsWith('the response is larger than')) return new ForgeError('answer', `${forge}: ${shown(message)}`)
   const code = message.startsWith('address not allowed') ? 'refused' : 'unreachable'
   return new ForgeError(code, `${forge} was not reached: ${shown(message)}`)
 }

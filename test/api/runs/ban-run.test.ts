@@ -65,7 +65,7 @@ describe('200', () => {
     const waits = () =>
       rows(
         app,
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%from runs r%'`,
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'with recursive line %'`,
       )
     const banned = await app.db.transaction(async tx => {
       await tx.query({ text: 'select 1 from runs where id = $1 for update', values: [child] })

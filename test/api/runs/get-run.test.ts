@@ -39,7 +39,7 @@ const keys = [
     'base_sha',
     'branch',
   ],
-  ...['user_id', 'turn', 'parent_run_id', 'forked_at_seq', 'total_logs', 'usage', 'budget', 'banned'],
+  ...['user_id', 'turn', 'parent_run_id', 'forked_at_seq', 'total_logs', 'usage', 'budget', 'repo_name', 'checks', 'banned'],
 ]
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

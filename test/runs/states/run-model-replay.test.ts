@@ -76,7 +76,11 @@ const sweep_deps = () =>
 const person = () =>
   ({
     ...{ db, organization_id: member.organization_id, base_url: 'http://x', queue_seconds: times.queue, traceparent: null },
-    ...{ actor: { user_id: member.user_id }, models: { get: () => ({ id: 'm', scripted: false }) }, known_values: [] },
+    ...{
+      actor: { user_id: member.user_id },
+      known_values: [],
+      organizationModels: async () => ({ get: () => ({ id: 'm', scripted: false }) }),
+    },
   }) as unknown as Context
 
 type World = { row: Row; now: number; id: number; claims: (RunWriter | null)[] }
