@@ -17,9 +17,10 @@ beforeAll(async () => {
   await append(app.db, app.org_id, id, null, { entries: Array.from({ length: 120 }, (_, n) => each(n)) })
   logs = `/v1/organizations/${app.org_id}/agent/run/${id}/logs`
   const page = await (await fetch(app.base_url)).text()
-  assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)]
-    .map(([, path = '']) => path)
-    .filter(path => !path.includes('theme'))
+  const paths = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
+  const sizes = await Promise.all(paths.map(async path => (await wire(path, null)).body.length))
+  // Small ones are sent as they are.
+  assets = paths.filter((_, n) => (sizes[n] ?? 0) > 4_000)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
