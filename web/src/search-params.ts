@@ -25,6 +25,7 @@ export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
 type SetupSearch = { run?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
+type TokensSearch = { create_for?: number }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
 type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
 
@@ -76,3 +77,5 @@ export const traceSearch = (raw: Raw): TraceSearch => ({
   type: oneOf(raw.type, MessageTypes),
   q: text(raw.q),
 })
+
+export const tokensSearch = (raw: Raw): TokensSearch => ({ create_for: number(raw.create_for) })

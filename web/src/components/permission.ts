@@ -7,10 +7,10 @@ export function useRepositoryReason(): string | null {
   return me?.role === 'READER' || me?.role === 'MEMBER' ? `Your role, ${me.role}, may not change repositories` : null
 }
 
-/** Why this user may not change what the organization is connected to, or null. */
-export function useAdminReason(): string | null {
+/** Why this user may not change what only an ADMIN changes, or null. `what` in the plural: connections, members. */
+export function useAdminReason(what: string): string | null {
   const me = useQuery(meQuery).data
-  return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, can view connections but not change them`
+  return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, can view ${what} but not change them`
 }
 
 /** Why this user may not change anything, or null. The service decides; the page only explains it beforehand. */

@@ -14,7 +14,7 @@ import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
-  const forbidden = useAdminReason()
+  const forbidden = useAdminReason('connections')
   const [kind, setKind] = useState<ForgeKind>('github')
   const [typed, setTyped] = useState<string | null>(null)
   const [token, setToken] = useState('')

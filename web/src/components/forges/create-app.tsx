@@ -10,7 +10,7 @@ import { forgeKinds } from './forge-kinds.ts'
 
 /** Leads to GitHub, which creates an app and sends its keys to the service. */
 export function CreateApp() {
-  const forbidden = useAdminReason()
+  const forbidden = useAdminReason('connections')
   const [{ url, owner, name }, setApp] = useState({ url: forgeKinds.github.url ?? '', owner: '', name: 'agentrun' })
   const begin = useMutation({
     mutationFn: () => call('createGitHubApp', { body: { url: url.trim(), owner: owner.trim() || null, name: name.trim() } }),

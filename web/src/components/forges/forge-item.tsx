@@ -33,7 +33,7 @@ function MissingPermissions({ missing }: { missing: MissingPermission[] }) {
 export function ForgeItem({ connection }: { connection: Connection }) {
   const { kind, url, auth, login, active, problem, missing_permissions, last_used_at, webhook_url } = connection
   const queries = useQueryClient()
-  const forbidden = useAdminReason()
+  const forbidden = useAdminReason('connections')
   const [confirming, setConfirming] = useState(false)
   const end = useMutation({
     mutationFn: () => forgeKinds[kind].disconnect(url),

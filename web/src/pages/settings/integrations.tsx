@@ -12,7 +12,7 @@ import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 /** The forges that the organization is connected to, and forms to connect one. */
 export function IntegrationsPage() {
   const forges = useQuery(forgesQuery)
-  const forbidden = useAdminReason()
+  const forbidden = useAdminReason('connections')
   if (forges.isError) return <PageProblem error={forges.error} retry={() => forges.refetch()} />
   return (
     <Page

@@ -1,6 +1,5 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Result } from '../../../../src/contract/calls.ts'
 import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { organizationsQuery, repositoriesQuery } from '../../api/queries.ts'
@@ -15,13 +14,7 @@ import { visible } from '../../text/visible.ts'
 import { Field, Select, Switch, TextArea } from '../../ui/field.tsx'
 import { Loading } from '../../ui/notice.tsx'
 import { notify } from '../../ui/toast.ts'
-
-type Organization = Result<'getOrganization'>
-
-const organizationQuery = queryOptions({
-  queryKey: ['organization'],
-  queryFn: ({ signal }) => call('getOrganization', { signal }),
-})
+import { type Organization, organizationQuery } from './organization-query.ts'
 
 /** Name of the organization, and the defaults of its runs. */
 export function OrganizationSettings() {
@@ -60,7 +53,7 @@ function changesOf({ enable_pr_creation, enable_rules_detection, default_model, 
 
 function OrganizationForm({ organization }: { organization: Organization }) {
   const queries = useQueryClient()
-  const forbidden = useAdminReason()
+  const forbidden = useAdminReason('settings')
   const repositories = useQuery(repositoriesQuery).data ?? []
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const now = { ...draftOf(organization), ...touched }

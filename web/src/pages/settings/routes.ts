@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
+import { tokensSearch } from '../../search-params.ts'
 
 const settings = createRoute({
   getParentRoute: () => app,
@@ -17,7 +18,7 @@ const organization = createRoute({
 const members = createRoute({
   getParentRoute: () => settings,
   path: 'members',
-  component: lazyRouteComponent(() => import('./members.tsx'), 'MembersPage'),
+  component: lazyRouteComponent(() => import('./members/members.tsx'), 'MembersPage'),
   staticData: { crumbs: ['Members'] },
 })
 
@@ -28,4 +29,49 @@ const integrations = createRoute({
   staticData: { crumbs: ['Integrations'] },
 })
 
-export const settingsRoutes = [settings.addChildren([organization, members, integrations])] as const
+const serviceUsers = createRoute({
+  getParentRoute: () => settings,
+  path: 'service-users',
+  component: lazyRouteComponent(() => import('./members/service-users.tsx'), 'ServiceUsersPage'),
+  staticData: { crumbs: ['Service users'] },
+})
+
+const tokens = createRoute({
+  getParentRoute: () => settings,
+  path: 'tokens',
+  validateSearch: tokensSearch,
+  component: lazyRouteComponent(() => import('./tokens/tokens.tsx'), 'TokensPage'),
+  staticData: { crumbs: ['Tokens'] },
+})
+
+const models = createRoute({
+  getParentRoute: () => settings,
+  path: 'models',
+  component: lazyRouteComponent(() => import('./models/models.tsx'), 'ModelsPage'),
+  staticData: { crumbs: ['Models and keys'] },
+})
+
+const limits = createRoute({
+  getParentRoute: () => settings,
+  path: 'limits',
+  component: lazyRouteComponent(() => import('./limits/limits.tsx'), 'LimitsPage'),
+  staticData: { crumbs: ['Limits and budgets'] },
+})
+
+const secrets = createRoute({
+  getParentRoute: () => settings,
+  path: 'secrets',
+  component: lazyRouteComponent(() => import('./secrets.tsx'), 'SecretsPage'),
+  staticData: { crumbs: ['Secrets'] },
+})
+
+const health = createRoute({
+  getParentRoute: () => settings,
+  path: 'health',
+  component: lazyRouteComponent(() => import('./health.tsx'), 'HealthPage'),
+  staticData: { crumbs: ['Health'] },
+})
+
+export const settingsRoutes = [
+  settings.addChildren([organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health]),
+] as const

@@ -7,8 +7,24 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
     name: 'Organization',
     items: [
       { name: 'General', link: linkOptions({ to: '/settings' }) },
-      { name: 'Members', link: linkOptions({ to: '/settings/members' }) },
-      { name: 'Integrations', link: linkOptions({ to: '/settings/integrations' }) },
+      { name: 'Limits and budgets', link: linkOptions({ to: '/settings/limits' }) },
+      { name: 'Health', link: linkOptions({ to: '/settings/health' }) },
     ],
   },
+  {
+    name: 'Access',
+    items: [
+      { name: 'Members', link: linkOptions({ to: '/settings/members' }) },
+      { name: 'Service users', link: linkOptions({ to: '/settings/service-users' }) },
+      { name: 'Tokens', link: linkOptions({ to: '/settings/tokens' }) },
+    ],
+  },
+  {
+    name: 'Runs',
+    items: [
+      { name: 'Models and keys', link: linkOptions({ to: '/settings/models' }) },
+      { name: 'Secrets', link: linkOptions({ to: '/settings/secrets' }) },
+    ],
+  },
+  { name: 'Connections', items: [{ name: 'Integrations', link: linkOptions({ to: '/settings/integrations' }) }] },
 ]

@@ -1,0 +1,32 @@
+import type { Result } from '../../../../../src/contract/calls.ts'
+import { duration, money } from '../../../text/format.ts'
+
+export type Limit = Result<'getOrganizationLimits'>['items'][number]
+
+const KIB = 1024
+
+function bytes(count: number): string {
+  if (count < KIB) return `${count} B`
+  const [value, unit] = count < KIB ** 2 ? [count / KIB, 'KiB'] : count < KIB ** 3 ? [count / KIB ** 2, 'MiB'] : [count / KIB ** 3, 'GiB']
+  return `${Number(value.toFixed(1))} ${unit}`
+}
+
+/** An amount of a limit with its unit, without the one that its name already contains. */
+export function amountText(amount: number | string, unit: Limit['unit']): string {
+  if (unit === 'usd') return money(String(amount))
+  if (unit === 'seconds') return duration(Number(amount) * 1000)
+  if (unit === 'bytes') return bytes(Number(amount))
+  return `${Number(amount).toLocaleString('en')} ${unit}`
+}
+
+/** `60 requests in 30 s`, `no limit`. */
+export function limitText({ value, unit, window_seconds }: Pick<Limit, 'value' | 'unit' | 'window_seconds'>): string {
+  if (value === null) return 'no limit'
+  return window_seconds === null ? amountText(value, unit) : `${amountText(value, unit)} in ${duration(window_seconds * 1000)}`
+}
+
+/** The used share, 0 to 1; null where nothing is counted or limited. */
+export function shareOf({ value, used }: Pick<Limit, 'value' | 'used'>): number | null {
+  if (value === null || used === null) return null
+  return Number(value) === 0 ? 1 : Math.min(1, Number(used) / Number(value))
+}

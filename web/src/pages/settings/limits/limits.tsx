@@ -1,0 +1,95 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { call } from '../../../api/client.ts'
+import { Page } from '../../../components/page.tsx'
+import { PageProblem } from '../../../components/page-problem.tsx'
+import { moment } from '../../../text/format.ts'
+import { visible } from '../../../text/visible.ts'
+import { Loading } from '../../../ui/notice.tsx'
+import { type Column, Table } from '../../../ui/table.tsx'
+import { organizationQuery } from '../organization-query.ts'
+import { Budgets } from './budgets.tsx'
+import { amountText, type Limit, limitText, shareOf } from './limit-text.ts'
+
+export const limitsQuery = queryOptions({
+  queryKey: ['limits'],
+  queryFn: ({ signal }) => call('getOrganizationLimits', { signal }),
+  // What is used changes with every run.
+  refetchInterval: 15_000,
+})
+
+const groups: Record<Limit['set_by'], { name: string; about: string }> = {
+  organization: { name: 'Of this organization', about: 'An ADMIN sets them above.' },
+  operator: { name: 'Of the service', about: 'The operator sets them with a variable of the service.' },
+  service: { name: 'Fixed', about: 'The same for everybody.' },
+}
+
+/** The budgets of the organization, and every limit as it is now. */
+export function LimitsPage() {
+  const organization = useQuery(organizationQuery)
+  const limits = useQuery(limitsQuery)
+  const failed = [organization, limits].find(query => query.isError)
+  if (failed) return <PageProblem error={failed.error} retry={() => failed.refetch()} what="list" />
+  return (
+    <Page heading="Limits and budgets" about="What bounds the organization, and how much of it is used now.">
+      {!(organization.data && limits.data) && <Loading label="Loading the limits" />}
+      {organization.data && limits.data && (
+        <div className="space-y-6">
+          <section aria-labelledby="budgets" className="max-w-3xl">
+            <h2 id="budgets" className="mb-2 font-semibold">
+              Budgets
+            </h2>
+            <Budgets organization={organization.data} />
+          </section>
+          {(['organization', 'operator', 'service'] as const).map(set_by => (
+            <Group key={set_by} set_by={set_by} limits={limits.data.items.filter(limit => limit.set_by === set_by)} />
+          ))}
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function Group({ set_by, limits }: { set_by: Limit['set_by']; limits: Limit[] }) {
+  if (limits.length === 0) return null
+  const { name, about } = groups[set_by]
+  const counted = limits.some(({ used }) => used !== null)
+  const shown = columns.filter(column => (column.name !== 'Used' || counted) && (column.name !== 'Variable' || set_by === 'operator'))
+  return (
+    <section aria-labelledby={`limits-${set_by}`}>
+      <h2 id={`limits-${set_by}`} className="font-semibold">
+        {name}
+      </h2>
+      <p className="mb-2 text-muted">{about}</p>
+      <Table label={`Limits: ${name}`} columns={shown} rows={limits} row_key={limit => limit.name} />
+    </section>
+  )
+}
+
+const columns: Column<Limit>[] = [
+  { name: 'Limit', main: true, cell: ({ summary }) => <span className="whitespace-normal">{visible(summary)}</span> },
+  { name: 'Used', align: 'end', cell: limit => <Used limit={limit} /> },
+  { name: 'Value', align: 'end', cell: limit => limitText(limit) },
+  { name: 'Per', wide_only: true, cell: ({ per }) => <span className="text-muted">{per}</span> },
+  {
+    name: 'Variable',
+    wide_only: true,
+    cell: ({ setting }) => setting !== null && <code className="font-mono text-faint text-xs">{visible(setting)}</code>,
+  },
+]
+
+const NEAR_LIMIT = 0.8
+
+function Used({ limit }: { limit: Limit }) {
+  const { used, unit, resets_at, summary } = limit
+  if (used === null) return <span className="text-faint">–</span>
+  const share = shareOf(limit)
+  const color = share === null || share < NEAR_LIMIT ? 'accent-ok' : share < 1 ? 'accent-warn' : 'accent-bad'
+  return (
+    <span title={resets_at === null ? undefined : `Starts at 0 again at ${moment(resets_at)}`} className="inline-flex items-center gap-2">
+      {share !== null && (
+        <meter aria-label={`Used of: ${visible(summary)}`} min={0} max={1} value={share} className={`h-1.5 w-16 ${color}`} />
+      )}
+      {amountText(used, unit)}
+    </span>
+  )
+}

@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../../api/client.ts'
+import { RowMenu } from '../../../components/row-menu.tsx'
+import { compact, plural } from '../../../text/format.ts'
+import { visible } from '../../../text/visible.ts'
+import { Badge } from '../../../ui/badge.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { MenuItem, MenuSeparator } from '../../../ui/menu.tsx'
+import { type Column, Table } from '../../../ui/table.tsx'
+import { notify } from '../../../ui/toast.ts'
+import { organizationQuery } from '../organization-query.ts'
+import type { ModelAct } from './model-dialogs.tsx'
+import { type Model, type ModelSettings, useModelsChanged } from './models-query.ts'
+
+type Props = { settings: ModelSettings; forbidden: string | null; on_act: (act: ModelAct) => void }
+
+/** The models that can be called, and the others on request. */
+export function ModelTable({ settings: { models, default_model }, forbidden, on_act }: Props) {
+  const [all, setAll] = useState(false)
+  const usable = models.filter(model => model.usable || model.source === 'organization')
+  const hidden = models.length - usable.length
+  const menu: Column<Model> = {
+    name: '',
+    cell: model => <ModelMenu model={model} is_default={model.id === default_model} forbidden={forbidden} on_act={on_act} />,
+  }
+  return (
+    <>
+      <Table label="Models" columns={[...columns(default_model), menu]} rows={all ? models : usable} row_key={({ id }) => id} />
+      {hidden > 0 && (
+        <div className="mt-3 flex justify-center">
+          <Button onClick={() => setAll(!all)}>
+            {all ? 'Hide models without a key' : `Show ${plural(hidden, 'model')} without a key`}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const columns = (default_model: string): Column<Model>[] => [
+  {
+    name: 'Model',
+    main: true,
+    cell: ({ id, label, usable, source }) => (
+      <>
+        <span className="flex flex-wrap items-center gap-x-2">
+          <span className="font-medium">{visible(label)}</span>
+          {id === default_model && <Badge tone="accent">Default</Badge>}
+          {source === 'organization' && <Badge>Changed here</Badge>}
+          {!usable && <Badge tone="warn">No key</Badge>}
+        </span>
+        <code className="block font-mono text-faint text-xs [overflow-wrap:anywhere]">{visible(id)}</code>
+      </>
+    ),
+  },
+  { name: 'Context', align: 'end', wide_only: true, cell: ({ context_tokens }) => count(context_tokens) },
+  { name: 'Longest response', align: 'end', wide_only: true, cell: ({ max_output_tokens }) => count(max_output_tokens) },
+  {
+    name: 'In, out per million tokens',
+    align: 'end',
+    wide_only: true,
+    cell: ({ price }) =>
+      price === null ? <span className="text-faint">unknown</span> : `$${visible(price.input)}, $${visible(price.output)}`,
+  },
+]
+
+const count = (tokens: number | null) => (tokens === null ? <span className="text-faint">unknown</span> : compact(tokens))
+
+type MenuProps = { model: Model; is_default: boolean; forbidden: string | null; on_act: (act: ModelAct) => void }
+
+function ModelMenu({ model, is_default, forbidden, on_act }: MenuProps) {
+  const queries = useQueryClient()
+  const changed = useModelsChanged()
+  const choose = useMutation({
+    mutationFn: () => call('updateOrganization', { body: { default_model: model.id } }),
+    onSuccess: async organization => {
+      queries.setQueryData(organizationQuery.queryKey, organization)
+      await changed()
+      notify(`${visible(model.label)} is the default now`)
+    },
+    onError: error => notify(visible(error.message), 'bad'),
+  })
+  const unusable = model.usable ? null : 'Its provider has no key'
+  return (
+    <RowMenu label={`Actions for ${visible(model.id)}`}>
+      <MenuItem reason={forbidden ?? unusable} on_select={() => on_act({ kind: 'test', model })}>
+        Test call…
+      </MenuItem>
+      <MenuItem reason={forbidden ?? unusable ?? (is_default ? 'It is the default' : null)} on_select={() => choose.mutate()}>
+        Make it the default
+      </MenuItem>
+      <MenuItem reason={forbidden} on_select={() => on_act({ kind: 'edit', model })}>
+        Edit…
+      </MenuItem>
+      {model.source === 'organization' && (
+        <>
+          <MenuSeparator />
+          <MenuItem danger reason={forbidden} on_select={() => on_act({ kind: 'remove', model })}>
+            Remove…
+          </MenuItem>
+        </>
+      )}
+    </RowMenu>
+  )
+}

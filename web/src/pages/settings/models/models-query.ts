@@ -1,0 +1,26 @@
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import type { Result } from '../../../../../src/contract/calls.ts'
+import { call } from '../../../api/client.ts'
+import { modelsQuery } from '../../../api/queries.ts'
+
+export type ModelSettings = Result<'getModelSettings'>
+export type Model = ModelSettings['models'][number]
+export type Provider = ModelSettings['providers'][number]
+
+export const modelSettingsQuery = queryOptions({
+  queryKey: ['model-settings'],
+  queryFn: ({ signal }) => call('getModelSettings', { signal }),
+})
+
+export const provider_names: Record<Provider['provider'], string> = {
+  anthropic: 'Anthropic',
+  openai: 'OpenAI',
+  google: 'Google',
+  'openai-compatible': 'OpenAI-compatible server',
+}
+
+/** Returns the function that fetches models again after a change, also those that a run can name. */
+export function useModelsChanged(): () => Promise<unknown> {
+  const queries = useQueryClient()
+  return () => Promise.all([modelSettingsQuery, modelsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey })))
+}
