@@ -22,7 +22,7 @@ export function CheckList<T extends string | number>({ legend, hint, problem, op
     <fieldset className="min-w-0">
       <legend className="mb-1 font-medium text-muted text-xs">{legend}</legend>
       <div
-        className={`max-h-64 overflow-y-auto rounded-md border bg-surface p-1 ${problem ? 'border-bad' : 'border-line'} ${columns ? 'grid grid-cols-2 sm:grid-cols-3' : ''}`}
+        className={`max-h-80 overflow-y-auto rounded-md border bg-surface p-1 ${problem ? 'border-bad' : 'border-line'} ${columns ? 'grid grid-cols-2 sm:grid-cols-3' : ''}`}
       >
         {options.map(({ value, label, hint }) => (
           <label key={value} className="flex min-h-7 items-start gap-2 rounded px-1.5 py-1 text-sm hover:bg-hover">

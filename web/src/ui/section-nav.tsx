@@ -28,11 +28,12 @@ export const SectionTabs = ({ label, items }: { label: string; items: SectionLin
 /** The pages of a section as a list at the side; on narrow screens as a row above the content. */
 export const SectionList = ({ label, groups }: { label: string; groups: { name: string; items: SectionLink[] }[] }) => (
   <nav
+    ref={showCurrent}
     aria-label={label}
     className="flex shrink-0 gap-1 overflow-x-auto border-line px-2 max-md:border-b max-md:py-1 md:w-48 md:flex-col md:border-r md:px-3 md:py-5"
   >
     {groups.map(({ name, items }) => (
-      <div key={name} className="md:mb-4">
+      <div key={name} className="shrink-0 md:mb-4">
         <h2 className="px-2 pb-1 text-2xs text-faint max-md:sr-only">{name}</h2>
         <ul className="flex gap-1 md:flex-col md:gap-px">
           {items.map(item => (

@@ -8,7 +8,7 @@ const roles: Record<Role, string> = {
   MEMBER: 'starts and steers runs.',
   READER: 'only views.',
 }
-export const role_names = Object.keys(roles) as Role[]
+const role_names = Object.keys(roles) as Role[]
 
 type Props = { value: Role; on_change: (role: Role) => void; problem: string | undefined }
 

@@ -34,12 +34,10 @@ export function LimitsPage() {
       {!(organization.data && limits.data) && <Loading label="Loading the limits" />}
       {organization.data && limits.data && (
         <div className="space-y-6">
-          <section aria-labelledby="budgets" className="max-w-3xl">
-            <h2 id="budgets" className="mb-2 font-semibold">
-              Budgets
-            </h2>
+          <div className="max-w-3xl">
+            <h2 className="mb-2 font-semibold">Budgets</h2>
             <Budgets organization={organization.data} />
-          </section>
+          </div>
           {(['organization', 'operator', 'service'] as const).map(set_by => (
             <Group key={set_by} set_by={set_by} limits={limits.data.items.filter(limit => limit.set_by === set_by)} />
           ))}
@@ -55,13 +53,11 @@ function Group({ set_by, limits }: { set_by: Limit['set_by']; limits: Limit[] })
   const counted = limits.some(({ used }) => used !== null)
   const shown = columns.filter(column => (column.name !== 'Used' || counted) && (column.name !== 'Variable' || set_by === 'operator'))
   return (
-    <section aria-labelledby={`limits-${set_by}`}>
-      <h2 id={`limits-${set_by}`} className="font-semibold">
-        {name}
-      </h2>
+    <div>
+      <h2 className="font-semibold">{name}</h2>
       <p className="mb-2 text-muted">{about}</p>
       <Table label={`Limits: ${name}`} columns={shown} rows={limits} row_key={limit => limit.name} />
-    </section>
+    </div>
   )
 }
 

@@ -62,13 +62,11 @@ export function Invitations() {
     },
   ]
   return (
-    <section aria-labelledby="invitations" className="mt-6">
-      <h2 id="invitations" className="mb-2 font-semibold">
-        Invitations
-      </h2>
+    <div className="mt-6">
+      <h2 className="mb-2 font-semibold">Invitations</h2>
       <Table label="Invitations" columns={columns} rows={invitations.data} row_key={({ id }) => id} />
       {revoking && <Revocation invitation={revoking} on_close={() => setRevoking(null)} />}
-    </section>
+    </div>
   )
 }
 

@@ -38,7 +38,7 @@ export function ServiceUsersPage() {
             to="/settings/tokens"
             search={{ create_for: user.id }}
             className={buttonStyle('quiet')}
-            aria-label={`Create a token for ${visible(user.name)}`}
+            aria-label={`Create token for ${visible(user.name)}`}
           >
             Create token
           </Link>

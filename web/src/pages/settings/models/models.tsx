@@ -31,18 +31,14 @@ export function ModelsPage() {
       {!data && <Loading label="Loading the models" />}
       {data && (
         <div className="space-y-6">
-          <section aria-labelledby="providers">
-            <h2 id="providers" className="mb-2 font-semibold">
-              Keys of providers
-            </h2>
+          <div>
+            <h2 className="mb-2 font-semibold">Keys of providers</h2>
             <Providers providers={data.providers} forbidden={forbidden} />
-          </section>
-          <section aria-labelledby="models">
-            <h2 id="models" className="mb-2 font-semibold">
-              Models
-            </h2>
+          </div>
+          <div>
+            <h2 className="mb-2 font-semibold">Models</h2>
             <ModelTable settings={data} forbidden={forbidden} on_act={setAct} />
-          </section>
+          </div>
         </div>
       )}
       {act && <ModelDialogs act={act} on_close={() => setAct(null)} />}

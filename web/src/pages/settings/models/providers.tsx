@@ -26,7 +26,7 @@ export function Providers({ providers, forbidden }: { providers: Provider[]; for
         <Button
           variant="quiet"
           reason={forbidden}
-          aria-label={`Set the key of ${provider_names[provider.provider]}`}
+          aria-label={`${provider.source === 'organization' ? 'Replace' : 'Set'} key of ${provider_names[provider.provider]}`}
           onClick={() => setAct({ kind: 'set', provider })}
         >
           {provider.source === 'organization' ? 'Replace key' : 'Set key'}
@@ -35,7 +35,7 @@ export function Providers({ providers, forbidden }: { providers: Provider[]; for
           <Button
             variant="quiet"
             reason={forbidden}
-            aria-label={`Remove the key of ${provider_names[provider.provider]}`}
+            aria-label={`Remove key of ${provider_names[provider.provider]}`}
             onClick={() => setAct({ kind: 'remove', provider })}
           >
             Remove
