@@ -61,8 +61,8 @@ function Removal({ model, on_close }: { model: Model; on_close: () => void }) {
   })
   return (
     <ConfirmDialog title={`Remove ${visible(model.label)}`} action="Remove" request={remove} open on_close={on_close}>
-      What this organization set of <code className="font-mono text-xs">{visible(model.id)}</code>, and its key, is deleted. A model that
-      the service knows stays, as the service knows it; runs that name another one fail.
+      The settings of this organization for <code className="font-mono text-xs">{visible(model.id)}</code> are deleted, and its key. A model
+      that the service knows stays, with the settings of the service; runs that name another one fail.
     </ConfirmDialog>
   )
 }
