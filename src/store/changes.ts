@@ -1,5 +1,6 @@
 import { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Db } from './database.ts'
+import { isHeldBy } from './fence.ts'
 import { parseColumn } from './json-column.ts'
 
 type ChangeRow = {
@@ -26,7 +27,7 @@ export async function getChange(db: Db, organization_id: number, run_id: number)
 export async function saveChange(db: Db, organization_id: number, run_id: number, epoch: number, change: ChangeRow): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'save_change',
-    text: `with run as (update runs set head_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null returning id, organization_id)
+    text: `with run as (update runs set head_sha = $5 where organization_id = $1 and id = $2 and ${isHeldBy('$3')} returning id, organization_id)
       insert into changes (run_id, organization_id, base_sha, head_sha, files_changed, additions, deletions, files, patch, patch_truncated)
       select run.id, run.organization_id, $4, $5, $6, $7, $8, $9, $10, $11 from run
       on conflict (run_id) do update set base_sha = excluded.base_sha, head_sha = excluded.head_sha, files_changed = excluded.files_changed,
@@ -62,7 +63,7 @@ export async function recordPush(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_push',
-    text: `with pushed as (update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and branch = $4
+    text: `with pushed as (update runs set pushed_sha = $5 where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and branch = $4
         returning organization_id, id, repository_id
       ), marked as (
         insert into run_marks as m (organization_id, run_id, number, repository_id, head_sha, pushed) select organization_id, id, id, repository_id, $5, true

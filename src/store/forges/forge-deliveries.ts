@@ -1,5 +1,6 @@
 import type { Db } from '../database.ts'
-import { claimRows, isHeldBy, type QueueTable } from '../queue/queue-table.ts'
+import { isHeldBy } from '../fence.ts'
+import { claimRows, type QueueTable } from '../queue/queue-table.ts'
 
 type NewForgeDelivery = {
   organization_id: number

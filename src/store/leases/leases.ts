@@ -3,6 +3,7 @@ import { END_SECONDS, LEASE_SECONDS } from '../../core/runs/lease.ts'
 import { RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 import { ownerIsDead } from './worker-sessions.ts'
 
 /** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
@@ -28,7 +29,7 @@ export async function heartbeat(
           last_progress_at = case when $6 then now() else last_progress_at end,
           lease_until = case when status = 'cancelling' or pause_requested_at is not null then lease_until
             else least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $7)) end
-        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null
+        where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
         returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at, pause_requested_at
       ), worked as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, active_ms)

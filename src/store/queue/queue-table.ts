@@ -21,9 +21,6 @@ export const isDue = (row: string): string =>
 export const claimedFor = (seconds: number | string): string =>
   `epoch = epoch + 1, tries = tries + 1, lease_until = now() + make_interval(secs => ${seconds})`
 
-/** Whether no other process has claimed the row since the claim of that epoch. */
-export const isHeldBy = (epoch: string): string => `epoch = ${epoch} and lease_until is not null`
-
 /** Claims what is due of all organizations, at most `limit` rows, the longest waiting first. Processes that claim at once get different rows. */
 export async function claimRows<Row extends object>(db: Db, table: QueueTable, limit: number, lease_seconds: number): Promise<Row[]> {
   const { name, key, ready, returning } = table

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../contract/runs/runs.ts'
 import { searchSignature } from '../../core/runs/search-signature.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 
 /** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string }
@@ -65,7 +66,7 @@ export async function append(
           cost_usd = cost_usd + coalesce($10::numeric, 0), cost_known = cost_known and $10::numeric is not null,
           reserved_usd = coalesce($18::numeric, reserved_usd),
           updated_at = now(), last_progress_at = case when $4 + $5 + $6 > 0 then now() else last_progress_at end
-        where organization_id = $1 and id = $2 and ($3::int is null or (epoch = $3 and lease_until is not null))
+        where organization_id = $1 and id = $2 and ($3::int is null or (${isHeldBy('$3')}))
         returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
         insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature)

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 
 export type NewArtifact = {
   content_type: string
@@ -22,7 +23,7 @@ export async function saveArtifact(
     name: 'save_artifact',
     text: `with run as (
         update runs set artifact_bytes = artifact_bytes + length($5::bytea)
-        where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null and artifact_bytes + length($5::bytea) <= $7
+        where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and artifact_bytes + length($5::bytea) <= $7
         returning organization_id, id, total_logs
       )
       insert into artifacts (organization_id, run_id, seq, content_type, content, total_bytes)

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 
 export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
 type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
@@ -39,7 +40,7 @@ export async function insertMessage(
 export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
   const { rows } = await db.query<MessageRow>({
     name: 'take_messages',
-    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for update),
+    text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for update),
       taken as (
         update messages m set delivered_at = now(), delivered_n = run.journal_count + 1 from run
         where m.run_id = run.id and m.delivered_at is null and m.turn <= run.turn

@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from '../../core/webhooks/webhook-retries.ts'
 import { type Db, only } from '../database.ts'
-import { isHeldBy } from '../queue/queue-table.ts'
+import { isHeldBy } from '../fence.ts'
 import type { ClaimedDelivery } from './webhook-deliveries.ts'
 
 /** Locks out new events of the organization until the transaction ends, so that what waits behind a delivery is known. Comes first. */

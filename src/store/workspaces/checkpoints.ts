@@ -1,4 +1,5 @@
 import type { Db, Transactional } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 
 /** The files of a run as they were from one entry of its trace to another, both included. */
 export type CheckpointRow = {
@@ -20,7 +21,7 @@ export type NewPack = { tip: string; base_sha: string | null; content: Uint8Arra
 export const TO_THE_END = 2_147_483_647
 
 const owned = `run as (select organization_id, id, total_logs from runs
-  where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null for no key update)`
+  where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for no key update)`
 
 type Owned = { organization_id: number; run_id: number; epoch: number }
 

@@ -2,6 +2,7 @@ import type { SandboxKind, SandboxState } from '../../contract/repositories/sand
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { storedJson } from '../../core/json.ts'
 import { type Db, only } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 import type { EntryRow } from '../runs/log-entries.ts'
 import { toolList } from './tool-list.ts'
 
@@ -46,13 +47,13 @@ export async function insertSandbox(
     name: 'insert_sandbox',
     text: `insert into sandboxes (organization_id, run_id, kind, driver, host, epoch, state, limits, first_seq)
       select organization_id, id, $4, $5, $6, epoch, 'starting', $7, total_logs + 1 from runs
-      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null returning id`,
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')} returning id`,
     values: [owned.organization_id, owned.run_id, owned.epoch, sandbox.kind, sandbox.driver, sandbox.host, JSON.stringify(sandbox.limits)],
   })
   return rows[0]?.id
 }
 
-/** SQL: only while its owner owns the run. */
+/** SQL: no other worker has claimed the run. Its lease may have ended: a sandbox ends after its run. */
 const alive = `from runs r where s.organization_id = $1 and s.id = $2 and s.epoch = $3 and s.ended_at is null
   and r.organization_id = s.organization_id and r.id = s.run_id and r.epoch = s.epoch`
 const use_columns = `peak_memory_bytes = $4, peak_disk_bytes = $5, peak_processes = $6, cpu_ms = $7, memory_kills = $8`

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 import { TO_THE_END } from './checkpoints.ts'
 
 /** Records the folder of a run's files (null: none yet), its data folder, and its sandboxes (null: none yet), under the fence. */
@@ -11,7 +12,7 @@ export async function recordWorkspace(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_workspace',
-    text: 'update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and epoch = $3',
+    text: `update runs set workspace = $4, workspace_host = $5, sandbox = $6 where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, location.workspace, location.folder_id, location.sandbox],
   })
   return rowCount === 1
@@ -27,7 +28,8 @@ export async function recordCheckout(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'record_checkout',
-    text: 'update runs set base_ref = $4, base_sha = $5, branch = $6, updated_at = now() where organization_id = $1 and id = $2 and epoch = $3',
+    text: `update runs set base_ref = $4, base_sha = $5, branch = $6, updated_at = now()
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, checkout.base_ref, checkout.base_sha, checkout.branch],
   })
   return rowCount === 1
@@ -44,7 +46,7 @@ export async function recordNextBranch(
   const { rowCount } = await db.query({
     name: 'record_next_branch',
     text: `update runs set base_sha = $4, branch = $5, pushed_sha = null, abandoned_branches = abandoned_branches + 1, updated_at = now()
-      where organization_id = $1 and id = $2 and epoch = $3 and lease_until is not null`,
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')}`,
     values: [organization_id, run_id, epoch, next.base_sha, next.branch],
   })
   return rowCount === 1

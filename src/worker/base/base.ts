@@ -7,6 +7,7 @@ import { getRepository, type RepositoryRow, setDefaultBranch } from '../../store
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { recordCheckout } from '../../store/workspaces/workspaces.ts'
+import { requireOwned } from '../claim/fenced-error.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { DatabaseDeps, ForgeDeps, GitDeps, LogDeps } from '../deps.ts'
 import { refreshIfOld, resolveFresh } from './fresh-mirror.ts'
@@ -34,7 +35,7 @@ export async function prepareBase(deps: BaseDeps, writer: RunWriter, run: RunRow
   if (!repository) throw new StartError('setup_failed', 'repository_removed', 'The repository of this run is no longer registered.')
   const known = knownBase(run)
   if (known === null) return firstBase(deps, writer, run, repository, signal)
-  if (run.branch === null) await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known)
+  if (run.branch === null) requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, known))
   // Another worker may have started the run: this machine's mirror may not have the commit yet.
   if (!(await hasCommit(deps.git, repository.id, known.base_sha).catch(() => false)))
     await requireCommit(deps, writer, repository, known.base_sha, signal)
@@ -53,7 +54,8 @@ async function firstBase(deps: BaseDeps, writer: RunWriter, run: RunRow, reposit
   if ('empty' in found)
     throw new StartError('setup_failed', 'empty_repository', `${repository.full_name} has no commit yet: push a first one, then run again.`)
   const branch = branchName(run.id, run.title, run.abandoned_branches)
-  await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, { base_ref: found.ref, base_sha: found.sha, branch })
+  const checkout = { base_ref: found.ref, base_sha: found.sha, branch }
+  requireOwned(await recordCheckout(deps.db, run.organization_id, run.id, writer.epoch, checkout))
   if (run.base_ref === null) await setDefaultBranch(deps.db, run.organization_id, repository.id, found.ref)
   return { repository, ref: found.ref, sha: found.sha, branch, renewed: null }
 }

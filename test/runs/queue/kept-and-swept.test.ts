@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openGitHost } from '../../../src/git/process/git-host.ts'
 import { extendCheckpoint, reopenCheckpoints, saveCheckpoints, TO_THE_END } from '../../../src/store/workspaces/checkpoints.ts'
+import { recordCheckout, recordWorkspace } from '../../../src/store/workspaces/workspaces.ts'
 import { ownFolderId } from '../../../src/system/data-folder-id.ts'
 import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { sweepFolders, sweepWorkspaces } from '../../../src/worker/sweep/sweep-files.ts'
@@ -101,4 +102,22 @@ test('a fenced worker stores nothing: its checkpoints and its end of the turn ch
   await putRun(app, id, 'paused')
   expect(await extendCheckpoint(app.db, location(now), 0, TO_THE_END)).toBe(false)
   expect(await rows(app, 'select c.*, p.n from checkpoints c, checkpoint_packs p')).toEqual(before)
+})
+
+test('a worker records folders and base of its run only until its lease ends, although no other worker has claimed the run yet', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const { id } = await createRun(app, { prompt: 'x' })
+  await putRun(app, id, 'running')
+  const stored = () => rows<{ epoch: number }>(app, 'select epoch, workspace, sandbox, base_sha, branch from runs where id = $1', [id])
+  const epoch = (await stored())[0]?.epoch ?? 0
+  const recordBoth = async (name: string) => [
+    await recordWorkspace(app.db, app.org_id, id, epoch, { workspace: `/${name}`, folder_id: 'f', sandbox: name }),
+    await recordCheckout(app.db, app.org_id, id, epoch, { base_ref: name, base_sha: name, branch: name }),
+  ]
+  expect(await recordBoth('first')).toEqual([true, true])
+  const before = await stored()
+  expect(before).toEqual([{ epoch, workspace: '/first', sandbox: 'first', base_sha: 'first', branch: 'first' }])
+  await putRun(app, id, 'paused')
+  expect(await recordBoth('late')).toEqual([false, false])
+  expect(await stored()).toEqual(before)
 })
