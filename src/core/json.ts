@@ -8,7 +8,7 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns the value of a JSON text that this service wrote itself, or ships: a row, a sealed value, a file of its data folder or of a package.
- * Its shape is trusted. Throws SyntaxError.
+ * Returns the value of a JSON text that this service wrote itself, or ships: a row, a sealed value, a file of its data folder or of a package,
+ * for a client a response. Its shape is trusted. Throws SyntaxError.
  */
 export const storedJson = <T>(text: string): T => JSON.parse(text) as T

@@ -1,3 +1,4 @@
+import { storedJson } from '../../core/json.ts'
 import { AgentRunError } from './error.ts'
 import type { Body, OperationName, Params, Query, Result } from './operations.ts'
 import { type Outgoing, send, type Transport } from './send.ts'
@@ -97,7 +98,7 @@ export function createCore(options: CoreOptions): Core {
 
 function parsed<T>(text: string, url: string): T {
   try {
-    return JSON.parse(text)
+    return storedJson<T>(text)
   } catch (cause) {
     throw new AgentRunError({ status: 200, code: 'unexpected', detail: `The response of ${url} is not JSON: is it the service?`, cause })
   }

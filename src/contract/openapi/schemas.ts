@@ -50,10 +50,9 @@ export function hoist(schema: Json, components: Json): Json {
  * not a name).
  */
 function rewrite(value: Json): Json {
-  const text = JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')
-  return JSON.parse(text, (_key, item) => {
+  return JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'), (_key, item) => {
     if (typeof item !== 'object' || item === null || typeof item.id !== 'string') return item
     const { id: _name, ...rest } = item
     return rest
-  }) as Json
+  })
 }

@@ -1,27 +1,18 @@
 import { useLocation } from '@tanstack/react-router'
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { readTabStorage, writeTabStorage } from '../ui/tab-storage.ts'
 
 const KEY = 'scroll-positions'
 const MAX_POSITIONS = 100
 
 /** Scroll positions by entry of the tab's history, kept over a reload. */
-const positions = new Map<string, number>(read())
+const positions = new Map([readTabStorage(KEY)].flat().filter(isPosition))
 
-function read(): [string, number][] {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? '[]')
-  } catch {
-    return []
-  }
+function isPosition(item: unknown): item is [string, number] {
+  return Array.isArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'number'
 }
 
-window.addEventListener('pagehide', () => {
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify([...positions].slice(-MAX_POSITIONS)))
-  } catch {
-    // Without storage a reload begins at the top.
-  }
-})
+window.addEventListener('pagehide', () => writeTabStorage(KEY, [...positions].slice(-MAX_POSITIONS)))
 
 /**
  * Restores the scroll position of a page after Back, Forward and a reload, also when its content grows as it is loaded. The person's own

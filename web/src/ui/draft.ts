@@ -1,23 +1,7 @@
 import { useEffect, useState } from 'react'
+import { readTabStorage, writeTabStorage } from './tab-storage.ts'
 
 const PREFIX = 'draft:'
-
-function read(name: string): unknown {
-  try {
-    return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? 'null')
-  } catch {
-    return null
-  }
-}
-
-function write(name: string, value: unknown): void {
-  try {
-    if (value === null) sessionStorage.removeItem(PREFIX + name)
-    else sessionStorage.setItem(PREFIX + name, JSON.stringify(value))
-  } catch {
-    // Without storage a draft lasts as long as its page.
-  }
-}
 
 /**
  * State of a form that survives leaving the page and reloading it, in this tab. `restore` turns what was stored, which may be of an earlier
@@ -27,15 +11,15 @@ export function useDraft<T>(
   name: string,
   restore: (stored: unknown) => T,
 ): { value: T; set: (change: (old: T) => T) => void; drop: () => void } {
-  const [{ value, stored }, setDraft] = useState(() => ({ value: restore(read(name)), stored: false }))
+  const [{ value, stored }, setDraft] = useState(() => ({ value: restore(readTabStorage(PREFIX + name)), stored: false }))
   useEffect(() => {
-    if (stored) write(name, value)
+    if (stored) writeTabStorage(PREFIX + name, value)
   }, [name, value, stored])
   return {
     value,
     set: change => setDraft(old => ({ value: change(old.value), stored: true })),
     drop() {
-      write(name, null)
+      writeTabStorage(PREFIX + name, null)
       setDraft({ value: restore(null), stored: false })
     },
   }

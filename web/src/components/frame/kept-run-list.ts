@@ -1,6 +1,7 @@
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { type MouseEvent, useEffect } from 'react'
 import { type RunListSearch, runListSearch } from '../../search-params.ts'
+import { readTabStorage, writeTabStorage } from '../../ui/tab-storage.ts'
 
 /** The run list that the person saw last: its filters, and its position in the history of the tab. */
 type Kept = { search: RunListSearch; index: number }
@@ -8,27 +9,18 @@ type Kept = { search: RunListSearch; index: number }
 const KEY = 'run-list'
 
 function read(): Kept | null {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
-    return kept && { search: runListSearch(kept.search), index: Number(kept.index) }
-  } catch {
-    return null
-  }
+  const kept = readTabStorage(KEY)
+  if (typeof kept !== 'object' || kept === null || !('search' in kept) || !('index' in kept)) return null
+  return { search: runListSearch(Object(kept.search)), index: Number(kept.index) }
 }
 
 /** Remembers the filters of the run list, so that the link back from a run leads to the same list. */
 export function useKeepRunList(search: RunListSearch): void {
   // The location is already that of the next page while the list is still shown.
   const index = useLocation({ select: ({ pathname, state }) => (pathname === '/' ? state.__TSR_index : null) })
-  const kept = index === null ? null : JSON.stringify({ search, index } satisfies Kept)
   useEffect(() => {
-    if (kept === null) return
-    try {
-      sessionStorage.setItem(KEY, kept)
-    } catch {
-      // Without storage the link leads to the list without filters.
-    }
-  }, [kept])
+    if (index !== null) writeTabStorage(KEY, { search, index } satisfies Kept)
+  }, [search, index])
 }
 
 /**
