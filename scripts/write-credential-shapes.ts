@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const preset = '@secretlint/secretlint-rule-preset-recommend'
-export const SHAPES_FILE = new URL('../src/core/redaction/secretlint-shapes.ts', import.meta.url)
+export const SHAPES_FILE = new URL('../src/redaction/secretlint-shapes.ts', import.meta.url)
 
 /**
- * The patterns of the preset by how they begin. `null`: src/core/redaction/token-shapes.ts has a pattern of its own, because it knows more
+ * The patterns of the preset by how they begin. `null`: src/redaction/token-shapes.ts has a pattern of its own, because it knows more
  * forms (shorter or newer ones) or because that of the preset also matches ordinary text.
  */
 const rules: Record<string, { name: string; marks: string[] } | null> = {
@@ -38,7 +38,7 @@ const rules: Record<string, { name: string; marks: string[] } | null> = {
 /** The boundary before a pattern of the preset; those of other forms are not credentials by their own text. */
 const LITERAL = /\/\(\?<!\\p\{L\}\)(\S(?:[^\n/\\]|\\[^\n]|\[[^\]\n]*\])*)\/gu(?=[;,)\s])/g
 
-/** The text of src/core/redaction/secretlint-shapes.ts; test/drift.test.ts compares it. Throws for a pattern without an entry in `rules`. */
+/** The text of src/redaction/secretlint-shapes.ts; test/drift.test.ts compares it. Throws for a pattern without an entry in `rules`. */
 export function shapesText(): string {
   const folder = new URL(`../node_modules/${preset}/`, import.meta.url)
   const { version } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as { version: string }

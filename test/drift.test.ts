@@ -53,7 +53,7 @@ test('docs/reference/metrics.md has every metric of the service, with its type a
   )
 })
 
-test('src/core/redaction/secretlint-shapes.ts has the rules of the preset: after an update run `node scripts/write-credential-shapes.ts`', () => {
+test('src/redaction/secretlint-shapes.ts has the rules of the preset: after an update run `node scripts/write-credential-shapes.ts`', () => {
   expect(readFileSync(SHAPES_FILE, 'utf8')).toBe(shapesText())
 })
 

@@ -1,5 +1,5 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
-import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
+import { type BackgroundRedactor, RedactionError } from '../redaction/port.ts'
 import { INSTRUCTION_CHARS, withinChars } from '../core/repositories/instruction-files.ts'
 import type { InstructionText } from '../core/text/instruction-block.ts'
 import type { ModelMessage, ToolCall } from '../model/port.ts'

@@ -1,4 +1,4 @@
-import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../redaction/port.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
 
 /** Redacts an answer before it is stored and sent back. Reasoning that redaction changes is dropped: its provider has signed it and rejects other text. */

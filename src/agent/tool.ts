@@ -1,6 +1,6 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contract/runs/tools.ts'
-import { type BackgroundRedactor, RedactionError } from '../core/redaction/background-redactor.ts'
+import { type BackgroundRedactor, RedactionError } from '../redaction/port.ts'
 import type { OrganizationSkills } from '../core/repositories/organization-skills.ts'
 import { truncateBytes, truncateStrings } from '../core/text/truncate.ts'
 import type { Model, ToolCall, ToolSpec } from '../model/port.ts'

@@ -5,7 +5,7 @@ import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
 import { Worker } from '../worker/worker.ts'
-import { Templates } from '../worker/workspace/templates.ts'
+import { Templates } from '../worker/base/templates.ts'
 import { childRuns } from './child-runs.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'

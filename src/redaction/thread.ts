@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { createRedactor, type Redactor } from '../core/redaction/redact.ts'
+import { createRedactor, type Redactor } from './redact.ts'
 import type { Outcome, Request } from './threads.ts'
 
 /** The worker thread: one request at a time, with the redactors that it received. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { RedactionError } from '../core/redaction/background-redactor.ts'
-import type { KnownValue, Redactor } from '../core/redaction/redact.ts'
+import { RedactionError } from './port.ts'
+import type { KnownValue, Redactor } from './redact.ts'
 
 export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 /** `values`: null when the thread has this redactor already. `forget`: a redactor that it may drop. */

@@ -1,6 +1,6 @@
 import { storedJson } from '../core/json.ts'
-import type { BackgroundRedactor } from '../core/redaction/background-redactor.ts'
-import { countRedactions } from '../core/redaction/redact.ts'
+import type { BackgroundRedactor } from '../redaction/port.ts'
+import { countRedactions } from '../redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import type { Log } from '../core/log.ts'
 import type { Mirror } from '../core/network/package-mirrors.ts'
-import type { KnownValue } from '../core/redaction/redact.ts'
+import type { KnownValue } from '../redaction/redact.ts'
 import type { Ceilings } from '../core/runs/budget/budget-check.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Forges } from '../forge/forges.ts'

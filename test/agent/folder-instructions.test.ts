@@ -3,7 +3,7 @@ import { applyCompaction } from '../../src/agent/compaction/compaction.ts'
 import { toolMessage } from '../../src/agent/conversation.ts'
 import { deliverInstructions } from '../../src/agent/folder-instructions.ts'
 import type { ToolResult } from '../../src/agent/tool.ts'
-import { RedactionError } from '../../src/core/redaction/background-redactor.ts'
+import { RedactionError } from '../../src/redaction/port.ts'
 import { toolResultText } from '../../src/core/text/tool-result-text.ts'
 import { createBackgroundRedactor } from '../../src/redaction/background-redactor.ts'
 

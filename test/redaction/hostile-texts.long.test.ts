@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../src/core/redaction/redact.ts'
-import { apartFrom, merged, outside } from '../../src/core/redaction/spans.ts'
-import { shape_marks } from '../../src/core/redaction/token-shapes.ts'
+import { createRedactor } from '../../src/redaction/redact.ts'
+import { apartFrom, merged, outside } from '../../src/redaction/spans.ts'
+import { shape_marks } from '../../src/redaction/token-shapes.ts'
 import { countWork } from './count-work.ts'
 import { begunWith, pickFrom, repeated, unitsOf } from './hostile-texts.ts'
 

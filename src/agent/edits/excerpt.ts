@@ -1,4 +1,4 @@
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 
 /** Lines of a text, from 0; `end` is exclusive. */
 type LineRange = { start: number; end: number }

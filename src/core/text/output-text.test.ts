@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../redaction/redact.ts'
+import { createRedactor } from '../../redaction/redact.ts'
 import { outputText } from './output-text.ts'
 
 test('text stays text, a character cut at the border does not make it binary', () => {

@@ -1,7 +1,7 @@
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { type Tried, tried } from '../publish/pull-request-git.ts'
-import { pushReport } from '../publish/push-report.ts'
+import { pushReport } from './push-report.ts'
 import type { RefCommand } from '../publish/receive-commands.ts'
 import type { GitRepository } from '../refs/repository-url.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'

@@ -1,6 +1,6 @@
 import { hostEnvironment } from '../../core/sandbox-environment.ts'
 import type { SandboxSocket, SandboxSpec } from '../port.ts'
-import { initParameters } from '../process/init-process.ts'
+import { initParameters } from '../process/start-init.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
 import { nodeHeaders, ownFiles, systemFiles, systemLinks } from './host-files.ts'
 

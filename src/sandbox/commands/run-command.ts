@@ -1,6 +1,6 @@
 import { settledWithin } from '../../core/timeout.ts'
 import { type ExecRequest, type ExecResult, SandboxLostError } from '../port.ts'
-import type { InitProcess } from '../process/init-process.ts'
+import type { InitProcess } from '../process/start-init.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
 import { deliverInOrder, type Sink } from './deliver-in-order.ts'
 import { keepHeadAndTail } from './output.ts'

@@ -8,7 +8,7 @@ import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec } fro
 import { watchWorkspace } from '../resources/workspace-watch.ts'
 import { createSemaphore, type Semaphore } from '../semaphore.ts'
 import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
-import type { InitProcess } from './init-process.ts'
+import type { InitProcess } from './start-init.ts'
 
 const max_separate_commands = 8
 

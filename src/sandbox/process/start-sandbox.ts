@@ -4,7 +4,7 @@ import { createPipeFolder, type PipeFolder } from '../commands/pipe-folder.ts'
 import { type Sandbox, SandboxError, type SandboxSpec } from '../port.ts'
 import { deletedFiles } from '../resources/deleted-files.ts'
 import { type WorkspaceSize, workspaceSize } from '../workspaces/workspace-size.ts'
-import { startInit } from './init-process.ts'
+import { startInit } from './start-init.ts'
 import { openSandbox } from './open-sandbox.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 

@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
 import { storedJson } from '../../core/json.ts'
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'

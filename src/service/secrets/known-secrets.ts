@@ -1,5 +1,5 @@
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
-import type { KnownValue } from '../../core/redaction/redact.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
+import type { KnownValue } from '../../redaction/redact.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'

@@ -1,7 +1,7 @@
 import { limits } from '../../contract/limits.ts'
 import type { SecretInput } from '../../contract/organizations/secrets.ts'
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
-import { SHORTEST_SECRET } from '../../core/redaction/secret-forms.ts'
+import { SHORTEST_SECRET } from '../../redaction/secret-forms.ts'
 import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'

@@ -14,7 +14,7 @@ import { openEgress } from '../sandbox/egress-of-run.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { Environment, Environments } from '../setup/environments.ts'
 import { type FilesOf, type RunSetupInput, runSetup, type Setup, type SetupDeps } from '../setup/run-setup.ts'
-import type { Templates } from '../workspace/templates.ts'
+import type { Templates } from '../base/templates.ts'
 
 export type CheckSandboxDeps = SetupDeps &
   Pick<HostFolderDeps, 'folders'> & { templates: Pick<Templates, 'open'>; environments: Pick<Environments, 'provide'> }

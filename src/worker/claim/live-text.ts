@@ -1,4 +1,4 @@
-import type { BackgroundRedactor, BackgroundStream } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor, BackgroundStream } from '../../redaction/port.ts'
 
 export type LivePart = { event: 'output' | 'text'; call_id?: string; kind?: string }
 

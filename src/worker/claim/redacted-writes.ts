@@ -1,4 +1,4 @@
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { NewRecord } from '../../store/runs/append.ts'
 
 /** Messages of people are only redacted for known values; images are not text. */

@@ -1,4 +1,4 @@
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'

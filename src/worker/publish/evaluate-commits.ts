@@ -1,5 +1,5 @@
 import type { Change } from '../../agent/phases/change-text.ts'
-import { withoutOrigin } from '../../agent/phases/pull-request.ts'
+import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { opinionOf, type ReviewedPullRequest, reviewQuestion, together } from '../../agent/phases/review.ts'
 import { evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
 import { isAncestor } from '../../git/publish/merge.ts'

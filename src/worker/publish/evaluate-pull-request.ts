@@ -1,4 +1,4 @@
-import { withoutOrigin } from '../../agent/phases/pull-request.ts'
+import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { pullRequestOpinionOf, together } from '../../agent/phases/review.ts'
 import { evaluatePullRequest } from '../../core/pull-requests/pull-request-findings.ts'
 import { unanswered } from '../../core/pull-requests/pull-request-template.ts'

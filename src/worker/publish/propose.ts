@@ -1,4 +1,4 @@
-import { bodyOf } from '../../agent/phases/pull-request.ts'
+import { bodyOf } from '../../agent/phases/proposal-text.ts'
 import { wordsOf } from '../../agent/phases/review.ts'
 import { neutralMentions } from '../../core/forges/neutral-mentions.ts'
 import { titleOf } from '../../core/runs/title.ts'

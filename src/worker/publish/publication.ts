@@ -1,4 +1,4 @@
-import type { Proposal } from '../../agent/phases/pull-request.ts'
+import type { Proposal } from '../../agent/phases/proposal-text.ts'
 import type { Ask } from '../../agent/side-question.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'

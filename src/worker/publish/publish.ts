@@ -1,4 +1,4 @@
-import { proposal } from '../../agent/phases/pull-request.ts'
+import { proposal } from '../../agent/phases/proposal-text.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { squashCommand } from '../../git/workspace/workspace-commands.ts'
 import { listPullRequests } from '../../store/pull-requests/pull-requests.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { addedText } from '../../git/read/added-text.ts'
 import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'

@@ -30,7 +30,7 @@ import {
 } from '../../store/workspaces/environments.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import type { Base } from '../base/base.ts'
-import type { Templates } from '../workspace/templates.ts'
+import type { Templates } from '../base/templates.ts'
 import { type Preparing, prepareEnvironment } from './prepare-environment.ts'
 import type { SetupFailure } from './run-setup.ts'
 

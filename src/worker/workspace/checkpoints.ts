@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../core/database-away.ts'
 import { errorText } from '../../core/log.ts'
-import type { BackgroundRedactor } from '../../core/redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { settledWithin } from '../../core/timeout.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { extendCheckpoint, type NewCheckpoint, saveCheckpoints, TO_THE_END } from '../../store/workspaces/checkpoints.ts'

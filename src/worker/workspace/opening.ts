@@ -13,7 +13,7 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Environments } from '../setup/environments.ts'
 import type { Setup, SetupDeps } from '../setup/run-setup.ts'
 import type { Last } from './restore.ts'
-import type { Templates } from './templates.ts'
+import type { Templates } from '../base/templates.ts'
 
 export type WorkspaceDeps = SetupDeps &
   HostFolderDeps &

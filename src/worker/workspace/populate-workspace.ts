@@ -11,7 +11,7 @@ import type { FilesOf } from '../setup/run-setup.ts'
 import { leaveOut } from '../setup/setup.ts'
 import type { Found } from './checkpoints.ts'
 import { type Last, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
-import type { Templates } from './templates.ts'
+import type { Templates } from '../base/templates.ts'
 
 /** `last`: the newest checkpoint of the run, null where it has none. */
 export type Filling = Restoring & {

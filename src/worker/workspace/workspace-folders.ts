@@ -15,7 +15,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { HostFolderDeps, LogDeps } from '../deps.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { type Home, openHome } from './home.ts'
-import type { Templates } from './templates.ts'
+import type { Templates } from '../base/templates.ts'
 
 type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
 type FolderInput = {

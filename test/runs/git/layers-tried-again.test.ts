@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openGitHost } from '../../../src/git/process/git-host.ts'
-import { Templates } from '../../../src/worker/workspace/templates.ts'
+import { Templates } from '../../../src/worker/base/templates.ts'
 import { limits, makeDriver, sandbox_user } from '../../sandbox/start-sandbox.ts'
 
 test('a failed test of layers is repeated, and disabled layers are not tested', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pickFrom } from '../../../test/redaction/hostile-texts.ts'
+import { pickFrom } from '../../test/redaction/hostile-texts.ts'
 import { createRedactor } from './redact.ts'
 
 const letters = (length: number) => 'aB3dE5gH7jK9mN1pQ2sT4vW6yZ8'.repeat(20).slice(0, length)

@@ -14,7 +14,7 @@ import {
   templatePath,
   touchTemplate,
 } from '../../sandbox/workspaces/templates.ts'
-import { MIRROR_INSIDE } from '../base/checkout.ts'
+import { MIRROR_INSIDE } from './checkout.ts'
 
 /** A smaller commit is checked out as fast as a layer is mounted. */
 const MIN_SIZE = { files: 500, bytes: 4 * 1024 ** 2 }

@@ -1,5 +1,5 @@
 import { bandLines, FLUSH, pktLine } from '../process/pkt-line.ts'
-import type { Received } from '../serve/serve-push.ts'
+import type { Received } from './serve-push.ts'
 
 /** Returns the response to a push as git reads it. `notes`: lines for the person who pushed, after the output of the repository's hooks. */
 export function pushReport(received: Received, notes: string[]): Buffer {

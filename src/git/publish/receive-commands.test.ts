@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FLUSH, pktLine } from '../process/pkt-line.ts'
-import { NO_COMMIT, readCommands, refusedRef } from '../publish/receive-commands.ts'
+import { NO_COMMIT, readCommands, refusedRef } from './receive-commands.ts'
 
 const [a, b] = ['a'.repeat(40), 'b'.repeat(40)]
 const request = (...lines: string[]) => Buffer.concat([...lines.map(line => pktLine(line)), FLUSH])
