@@ -13,11 +13,14 @@ export const rooms: Record<string, Room> = {
   // Detection without a model: pure, like contract and core.
   'src/log-analysis': {},
   'src/setup-detection': { packages: ['smol-toml', 'yaml'] },
-  // The same on separate threads, for texts that would block the event loop.
+  // Large texts on separate threads, because they would block the event loop.
   'src/redaction': { node: ['node:worker_threads'] },
   // Rows and texts.
   'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
-  'src/trace': { types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/store/runs/append.ts'] },
+  'src/trace': {
+    code: ['src/redaction/redact.ts'],
+    types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/redaction/port.ts', 'src/store/runs/append.ts'],
+  },
   'src/live': { code: ['src/store/notify.ts', 'src/store/leases/worker-sessions.ts'], packages: ['pg'] },
   // The API: SQL only through service and store, Fastify only in http, and no worker in either.
   'src/service': {
@@ -57,7 +60,7 @@ export const rooms: Record<string, Room> = {
     node: ['node:async_hooks'],
   },
   'src/agent': {
-    code: ['src/model/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
+    code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
     node: ['node:fs'],
   },
   'src/worker': {

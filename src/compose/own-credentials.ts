@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { KnownValue } from '../redaction/redact.ts'
+import type { KnownValue } from '../core/secrets/known-value.ts'
 
 /** A password of a database or a proxy may be an ordinary word: such a password is not redacted. */
 const SHORTEST_PASSWORD = 16

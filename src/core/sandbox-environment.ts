@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Mirror, mirrorVariables } from './network/package-mirrors.ts'
-import { SHORTEST_SECRET } from '../redaction/secret-forms.ts'
+import { SHORTEST_SECRET } from './secrets/known-value.ts'
 import { isModelKey } from './secrets/model-keys.ts'
 import { isForGitAlone } from './secrets/repository-credentials.ts'
 import type { OpenSecret } from './secrets/run-secrets.ts'

@@ -1,5 +1,6 @@
+import type { KnownValue } from '../core/secrets/known-value.ts'
 import type { BackgroundRedactor, BackgroundStream } from './port.ts'
-import { createRedactor, type KnownValue, type StreamStep } from './redact.ts'
+import { createRedactor, type StreamStep } from './redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
 /** The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any content. */

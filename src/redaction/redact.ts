@@ -1,3 +1,4 @@
+import type { KnownValue } from '../core/secrets/known-value.ts'
 import { type Finder, finderOf, type Match } from './find-any.ts'
 import { formsOf, mayBeWord } from './secret-forms.ts'
 import { apartFrom, merged, outside, type Span } from './spans.ts'
@@ -17,8 +18,6 @@ import {
   withoutMarks,
 } from './unescaped.ts'
 
-/** A secret value, and the name of its placeholder. */
-export type KnownValue = { name: string; value: string }
 /** `known`: only the given values. `all`: also credential-shaped text. */
 export type Scope = 'known' | 'all'
 

@@ -1,7 +1,6 @@
+import { SHORTEST_SECRET } from '../core/secrets/known-value.ts'
 import { base32Of, base85Forms, decimalForms } from './byte-forms.ts'
 
-/** Minimum bytes of a value that is searched for: shorter values occur in any text. */
-export const SHORTEST_SECRET = 8
 const SHORTEST_LINE = 12
 const SHORTEST_FORM = 4
 /** Longer values are searched for in fewer forms; nobody writes them into a URL. */

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { KnownValue } from '../core/secrets/known-value.ts'
 import { RedactionError } from './port.ts'
-import type { KnownValue, Redactor } from './redact.ts'
+import type { Redactor } from './redact.ts'
 
 export type Method = Exclude<keyof Redactor, 'stream' | 'placeholders'>
 /** `values`: null when the thread has this redactor already. `forget`: a redactor that it may drop. */

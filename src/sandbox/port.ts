@@ -1,5 +1,4 @@
 import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
-import type { WorkspaceSize } from './workspaces/workspace-size.ts'
 
 /**
  * A sandbox holds one run's workspace and runs everything the agent requests: commands and file access. Nothing outside may be reachable
@@ -110,6 +109,9 @@ export type ExecRequest = {
   /** Receives raw output immediately, standard output and standard error mixed; for the live view. Calls stop at max_output_bytes. */
   on_output?: (chunk: Uint8Array) => void
 }
+
+/** The size of a workspace on disk. `files`: everything that has an inode, folders and links included. */
+export type WorkspaceSize = { bytes: number; files: number }
 
 export type ExecResult = {
   /** `disk_limit`: the workspace exceeds its limit, regardless of the command that filled it. */

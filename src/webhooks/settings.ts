@@ -1,5 +1,5 @@
 import type { Log } from '../core/log.ts'
-import type { KnownValue } from '../redaction/redact.ts'
+import type { KnownValue } from '../core/secrets/known-value.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Outgoing } from '../egress/connect-checked.ts'
 import type { Transactional } from '../store/database.ts'

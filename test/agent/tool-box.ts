@@ -1,7 +1,7 @@
 import { forModel, runTool, type ToolResult } from '../../src/agent/tool.ts'
 import { tools } from '../../src/agent/tools/table.ts'
 import type { AgentTool } from '../../src/contract/runs/action-tools.ts'
-import type { KnownValue } from '../../src/redaction/redact.ts'
+import type { KnownValue } from '../../src/core/secrets/known-value.ts'
 import { toolResultText } from '../../src/core/text/tool-result-text.ts'
 import { createBackgroundRedactor } from '../../src/redaction/background-redactor.ts'
 import { readFile, writeFile } from '../../src/sandbox/files.ts'

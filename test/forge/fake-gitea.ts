@@ -6,7 +6,8 @@ import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { FakeState } from './fake-state.ts'
 import { findGiteaOperation, giteaAnswerMistakes, giteaRequestMistakes } from './gitea-description.ts'
-import { type GiteaAnswered, giteaOperations } from './gitea-operations.ts'
+import { giteaOperations } from './gitea-operations.ts'
+import type { GiteaAnswered, GiteaSet } from './gitea-wire.ts'
 
 /** How a request fails: before it is executed, or after, so that its response is lost. */
 export type GiteaFault =
@@ -15,16 +16,6 @@ export type GiteaFault =
   | { kind: 'redirect'; to: string }
   /** A proxy that responds in its name. */
   | { kind: 'page'; status: number }
-
-export type GiteaSet = {
-  /** Older versions do not report whether a pull request is a draft. */
-  reports_draft: boolean
-  /** A user who does not administer a repository cannot read the permissions of others. */
-  is_repository_admin: boolean
-  /** The maximum page size of the server, and how it reports that there is more. */
-  most_per_page: number
-  counts_by: 'link' | 'total' | 'neither'
-}
 
 export type FakeGitea = AsyncDisposable & {
   /** Where people and git find it: below a path. */

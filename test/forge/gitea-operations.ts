@@ -1,12 +1,10 @@
-import type { GiteaSet } from './fake-gitea.ts'
 import type { FakeComment, FakePull, FakeState, FakeStatus } from './fake-state.ts'
 import { whole } from './gitea-description.ts'
 import { giteaSubjectOperations } from './gitea-subjects.ts'
+import type { GiteaAnswered, GiteaRequest, GiteaSet } from './gitea-wire.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
+// biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
 type Json = any
-export type GiteaRequest = { params: Record<string, string>; query: URLSearchParams; body: Json }
-export type GiteaAnswered = { status: number; body?: Json; headers?: Record<string, string> }
 
 const BOT = { id: 7, login: 'agent-bot' }
 const WHEN = '2026-11-22T10:00:00Z'

@@ -1,7 +1,7 @@
 import type { FakeState } from './fake-state.ts'
 import { type FakeSubject, sentAt, subjectsOf } from './fake-subjects.ts'
 import { whole } from './gitea-description.ts'
-import type { GiteaAnswered, GiteaRequest } from './gitea-operations.ts'
+import type { GiteaAnswered, GiteaRequest } from './gitea-wire.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
 type Json = any

@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import type { GitRepository } from '../../src/git/git-repository.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
 import { hasCommit } from '../../src/git/read/revisions.ts'
-import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { commitFiles, type GitFixture, localRepository, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 type Ready = AsyncDisposable & { fixture: GitFixture; repo: GitRepository; mirror: string; work: string; base: string }

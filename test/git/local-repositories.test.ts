@@ -1,10 +1,10 @@
 import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { GitRepository } from '../../src/git/git-repository.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { pushBranch } from '../../src/git/publish/push.ts'
 import { resolveRef } from '../../src/git/read/revisions.ts'
-import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import {
   ALICE,
   addHook,

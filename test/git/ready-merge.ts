@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import type { GitRepository } from '../../src/git/git-repository.ts'
 import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { createMerge, fetchBranches, type MergeInput } from '../../src/git/publish/merge.ts'
-import type { GitRepository } from '../../src/git/refs/repository-url.ts'
 import { commitFiles, type GitFixture, localRepository, makeBare, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 export const author = { name: 'Agent Ümlaut', email: 'agent@example.org' }

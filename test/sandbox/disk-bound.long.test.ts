@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import type { WorkspaceSize } from '../../src/sandbox/port.ts'
 import { watchWorkspace } from '../../src/sandbox/resources/workspace-watch.ts'
-import type { WorkspaceSize } from '../../src/sandbox/workspaces/workspace-size.ts'
 import { makeDriver, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { id, moment } from '../decimal.ts'
 import { pageOf, pageQuery } from '../page.ts'
 import { several } from '../several.ts'
-import { exampleMessage, WebhookDeletion, WebhookEventName, WebhookMessage, webhook_events } from './webhook-messages.ts'
+import { WebhookEventName, webhook_events } from '../webhook-events.ts'
+import { exampleMessage, WebhookDeletion, WebhookMessage } from './webhook-messages.ts'
 
 const time = z.iso.datetime()
 const delivery_states = ['pending', 'delivered', 'failed'] as const

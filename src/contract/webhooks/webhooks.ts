@@ -1,46 +1,15 @@
 import { z } from 'zod'
-import { limits } from '../limits.ts'
-import { text } from '../text.ts'
-import { WebhookEventName, webhook_events } from './webhook-messages.ts'
-
-/** Returns why a URL cannot be that of a webhook, by its text alone; null when it can. */
-function mistakeIn(url: string): string | null {
-  const parsed = URL.parse(url)
-  if (parsed === null || /\s/.test(url)) return 'must be a URL'
-  if (!['https:', 'http:'].includes(parsed.protocol)) return 'must begin with https:// or http://'
-  return parsed.username || parsed.password ? 'must not contain a user name or a password' : null
-}
-
-/** The URL of a webhook. The service checks that its address is not private. */
-const WebhookUrl = text(1, limits.webhook_url_chars)
-  .superRefine((url, ctx) => {
-    const message = mistakeIn(url)
-    if (message !== null) ctx.addIssue({ code: 'custom', message })
-  })
-  .meta({ wire: { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?:', maxLength: limits.webhook_url_chars } })
-
-const events = z.array(WebhookEventName).min(1).max(webhook_events.length).nullish().describe('Which events are sent; absent or null: all')
-const secret = (about: string) => text(1, limits.webhook_secret_chars).nullish().describe(about)
-
-const WebhookTarget = z
-  .object({
-    url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
-    secret: secret('Signs messages, preferably `whsec_` and base64; never shown again'),
-    events,
-  })
-  .meta({ id: 'WebhookOverride' })
-
-export const WebhookTargets = z.array(WebhookTarget).max(limits.webhooks)
-export type WebhookTargets = z.output<typeof WebhookTargets>
+import { WebhookEventName } from '../webhook-events.ts'
+import { WebhookUrl, webhookEvents, webhookSecret } from '../webhook-targets.ts'
 
 export const WebhookConfigInput = z
   .object({
     url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
-    secret: secret(
+    secret: webhookSecret(
       'Signs messages, preferably `whsec_` and base64; absent: unchanged, null: none. The previous secret signs as well for a day',
     ),
     enabled: z.boolean().default(true).describe('Whether messages are sent; waiting ones are kept for a day'),
-    events,
+    events: webhookEvents,
   })
   .meta({ id: 'WebhookConfigRequest', examples: [{ url: 'https://hooks.example.org/runs', secret: 'whsec_…' }] })
 export type WebhookConfigInput = z.output<typeof WebhookConfigInput>

@@ -1,4 +1,4 @@
-import type { KnownValue } from '../../redaction/redact.ts'
+import type { KnownValue } from './known-value.ts'
 import type { SealContext, Sealed, Sealer } from './sealing.ts'
 
 /** The context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startQuietPolling } from '../../core/polling.ts'
+import type { GitRepository } from '../git-repository.ts'
 import { treeProblems } from '../objects/quarantine-bounds.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath, namesStarting } from '../process/git-host.ts'
@@ -9,7 +10,6 @@ import { removeTree, runAsOwner } from '../process/owner-files.ts'
 import { git, runGit } from '../process/run-git.ts'
 import { isSha } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 
 const SIZE_INTERVAL_MS = 250
 

@@ -1,8 +1,8 @@
 import { GitError } from '../process/git-error.ts'
-import type { GitHost } from '../process/git-host.ts'
+import type { GitHost, TreeShape } from '../process/git-host.ts'
 import { type GitCall, ownIdentity, startGit } from '../process/run-git.ts'
 import type { Quarantine } from './quarantine.ts'
-import { type TreeShape, TreeShapes } from './tree-shapes.ts'
+import { TreeShapes } from './tree-shapes.ts'
 
 const LIST_MS = 300_000
 /** More than any known repository has. */

@@ -1,8 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { GitError } from '../process/git-error.ts'
-
-/** `paths`: how many files a checkout of the tree has, links and submodules included. `longest`: bytes of its longest path. */
-export type TreeShape = { paths: number; longest: number }
+import type { TreeShape } from '../process/git-host.ts'
 
 /**
  * `folders`: 20 bytes of object name and 4 bytes of name length for each folder, which takes less memory than a JavaScript object for each.

@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path'
 import type { RepositoryCredentials } from '../../core/secrets/repository-credentials.ts'
 import { createOwnFolder } from '../../system/own-folder.ts'
 import type { SystemUser } from '../../system/users.ts'
-import type { TreeShape } from '../objects/tree-shapes.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
+import type { GitRepository } from '../git-repository.ts'
 import { OWN_CONFIG, PEER_CONFIG } from './git-config.ts'
 import { replaceFile } from './owner-files.ts'
 
@@ -35,6 +34,9 @@ export type GitHostOptions = {
  * The result of the last successful fetch of a mirror. `default_branch` is null when the repository has no branch or does not report one.
  */
 export type MirrorState = { refreshed_at: string; default_branch: string | null; empty: boolean }
+
+/** `paths`: how many files a checkout of the tree has, links and submodules included. `longest`: bytes of its longest path. */
+export type TreeShape = { paths: number; longest: number }
 
 /** The environment of the service's own git. Created once per process; disposing it ends every git process that it started. */
 export type GitHost = AsyncDisposable & {

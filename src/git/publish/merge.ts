@@ -1,3 +1,4 @@
+import type { GitRepository } from '../git-repository.ts'
 import { readMirror } from '../mirrors/mirror-refs.ts'
 import { refreshMirrorNow } from '../mirrors/mirrors.ts'
 import { commitTree, treeOf } from '../objects/commit-tree.ts'
@@ -8,7 +9,6 @@ import { type GitCall, runGit } from '../process/run-git.ts'
 import { shownPath } from '../process/shown-text.ts'
 import { fields } from '../read/changes.ts'
 import { asSha, isRefName } from '../refs/ref-name.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 
 /** Two branches of a repository; null: the branch does not exist. */
 export type Branches = { base_sha: string | null; head_sha: string | null }

@@ -1,3 +1,4 @@
+import type { GitRepository } from '../git-repository.ts'
 import { readMirror } from '../mirrors/mirror-refs.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
@@ -5,7 +6,6 @@ import { runGit } from '../process/run-git.ts'
 import { shownText } from '../process/shown-text.ts'
 import { type Changes, fields, readChanges } from '../read/changes.ts'
 import { asSha } from '../refs/ref-name.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 import { fetchBranches, readBranches } from './merge.ts'
 
 /** The commits of a pull request. `base_sha`: where it began; `merge_sha`: of a merged one. */

@@ -1,9 +1,9 @@
+import type { GitRepository } from '../git-repository.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { RUN_BRANCH_PREFIX } from '../refs/branch-name.ts'
 import { asSha, isRefName } from '../refs/ref-name.ts'
 import { runWithRemote } from '../refs/remote.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 import { NO_COMMIT, type RefCommand } from './receive-commands.ts'
 
 const OF_A_RUN = new RegExp(`^${RUN_BRANCH_PREFIX}[1-9][0-9]*-.`)

@@ -1,8 +1,8 @@
+import type { GitRepository } from '../git-repository.ts'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 import { resolveRef } from './revisions.ts'
 
 const FIRST_FETCH_MS = 2_000

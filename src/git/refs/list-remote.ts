@@ -1,10 +1,10 @@
+import type { GitRepository } from '../git-repository.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { asPeer } from '../process/local-peer.ts'
 import { runGit } from '../process/run-git.ts'
 import { runWithRemote } from './remote.ts'
 import { parseAdvertisement, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts'
-import type { GitRepository } from './repository-url.ts'
 
 const FAILED = 'the repository cannot be reached'
 

@@ -1,11 +1,11 @@
 import { shellQuote } from '../../core/text/shell-quote.ts'
+import type { GitRepository } from '../git-repository.ts'
 import { GitError } from '../process/git-error.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { joinPeer } from '../process/join-peer.ts'
 import { asPeer, type RemoteCall, type RemoteService } from '../process/local-peer.ts'
 import { type GitResult, runGit } from '../process/run-git.ts'
 import { publicAddresses } from './address.ts'
-import type { GitRepository } from './repository-url.ts'
 
 /**
  * Runs git against a repository's remote: over the network, to a checked address only; on this machine, connected to a process of the

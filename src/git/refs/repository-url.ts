@@ -3,10 +3,6 @@ import { posix } from 'node:path'
 import { isPrivateHost } from '../../core/network/public-address.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 
-/** A repository as this folder needs it. `url` is the result of `parseRepositoryUrl`: for `local` an absolute path. */
-/** `organization_id`: the owner of its credentials; without it there are none. */
-export type GitRepository = { id: number; organization_id?: number; kind: RepositoryKind; url: string }
-
 export type RepositoryUrlPolicy = {
   /** Absolute paths: a local repository is allowed when it is one of them or below one. */
   local_paths: string[]

@@ -1,9 +1,9 @@
+import type { GitRepository } from '../git-repository.ts'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import type { GitHost } from '../process/git-host.ts'
 import { type Tried, tried } from '../publish/pull-request-git.ts'
-import { pushReport } from './push-report.ts'
 import type { RefCommand } from '../publish/receive-commands.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
+import { pushReport } from './push-report.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
 import { offerPush, receivePush } from './serve-push.ts'
 

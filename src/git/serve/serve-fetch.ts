@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
+import type { GitRepository } from '../git-repository.ts'
 import { markSuspect, mirrorState } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { FLUSH, type Packet, pktLine, readPackets } from '../process/pkt-line.ts'
 import { type GitCall, git, ownIdentity, startGit } from '../process/run-git.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 
 /** The protocol version that a client requested. */
 export type GitProtocol = 0 | 1 | 2

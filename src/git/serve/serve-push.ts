@@ -1,3 +1,4 @@
+import type { GitRepository } from '../git-repository.ts'
 import { mirrorRefs } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
 import { checkLinked, indexArguments, type Quarantine, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
@@ -8,7 +9,6 @@ import { FLUSH, pktLine } from '../process/pkt-line.ts'
 import { ownIdentity, startGit } from '../process/run-git.ts'
 import { pushCommands } from '../publish/push.ts'
 import { NO_COMMIT, type PushRequest, type RefCommand, readCommands, refusedRef } from '../publish/receive-commands.ts'
-import type { GitRepository } from '../refs/repository-url.ts'
 
 const CAPABILITIES = 'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
 /** The list of refs comes before the pack and is kept in memory. */

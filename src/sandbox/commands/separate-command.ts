@@ -1,4 +1,4 @@
-import type { InitProcess } from '../process/start-init.ts'
+import type { InitProcess } from '../init-process.ts'
 import type { Slot } from './pipe-folder.ts'
 import type { RunningCommand } from './run-command.ts'
 import { exitCode, readStatus } from './status-pipe.ts'

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
-import type { InitProcess } from '../process/start-init.ts'
+import type { InitProcess } from '../init-process.ts'
 import type { PipeFolder, Slot } from './pipe-folder.ts'
 import type { CommandEnd, RunningCommand } from './run-command.ts'
 import { exitCode, readStatus, type StatusPipe } from './status-pipe.ts'

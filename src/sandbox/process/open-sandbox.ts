@@ -4,11 +4,10 @@ import type { PipeFolder } from '../commands/pipe-folder.ts'
 import { type CommandRequest, runCommand } from '../commands/run-command.ts'
 import { startSeparate } from '../commands/separate-command.ts'
 import { createShell } from '../commands/shell.ts'
-import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec } from '../port.ts'
+import type { InitProcess } from '../init-process.ts'
+import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec, type WorkspaceSize } from '../port.ts'
 import { watchWorkspace } from '../resources/workspace-watch.ts'
 import { createSemaphore, type Semaphore } from '../semaphore.ts'
-import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
-import type { InitProcess } from './start-init.ts'
 
 const max_separate_commands = 8
 

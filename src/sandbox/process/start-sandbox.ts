@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs'
 import type { SystemUser } from '../../system/users.ts'
 import { createPipeFolder, type PipeFolder } from '../commands/pipe-folder.ts'
-import { type Sandbox, SandboxError, type SandboxSpec } from '../port.ts'
+import { type Sandbox, SandboxError, type SandboxSpec, type WorkspaceSize } from '../port.ts'
 import { deletedFiles } from '../resources/deleted-files.ts'
-import { type WorkspaceSize, workspaceSize } from '../workspaces/workspace-size.ts'
-import { startInit } from './start-init.ts'
+import { workspaceSize } from '../workspaces/workspace-size.ts'
 import { openSandbox } from './open-sandbox.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
+import { startInit } from './start-init.ts'
 
 /** `user` is null without root. `pipes`: the host folder in which each sandbox has its pipe folder. */
 type SandboxHostSettings = { user: SystemUser | null; pipes: string; start_timeout_ms: number }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
+import type { WorkspaceSize } from '../port.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
 import { listOpenFiles } from './list-open-files.ts'
 

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import type { WorkspaceSize } from '../workspaces/workspace-size.ts'
+import type { WorkspaceSize } from '../port.ts'
 
 type WorkspaceBounds = { max_disk_bytes: number; max_files: number }
 

@@ -1,11 +1,9 @@
 import { niceProgram } from '../../system/programs/nice-program.ts'
 import { runProgram } from '../../system/programs/run-program.ts'
 import type { SystemUser } from '../../system/users.ts'
+import type { WorkspaceSize } from '../port.ts'
 
 const MEASURE_MS = 20_000
-
-/** The size of a workspace on disk. `files`: everything that has an inode, folders and links included. */
-export type WorkspaceSize = { bytes: number; files: number }
 
 /** Measured as `user`, who can read nothing else, with low priority. Null when it cannot be measured in time. */
 export async function workspaceSize(path: string, user: SystemUser | null): Promise<WorkspaceSize | null> {

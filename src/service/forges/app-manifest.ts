@@ -9,7 +9,8 @@ import { deleteGaps } from '../../store/forges/forge-gaps.ts'
 import { listForges, nextForgeId, saveForge } from '../../store/forges/forges.ts'
 import { audit } from '../access/audit.ts'
 import type { Context, Services } from '../context.ts'
-import { MAX_CONNECTIONS, requireForgeUrl, requireResult, tooManyConnections } from './forges.ts'
+import { requireResult } from '../pull-requests/forge-result.ts'
+import { MAX_CONNECTIONS, requireForgeUrl, tooManyConnections } from './forges.ts'
 
 /** As long as GitHub's code is valid. */
 const STATE_MS = 3_600_000

@@ -11,13 +11,14 @@ import { missingPermission } from '../../core/forges/forge-permissions.ts'
 import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
-import { ForgeError, type RemoteForge } from '../../forge/port.ts'
+import type { RemoteForge } from '../../forge/port.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
 import { lockSecrets } from '../../store/access/secrets.ts'
 import { deleteGaps, type ForgeGapRow } from '../../store/forges/forge-gaps.ts'
 import { deleteForge, type ForgeRow, listForges, saveForge } from '../../store/forges/forges.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
+import { requireResult, resultOf } from '../pull-requests/forge-result.ts'
 
 export const MAX_CONNECTIONS = 10
 /** Repositories that are listed, there and here. */
@@ -30,26 +31,6 @@ const reasons = {
   private: 'address not allowed: private and loopback addresses must be allowed by the operator',
   unknown: 'the host has no address: check its spelling, and that the service can resolve it',
   forbidden: 'address not allowed: the host has an address that is private or reserved',
-}
-
-/** The result of a request to a forge, or its error. */
-export async function resultOf<T>(request: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
-  try {
-    return { ok: true, value: await request }
-  } catch (error) {
-    if (error instanceof ForgeError) return { ok: false, error }
-    throw error
-  }
-}
-
-/** The result of a request to a forge. 503 when it may succeed later and 409 when it needs a change, with the forge's message. */
-export async function requireResult<T>(request: Promise<T>): Promise<T> {
-  const result = await resultOf(request)
-  if (result.ok) return result.value
-  const { message, retryable, retry_after_seconds } = result.error
-  throw retryable
-    ? new ServiceError('unavailable', message, { headers: { 'retry-after': String(Math.ceil(retry_after_seconds ?? 5)) } })
-    : new ServiceError('conflict', message)
 }
 
 /** `gaps`: those of the organization. */

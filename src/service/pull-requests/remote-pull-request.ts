@@ -6,8 +6,8 @@ import type { RepositoryRow } from '../../store/access/repositories.ts'
 import type { PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
 import type { Context } from '../context.ts'
-import { requireResult, resultOf } from '../forges/forges.ts'
 import { requireExpectedHead } from './expected-head.ts'
+import { requireResult, resultOf } from './forge-result.ts'
 
 const NOT_CONNECTED = 'The forge of this pull request is no longer connected.'
 const opened = async (ctx: Context, repository: RepositoryRow): Promise<OnForge | null> => ctx.forges.of(repository)

@@ -2,7 +2,8 @@ import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contra
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { entryUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { getSandbox as getRow, listSandboxes as listRows, listSandboxEntries, type SandboxRow } from '../../store/workspaces/sandboxes.ts'
+import { listSandboxEntries } from '../../store/runs/sandbox-entries.ts'
+import { getSandbox as getRow, listSandboxes as listRows, type SandboxRow } from '../../store/workspaces/sandboxes.ts'
 import { shownEntry } from '../../trace/entry.ts'
 import type { Context } from '../context.ts'
 

@@ -1,3 +1,4 @@
+import type { WebhookEvent } from '../../contract/webhook-events.ts'
 import type {
   ListDeliveriesQuery,
   RedeliveredFailed,
@@ -5,7 +6,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../../contract/webhooks/webhook-deliveries.ts'
-import type { WebhookDeletion, WebhookEvent, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
+import type { WebhookDeletion, WebhookMessage } from '../../contract/webhooks/webhook-messages.ts'
 import { pageNumbers, pageWindow } from '../../core/paging.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'

@@ -48,6 +48,7 @@ export type Sweep = Sweeper & { max_losses: number; late_seconds: number; limit:
 
 const valuesOf = ({ max_losses, late_seconds, limit, folder_id, owner }: Sweep) => [max_losses, late_seconds, limit, folder_id, owner]
 
+/** A run without a worker that the sweep continues or ends. */
 export type LostRun = {
   id: number
   organization_id: number
@@ -112,6 +113,17 @@ export async function listOverdue(db: Db, limit: number): Promise<LostRun[]> {
     name: 'list_overdue',
     text: `select ${lost} from runs where deadline_at < now() and status in ('queued', 'waiting') and recovering_since is null
       and (waiting_on is distinct from 'ci' or runnable_at is not null) order by deadline_at limit $1`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** Returns recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
+export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
+  const { rows } = await db.query<LostRun>({
+    name: 'list_abandoned',
+    text: `select id, organization_id, status, turn, epoch, losses, sandbox, false as pausing, true as overdue from runs
+      where owner = '${RECORDED_OWNER}' and deadline_at < now() order by deadline_at limit $1`,
     values: [limit],
   })
   return rows

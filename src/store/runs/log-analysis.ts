@@ -1,8 +1,8 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { Db } from '../database.ts'
-import { insideSandbox } from '../workspaces/sandboxes.ts'
-import { toolList } from '../workspaces/tool-list.ts'
+import { insideSandbox } from './sandbox-entries.ts'
+import { toolList } from './tool-list.ts'
 
 /** `body`: null where only the existence of the entry matters, or where it is too long to analyze. */
 type AnalyzedEntryRow = { seq: number; tool_name: string | null; body: string | null }

@@ -1,6 +1,5 @@
 import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Db } from '../database.ts'
-import type { LostRun } from '../leases/leases.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
 type SessionKey = { organization_id: number; user_id: number; session_id: string }
@@ -95,15 +94,4 @@ export async function beginRecordedTurn(db: Db, organization_id: number, run_id:
     values: [organization_id, run_id],
   })
   return rowCount === 1
-}
-
-/** Returns recorded runs whose session has reported nothing for `MAX_SILENCE_SECONDS`. */
-export async function listAbandoned(db: Db, limit: number): Promise<LostRun[]> {
-  const { rows } = await db.query<LostRun>({
-    name: 'list_abandoned',
-    text: `select id, organization_id, status, turn, epoch, losses, sandbox, false as pausing, true as overdue from runs
-      where owner = '${RECORDED_OWNER}' and deadline_at < now() order by deadline_at limit $1`,
-    values: [limit],
-  })
-  return rows
 }

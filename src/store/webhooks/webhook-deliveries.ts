@@ -1,4 +1,5 @@
-import { message_limits, type WebhookEvent } from '../../contract/webhooks/webhook-messages.ts'
+import type { WebhookEvent } from '../../contract/webhook-events.ts'
+import { message_limits } from '../../contract/webhooks/webhook-messages.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import type { Db } from '../database.ts'
 import { channels } from '../notify.ts'

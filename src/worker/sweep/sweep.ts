@@ -7,7 +7,15 @@ import { deleteOldKeys } from '../../store/access/idempotency-keys.ts'
 import { deleteOldInvitations } from '../../store/access/invitations.ts'
 import { deleteIdleWindows } from '../../store/access/rate-windows.ts'
 import { deleteExpiredTokens } from '../../store/access/token-access.ts'
-import { type LostRun, listOverdue, requeueExpired, type Sweep, type Sweeper, takeExpired } from '../../store/leases/leases.ts'
+import {
+  type LostRun,
+  listAbandoned,
+  listOverdue,
+  requeueExpired,
+  type Sweep,
+  type Sweeper,
+  takeExpired,
+} from '../../store/leases/leases.ts'
 import { deleteSilentWorkers } from '../../store/leases/workers.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { wakeChecked } from '../../store/pull-requests/check-waits.ts'
@@ -15,7 +23,6 @@ import { append } from '../../store/runs/append.ts'
 import { forgetLeftoverWorkspace, listLeftoverWorkspaces } from '../../store/runs/deletions.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
-import { listAbandoned } from '../../store/runs/recorded-sessions.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'

@@ -51,6 +51,7 @@ import {
   wakeRun,
 } from '../../../src/store/runs/run-moves.ts'
 import { countLiveRuns, getRun, insertRun, lockRun } from '../../../src/store/runs/runs.ts'
+import { listSandboxEntries } from '../../../src/store/runs/sandbox-entries.ts'
 import { recordTraceparent } from '../../../src/store/runs/traceparents.ts'
 import { copyCheckpoint, getPack, listPacks } from '../../../src/store/workspaces/checkpoint-packs.ts'
 import {
@@ -65,7 +66,6 @@ import {
   endSandbox,
   getSandbox,
   insertSandbox,
-  listSandboxEntries,
   listSandboxes,
   recordSandboxUse,
   sandboxesOfRuns,

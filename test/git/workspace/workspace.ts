@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { GitRepository } from '../../../src/git/git-repository.ts'
 import { mirrorPath } from '../../../src/git/process/git-host.ts'
 import { importBundle, keepPushed, runRef } from '../../../src/git/publish/bundles.ts'
-import type { GitRepository } from '../../../src/git/refs/repository-url.ts'
 import {
   bundleCommand,
   cloneCommand,

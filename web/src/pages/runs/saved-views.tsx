@@ -9,7 +9,7 @@ import { Input } from '../../ui/field.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { notify } from '../../ui/toast.ts'
 import { type RunView, readViews, sameSearch, writeViews } from './run-views.ts'
-import { ViewLink } from './view-links.tsx'
+import { ViewLink } from './view-link.tsx'
 
 type Props = { search: RunListSearch; can_save: boolean }
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { meQuery } from '../../api/queries.ts'
-import { visible } from '../../text/visible.ts'
-import { type RunView, sameSearch, standardViews } from './run-views.ts'
+import { sameSearch, standardViews } from './run-views.ts'
+import { ViewLink } from './view-link.tsx'
 
 const SavedViews = lazy(() => import('./saved-views.tsx'))
 
@@ -27,16 +27,3 @@ export function ViewLinks() {
     </nav>
   )
 }
-
-export const ViewLink = ({ view, current }: { view: RunView; current: boolean }) => (
-  <Link
-    to="/"
-    search={view.search}
-    activeOptions={{ exact: true, includeSearch: true }}
-    // The link is also current when the address has the same filters in another order.
-    aria-current={current ? 'page' : undefined}
-    className={`inline-flex h-7 items-center rounded-md px-2.5 font-medium text-sm max-md:h-9 ${current ? 'bg-hover text-ink' : 'text-muted hover:bg-hover hover:text-ink'}`}
-  >
-    {visible(view.name)}
-  </Link>
-)
