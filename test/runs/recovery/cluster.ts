@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { RunRecovery } from '../../../src/contract/runs/recovery.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { Database } from '../../../src/store/database.ts'
 import { createTestDatabase } from '../../database.ts'
@@ -101,3 +102,12 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
+
+/** Returns the recovery report of a run, which has no unknown field. */
+export const recoveryOf = async (cluster: Cluster, id: number) =>
+  RunRecovery.strict().parse((await cluster.call('GET', `/run/${id}/recovery`)).body)
+/** Returns each step of a run with its state. */
+export const stateOf = async (cluster: Cluster, id: number) =>
+  (await recoveryOf(cluster, id)).steps.items.map(step => `${step.tool_name ?? 'model'} ${step.state}`)
+/** Returns the trace of a run. */
+export const logsOf = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/logs`)).body.logs

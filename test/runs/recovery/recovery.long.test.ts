@@ -1,15 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { RunRecovery } from '../../../src/contract/runs/recovery.ts'
+import { SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
 import { answers, calls, gitIn, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
-import { type Cluster, startCluster } from './cluster.ts'
+import { type Cluster, logsOf, recoveryOf, startCluster, stateOf } from './cluster.ts'
 
-const recoveryOf = async (cluster: Cluster, id: number) =>
-  RunRecovery.strict().parse((await cluster.call('GET', `/run/${id}/recovery`)).body)
-const stateOf = async (cluster: Cluster, id: number) =>
-  (await recoveryOf(cluster, id)).steps.items.map(step => `${step.tool_name ?? 'model'} ${step.state}`)
-const logsOf = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
 /** The other worker has the run: the lease of the first has ended. */
 const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
   expect
@@ -21,45 +16,6 @@ const claimedAgain = (cluster: Cluster, id: number, epoch: number) =>
       },
     )
     .toBeGreaterThan(epoch)
-
-test('faults 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
-  await using cluster = await startCluster(
-    answers(
-      calls(shell('echo one >> steps.txt')),
-      calls(shell('echo two >> steps.txt; sleep 1000'), shell('echo never >> steps.txt')),
-      calls(shell('cat steps.txt')),
-      { text: 'Done.' },
-    ),
-  )
-  const first = await cluster.start('work')
-  const { id } = await cluster.createRun({ prompt: 'survive' })
-  await cluster.until(id, run => run.total_logs >= 3 && cluster.model.requests.length === 2)
-  await expect.poll(() => sandboxProcesses(first.data_dir).length).toBeGreaterThan(0)
-  const before = await logsOf(cluster, id)
-  first.child.kill('SIGKILL')
-  await first.ended
-  // They are killed at that moment, and gone when the kernel has reaped them.
-  await expect.poll(() => sandboxProcesses(first.data_dir)).toEqual([])
-  await cluster.start('work')
-  const run = await cluster.until(id, ({ terminal }) => terminal)
-  expect(run).toMatchObject({ status: 'completed', turn: 1, result: 'Done.' })
-  const logs = await logsOf(cluster, id)
-  expect(logs.slice(0, before.length)).toEqual(before)
-  expect(logs.map((entry: { seq: number }) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
-  expect(await stateOf(cluster, id)).toEqual([
-    ...['model committed', 'shell committed', 'model committed', 'shell interrupted', 'shell not_run'],
-    ...['model committed', 'shell committed', 'model committed'],
-  ])
-  const { recoveries } = await recoveryOf(cluster, id)
-  expect(recoveries).toMatchObject([
-    { turn: 1, cause: 'lease_lost', model_call_reissued: false, interrupted: [{ tool_name: 'shell' }], after_seq: before.length },
-  ])
-  expect(cluster.model.requests).toHaveLength(4)
-  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
-  // The command took effect before it was lost; it is not repeated, and commands that never started are not run.
-  const seen = logs.findLast((entry: { tool_name: string }) => entry.tool_name === 'shell').tool_output.output
-  expect(['one\n', 'one\ntwo\n']).toContain(seen)
-}, 90_000)
 
 test('fault 4: kill -9 of the worker in a model call: the call is repeated, and both are counted', async () => {
   await using cluster = await startCluster((_request, n) => (n === 0 ? { stall: 'before_body' } : { text: 'Second time.' }))
@@ -158,4 +114,36 @@ test('a run whose workers die one after the other ends as lost, with the last st
   expect(logs.at(-1)).toMatchObject({ message_type: 'ERROR', observation: { code: 'lost', retryable: true } })
   await cluster.call('POST', '/run/resume', { agent_run_id: id, prompt: 'go on' })
   expect(await cluster.until(id, run => run.terminal)).toMatchObject({ status: 'completed', turn: 2, result: 'Resumed.' })
+}, 120_000)
+
+test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
+  await using cluster = await startCluster(
+    answers(calls(shell('echo one; sleep 1000')), calls(shell('sleep 3; echo two')), { text: 'Done.' }),
+  )
+  for (const role of ['work', 'work'] as const) await cluster.start(role)
+  const { id } = await cluster.createRun({ prompt: 'survive', repo_id: null, repoless: true })
+  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 1)
+  const [owned] = await cluster.rows<{ owner: string }>('select owner from runs where id = $1', [id])
+  process.kill(Number(owned?.owner.split('-')[0]), 'SIGKILL')
+  // No worker renews the lease any more.
+  const [lease] = await cluster.rows<{ lease_until: Date | null }>(
+    'select lease_until from runs where id = $1 and recovering_since is null',
+    [id],
+  )
+  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 2)
+  const [recovered] = await cluster.rows<{ body: string }>(`select body from journal where run_id = $1 and kind = 'recovered'`, [id])
+  const { since } = JSON.parse(recovered?.body ?? '{}') as { since: string }
+  expect(new Date(since).getTime()).toBeLessThan(lease?.lease_until?.getTime() ?? 0)
+
+  const sessions = `select l.pid from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and l.mode = 'ShareLock' and a.application_name = $1 and a.datname = current_database()`
+  const before = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
+  expect(before).toHaveLength(1)
+  await cluster.rows('select pg_terminate_backend($1)', [before[0]?.pid])
+  const run = await cluster.until(id, ({ terminal }) => terminal)
+  expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
+  const after = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
+  expect(after).toHaveLength(1)
+  expect(after).not.toEqual(before)
+  expect((await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length).toBe(1)
 }, 120_000)

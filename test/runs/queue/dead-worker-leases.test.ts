@@ -6,40 +6,6 @@ import { holdSession, SESSION_NAME } from '../../../src/store/leases/worker-sess
 import { requestPause } from '../../../src/store/runs/pauses.ts'
 import { moveRun } from '../../../src/store/runs/run-moves.ts'
 import { createTestDatabase } from '../../database.ts'
-import { answers, calls, shell } from '../coding-app.ts'
-import { startCluster } from './cluster.ts'
-
-test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
-  await using cluster = await startCluster(
-    answers(calls(shell('echo one; sleep 1000')), calls(shell('sleep 3; echo two')), { text: 'Done.' }),
-  )
-  for (const role of ['work', 'work'] as const) await cluster.start(role)
-  const { id } = await cluster.createRun({ prompt: 'survive', repo_id: null, repoless: true })
-  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 1)
-  const [owned] = await cluster.rows<{ owner: string }>('select owner from runs where id = $1', [id])
-  process.kill(Number(owned?.owner.split('-')[0]), 'SIGKILL')
-  // No worker renews the lease any more.
-  const [lease] = await cluster.rows<{ lease_until: Date | null }>(
-    'select lease_until from runs where id = $1 and recovering_since is null',
-    [id],
-  )
-  await cluster.until(id, run => run.waiting_on === 'tool' && cluster.model.requests.length === 2)
-  const [recovered] = await cluster.rows<{ body: string }>(`select body from journal where run_id = $1 and kind = 'recovered'`, [id])
-  const { since } = JSON.parse(recovered?.body ?? '{}') as { since: string }
-  expect(new Date(since).getTime()).toBeLessThan(lease?.lease_until?.getTime() ?? 0)
-
-  const sessions = `select l.pid from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.mode = 'ShareLock' and a.application_name = $1 and a.datname = current_database()`
-  const before = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
-  expect(before).toHaveLength(1)
-  await cluster.rows('select pg_terminate_backend($1)', [before[0]?.pid])
-  const run = await cluster.until(id, ({ terminal }) => terminal)
-  expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
-  const after = await cluster.rows<{ pid: number }>(sessions, [SESSION_NAME])
-  expect(after).toHaveLength(1)
-  expect(after).not.toEqual(before)
-  expect((await cluster.rows(`select 1 from journal where run_id = $1 and kind = 'recovered'`, [id])).length).toBe(1)
-}, 120_000)
 
 const QUIET = 3.4
 const sweep = { max_losses: 3, late_seconds: 0, limit: 50, folder_id: 'other', owner: 'sweeper' }
