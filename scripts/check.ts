@@ -7,7 +7,7 @@ const checks: { name: string; script: string; args: string[] }[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', '.'] },
   { name: 'types of the page', script: 'typescript/bin/tsc', args: ['-p', 'web'] },
   {
-    name: 'shape, drift, migrations, API document and unit tests',
+    name: 'shape, drift, migrations, API document, vocabulary, references and unit tests',
     script: 'vitest/vitest.mjs',
     // In processes that are used again: pure code leaves nothing behind, and loading it again for each file takes most of the time.
     args: [
@@ -23,6 +23,9 @@ const checks: { name: string; script: string; args: string[] }[] = [
       'test/drift.test.ts',
       'test/contractions.test.ts',
       'test/openapi-lint.test.ts',
+      'test/vocabulary.test.ts',
+      'test/citations.test.ts',
+      'test/documentation.test.ts',
     ],
   },
 ]
