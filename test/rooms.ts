@@ -16,7 +16,7 @@ export const rooms: Record<string, Room> = {
   // Large texts on separate threads, because they would block the event loop.
   'src/redaction': { node: ['node:worker_threads'] },
   // Rows and texts.
-  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises', 'node:timers/promises'] },
+  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises'] },
   'src/trace': {
     code: ['src/redaction/redact.ts'],
     types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/redaction/port.ts', 'src/store/runs/append.ts'],
@@ -75,15 +75,14 @@ export const rooms: Record<string, Room> = {
   'src/webhooks': {
     code: ['src/egress/post.ts', 'src/redaction', 'src/store'],
     types: ['src/egress/connect-checked.ts', 'src/queue/consumer.ts', 'src/telemetry/port.ts'],
-    node: ['node:timers/promises'],
   },
   // Claims and handles the items of any queue.
-  'src/queue': { node: ['node:timers/promises'] },
+  'src/queue': {},
   // Other forges, by their APIs: it reaches them with the `fetch` that it is given.
   'src/forge': { code: ['src/store'], packages: ['@octokit/auth-app', '@octokit/core', '@octokit/request-error', 'zod'] },
   // What touches the machine.
   'src/system': { node: true },
-  'src/postgres': { code: ['src/system'], packages: ['pg'], node: true },
+  'src/postgres': { code: ['src/system'], packages: ['pg', 'zod'], node: true },
   // What container engines answer is parsed.
   'src/sandbox': { code: ['src/system'], node: true, packages: ['zod'] },
   // Hostile requests come in here: it sees no database and no sandbox.
@@ -118,7 +117,7 @@ export const rooms: Record<string, Room> = {
       'src/worker',
     ],
     types: ['src/agent/related-runs.ts', 'src/config.ts', 'src/system'],
-    node: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
+    node: ['node:fs', 'node:os', 'node:path'],
   },
   'src/admin.ts': {
     code: [
@@ -165,6 +164,7 @@ export const web_rooms: Record<string, string[]> = {
     ...from_server,
     ...[
       'src/client/sdk/error.ts',
+      'src/core/pause.ts',
       'web/src/api',
       'web/src/app-route.tsx',
       'web/src/components',

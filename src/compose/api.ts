@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import { errorText } from '../core/log.ts'
+import { pause } from '../core/pause.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { settledWithin } from '../core/timeout.ts'
 import { createApp } from '../http/app.ts'
@@ -85,7 +85,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
       const closed = close()
       // Readers of streams come back at once, and are not to find a connection that nobody answers on any more.
-      await delay(HANG_UP_MS)
+      await pause(HANG_UP_MS)
       closing = true
       endStreams()
       stopped.abort()

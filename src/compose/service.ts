@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../core/log.ts'
+import { pause } from '../core/pause.ts'
 import { startPolling } from '../core/polling.ts'
 import { repositoryCredentials } from '../core/secrets/repository-credentials.ts'
 import { openSecrets } from '../core/secrets/run-secrets.ts'
@@ -133,7 +133,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
       log('info', 'stopping')
       worker?.drain()
       api?.drain()
-      if (api) await delay(config.AGENTRUN_DRAIN_SECONDS * 1000)
+      if (api) await pause(config.AGENTRUN_DRAIN_SECONDS * 1000)
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }

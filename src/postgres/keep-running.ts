@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { stopServer } from './leftover.ts'
 import type { Server } from './server.ts'
 
@@ -50,7 +50,7 @@ export function keepRunning(first: Server, startAgain: () => Promise<Server>, lo
         const kind = reason.replace(/\d+/g, '')
         if (kind !== logged) log(`PostgreSQL cannot be started, which is tried again: ${reason}`)
         logged = kind
-        await delay(wait, undefined, { signal: stopping.signal }).catch(() => {})
+        await pause(wait, stopping.signal).catch(() => {})
       }
     }
     return null

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { database_name } from './cluster.ts'
 import { isClusterAt } from './connect.ts'
 import { findOrphan } from './leftover.ts'
@@ -23,7 +23,7 @@ export async function findRunningPostgres(data_dir: string, wait_ms: number): Pr
       const url = socketUrl(server.socket_folder, database_name, database_name)
       if (await isClusterAt(url, cluster)) return url
     }
-    await delay(POLL_INTERVAL_MS)
+    await pause(POLL_INTERVAL_MS)
   }
   return null
 }

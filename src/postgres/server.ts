@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import type { SystemUser } from '../system/users.ts'
 import type { PostgresBinaries } from './binaries.ts'
 import { lastLogLine } from './cluster.ts'
@@ -40,7 +40,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   for (;;) {
     const pid = readPostmasterPid(cluster)
     if (pid && pid.pid === child.pid && pid.status === 'ready') return { pid: pid.pid, ended }
-    await Promise.race([delay(5), noticed])
+    await Promise.race([pause(5), noticed])
     if (gone) throw new Error(gone)
   }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { isDatabaseAway } from '../core/database-away.ts'
 import { errorText } from '../core/log.ts'
+import { pause } from '../core/pause.ts'
 
 const own_folder = new URL('./migrations/', import.meta.url)
 // Any number: every process that migrates this database must use the same lock.
@@ -103,7 +103,7 @@ export async function migrateWhenThere(connection_string: string, wait_ms: numbe
     } catch (error) {
       if (!isDatabaseAway(error) || performance.now() - started > wait_ms) throw error
       if (tries === 1) onWait(errorText(error))
-      await sleep(RETRY_DELAY_MS)
+      await pause(RETRY_DELAY_MS)
     }
   }
 }
@@ -120,7 +120,7 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
     } catch (error) {
       await client.query('rollback').catch(() => {})
       if ((error as { code?: string }).code !== '55P03' || tries === LOCK_TRIES) throw error
-      await sleep(RETRY_DELAY_MS)
+      await pause(RETRY_DELAY_MS)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { Transactional } from './database.ts'
 import { hadNoEffect } from './transaction-retry.ts'
@@ -17,7 +17,7 @@ export function retryWhileUnavailable(db: Transactional, isPointless: () => bool
         return await work()
       } catch (error) {
         if (!hadNoEffect(error) || isPointless()) throw error
-        await sleep(retryDelay(retries, 1))
+        await pause(retryDelay(retries, 1))
       }
     }
   }

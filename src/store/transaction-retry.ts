@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { isDatabaseAway } from '../core/database-away.ts'
+import { pause } from '../core/pause.ts'
 import { type RetryPolicy, retryDelay } from '../core/retry-policy.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
         continue
       }
       if (attempt === MAX_ATTEMPTS || !RETRYABLE_CODES.has((error as { code?: string }).code ?? '')) throw error
-      await delay(retryDelay(retries, attempt))
+      await pause(retryDelay(retries, attempt))
     }
   }
 }

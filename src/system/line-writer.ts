@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, write } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { settledWithin } from '../core/timeout.ts'
 
 /** Bytes that may wait to be written; then lines are dropped. */
@@ -77,7 +77,7 @@ async function writeWhole(fd: number, bytes: Buffer, isOver: () => boolean): Pro
       write(fd, bytes, at, (failure, count) => resolve([failure, count])),
     )
     if (error !== null && error.code !== 'EAGAIN') return
-    if (error !== null) await delay(RETRY_DELAY_MS)
+    if (error !== null) await pause(RETRY_DELAY_MS)
     else at += written
   }
 }

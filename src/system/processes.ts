@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 
 /** True while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers init may reap late or never. */
 export function isAlive(pid: number): boolean {
@@ -45,7 +45,7 @@ export async function waitUntil(done: () => boolean | Promise<boolean>, timeout_
   const deadline = performance.now() + timeout_ms
   while (!(await done())) {
     if (performance.now() > deadline) return false
-    await delay(poll_ms)
+    await pause(poll_ms)
   }
   return true
 }

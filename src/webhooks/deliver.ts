@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../core/pause.ts'
 import { traceUrl } from '../core/runs/trace-url.ts'
 import { openSecrets } from '../core/secrets/run-secrets.ts'
 import { messageId, messageText } from '../core/webhooks/webhook-event.ts'
@@ -56,7 +56,7 @@ async function settleWithRetries(deps: WebhookDeps, delivery: ClaimedDelivery, e
       return await settle(deps, delivery, end)
     } catch (error) {
       if (left === 0) throw error
-      await delay(SETTLE_RETRY_MS)
+      await pause(SETTLE_RETRY_MS)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { pause } from '../../core/pause.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { AgentRunError, refusal } from './error.ts'
 import { backOff, retryAfter } from './waiting.ts'
 
@@ -49,27 +50,33 @@ function waitAfter({ status, retry_after_ms }: AgentRunError, request: Outgoing,
 }
 
 async function attempt<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {
-  const { method, url, headers, body, signal: caller_signal } = request
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), transport.timeout_ms)
-  const signal = caller_signal ? AbortSignal.any([caller_signal, late.signal]) : late.signal
+  const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
+  return withTimeout(exchange(transport, { ...request, signal }, read), transport.timeout_ms, () => {
+    late.abort()
+    throw unreached(request.url, 'timeout', `no answer within ${transport.timeout_ms / 1000} s`)
+  })
+}
+
+async function exchange<T>(
+  { fetch }: Transport,
+  { url, method, headers, body, signal }: Outgoing,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   try {
     // The service never redirects, and a token must not be sent to another address.
-    const response = await transport.fetch(url, { method, headers, body, signal, redirect: 'manual' })
+    const response = await fetch(url, { method, headers, body, ...(signal && { signal }), redirect: 'manual' })
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(url, response)
     if (!response.ok) throw await refusal(response, retryAfter(response.headers.get('retry-after'), Date.now()))
     return await read(response)
   } catch (error) {
-    if (caller_signal?.aborted) throw caller_signal.reason
-    if (error instanceof AgentRunError) throw error
-    const origin = originOf(url)
-    const detail = late.signal.aborted ? `no answer within ${transport.timeout_ms / 1000} s` : reasonOf(error)
-    const code = late.signal.aborted ? 'timeout' : 'unreachable'
-    throw new AgentRunError({ status: 0, code, detail: `${origin} cannot be reached: ${detail}`, cause: error })
-  } finally {
-    clearTimeout(timer)
+    if (signal?.aborted) throw signal.reason
+    throw error instanceof AgentRunError ? error : unreached(url, 'unreachable', reasonOf(error), error)
   }
 }
+
+const unreached = (url: string, code: 'timeout' | 'unreachable', reason: string, cause?: unknown) =>
+  new AgentRunError({ status: 0, code, detail: `${originOf(url)} cannot be reached: ${reason}`, cause })
 
 function redirected(url: string, response: Response): AgentRunError {
   const to = response.headers.get('location')

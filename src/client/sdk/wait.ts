@@ -1,4 +1,5 @@
 import { pause } from '../../core/pause.ts'
+import { withTimeout } from '../../core/timeout.ts'
 import { AgentRunError } from './error.ts'
 import { followRun, isAtRest } from './follow.ts'
 import type { AgentRun } from './operations.ts'
@@ -19,16 +20,16 @@ const POLL_MS = 2_000
 export async function waitForRun(core: Core, agent_run_id: number, after_seq: number, options: WaitOptions = {}): Promise<AgentRun> {
   const { timeout_ms, until = isAtRest } = options
   const late = new AbortController()
-  const timer = timeout_ms === undefined ? undefined : setTimeout(() => late.abort(tooLate(agent_run_id, timeout_ms)), timeout_ms)
   const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal
-  try {
-    return await byStream(core, agent_run_id, { after_seq, until, signal }).catch(error => {
-      if (!(error instanceof AgentRunError) || !refusesStreams(error)) throw error
-      return byPolling(core, agent_run_id, until, signal)
-    })
-  } finally {
-    clearTimeout(timer)
-  }
+  const arrived = byStream(core, agent_run_id, { after_seq, until, signal }).catch(error => {
+    if (!(error instanceof AgentRunError) || !refusesStreams(error)) throw error
+    return byPolling(core, agent_run_id, until, signal)
+  })
+  if (timeout_ms === undefined) return arrived
+  return withTimeout(arrived, timeout_ms, () => {
+    late.abort()
+    throw tooLate(agent_run_id, timeout_ms)
+  })
 }
 
 const tooLate = (agent_run_id: number, timeout_ms: number) =>

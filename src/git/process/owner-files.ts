@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '../../core/pause.ts'
 import type { FileChange } from '../../system/programs/change-files.ts'
 import { changeFilesAs } from '../../system/programs/run-program.ts'
 import { runAs } from '../../system/run-as.ts'
@@ -37,7 +37,7 @@ export async function removeTree(host: Owner, ...paths: string[]): Promise<void>
     const { exit_code, stderr } = await runOwn(host, '/bin/rm', ['-rf', '--', ...paths])
     if (exit_code === 0) return
     if (wait_ms === null) throw failed(stderr)
-    await delay(wait_ms)
+    await pause(wait_ms)
   }
 }
 

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { deadline } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
+import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 
 /** Where the API server is, and the files of the service account, which the kubelet replaces at run time. */
@@ -82,9 +82,9 @@ export function createApi(access: ApiAccess): KubernetesApi {
           const response = await sendAccepted(method, path, bounded.signal, body)
           return parsed(schema, await text(response))
         } catch (error) {
-          const pause = error instanceof ApiError && mayPass(method, error, attempt) ? pauseOf(error, attempt) : null
-          if (pause === null || signal.aborted) throw error
-          await delay(pause, null, { signal }).catch(() => Promise.reject(error))
+          const wait_ms = error instanceof ApiError && mayPass(method, error, attempt) ? retryDelayAfter(error, attempt) : null
+          if (wait_ms === null || signal.aborted) throw error
+          await pause(wait_ms, signal).catch(() => Promise.reject(error))
         }
       }
     },
@@ -154,4 +154,4 @@ function mayPass(method: string, error: ApiError, attempt: number): boolean {
   return [0, 408, 429].includes(error.status) || error.status >= 500
 }
 
-const pauseOf = (error: ApiError, attempt: number) => retryDelay(retries, attempt + 1, error.retry_after_ms)
+const retryDelayAfter = (error: ApiError, attempt: number) => retryDelay(retries, attempt + 1, error.retry_after_ms)

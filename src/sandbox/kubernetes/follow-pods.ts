@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { deadline } from '../../core/deadline.ts'
+import { pause } from '../../core/pause.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
 import { Pod } from './pod.ts'
 
@@ -32,7 +32,7 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
         await listAndWatch(stop.signal)
       } catch (error) {
         // Expired (410): the list is requested again. Anything else: the API is unavailable, and the sandboxes run without it.
-        if (!(error instanceof ApiError) || error.status !== 410) await pause(stop.signal)
+        if (!(error instanceof ApiError) || error.status !== 410) await pauseUnlessStopped(stop.signal)
       }
     }
   }
@@ -52,10 +52,10 @@ export function followPods(api: KubernetesApi, path: string): PodFollower {
         if (event.type === 'BOOKMARK') continue
         followed.get(event.object.metadata.name)?.report(event.type === 'DELETED' ? null : event.object)
       }
-      await pause(signal)
+      await pauseUnlessStopped(signal)
     }
   }
-  const pause = (signal: AbortSignal) => delay(PAUSE_MS, null, { signal, ref: false }).catch(() => {})
+  const pauseUnlessStopped = (signal: AbortSignal) => pause(PAUSE_MS, signal).catch(() => {})
   return {
     follow(name, report) {
       const entry = { report, created: false }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import { pause } from '../../core/pause.ts'
 import { processIdentity } from '../../system/process-identity.ts'
 import { ApiError, type KubernetesApi } from './api.ts'
 import { Pod } from './pod.ts'
@@ -54,7 +54,7 @@ export async function removePod(
       if (error instanceof ApiError && isGone(error)) return
       throw error
     }
-    await delay(POLL_INTERVAL_MS, null, { signal }).catch(() => {
+    await pause(POLL_INTERVAL_MS, signal).catch(() => {
       throw new ApiError(0, '', `the pod ${path.split('/').at(-1)} does not end`)
     })
   }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { mirrorState } from '../../git/mirrors/mirror-refs.ts'
 import { refreshMirror } from '../../git/mirrors/mirrors.ts'
@@ -36,7 +36,7 @@ export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repositor
     const wait = retryDelay(retries, attempt)
     const details = { code, message, retryable: true, phase: 'clone', attempt, retry_in_ms: Math.round(wait) }
     await writer.append({ entries: [errorEntry(details, actionTool.git_clone)] })
-    await delay(wait, undefined, { signal }).catch(() => {})
+    await pause(wait, signal).catch(() => {})
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import type { OnForge } from '../../forge/forges.ts'
 import { ForgeError, type NewRemotePullRequest, type RemotePullRequest } from '../../forge/port.ts'
@@ -57,7 +57,7 @@ export async function proposeOnForge(
         entries: [entry({ message_type: 'PR_CREATION_FAILED', tool_name: actionTool.create_pull_request, tool_input, observation })],
       })
       if (!retried) return { kind: 'failed' }
-      await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
+      await control.whileIdle(pause(wait, signal).catch(() => {}))
       if (signal.aborted) return { kind: 'failed' }
     }
   }

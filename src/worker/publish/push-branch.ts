@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { storedJson } from '../../core/json.ts'
+import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
 import { GitError } from '../../git/process/git-error.ts'
@@ -63,7 +63,7 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
       actionTool.git_push,
     )
     await writer.append({ entries: attempt === 1 ? [failed, retried] : [retried] })
-    await control.whileIdle(delay(wait, undefined, { signal }).catch(() => {}))
+    await control.whileIdle(pause(wait, signal).catch(() => {}))
     if (signal.aborted) return { kind: 'failed', reason: 'git_unavailable', code, message }
   }
 }

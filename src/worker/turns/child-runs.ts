@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildRun, RelatedRuns } from '../../agent/related-runs.ts'
 import type { ToolInput } from '../../contract/runs/tools.ts'
+import { pause } from '../../core/pause.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import type { Hub } from '../../live/hub.ts'
 import { costOfChildRuns } from '../../store/runs/child-runs.ts'
@@ -53,7 +53,7 @@ export function relatedRuns(
           const left_ms = until - performance.now()
           if (!runs.some(isAwaited) || left_ms <= 0 || signal.aborted) return runs
           const over = AbortSignal.any([signal, hint.signal])
-          await control.whileIdle(delay(Math.min(left_ms, POLL_INTERVAL_MS), undefined, { signal: over }).catch(() => {}))
+          await control.whileIdle(pause(Math.min(left_ms, POLL_INTERVAL_MS), over).catch(() => {}))
         }
       } finally {
         for (const unsubscribe of subscriptions) unsubscribe()

@@ -1,7 +1,11 @@
+import { deadline } from '../../../core/deadline.ts'
 import { checkModels as judgedModels, checkRepositories as judgedRepositories } from '../../../core/health-checks.ts'
 import { AgentRunError, type Client } from '../../sdk/client.ts'
 import type { Result } from '../../sdk/operations.ts'
 import { broken, type Finding, ok, type Patient, warning } from './check.ts'
+
+/** A stream sends its first bytes at once. */
+const EVENT_TIMEOUT_MS = 5_000
 
 /** The token: that it is good, what it may do, and for which organization. */
 export async function checkToken(client: Client, { settings, signal }: Patient): Promise<Finding[]> {
@@ -108,21 +112,18 @@ export async function checkModels(client: Client, { signal }: Patient): Promise<
 
 /** That events come through at all: a proxy may hold streams back. */
 export async function checkEvents(client: Client, { signal }: Patient): Promise<Finding[]> {
-  const closed = new AbortController()
-  const late = setTimeout(() => closed.abort(), 5_000)
-  const both = AbortSignal.any([signal, closed.signal])
+  using limit = deadline(EVENT_TIMEOUT_MS, signal)
   try {
-    const response = await client.request('streamOrganizationEvents', { signal: both })
-    await response.body?.getReader().read()
+    const response = await client.request('streamOrganizationEvents', { signal: limit.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
     return [ok('events', 'come through')]
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof AgentRunError && error.status === 403) return []
     const fix = 'let the proxy in between pass text/event-stream on without buffering; until then waiting asks every 2 s'
     return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', fix)]
-  } finally {
-    clearTimeout(late)
-    closed.abort()
   }
 }
 

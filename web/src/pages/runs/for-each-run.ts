@@ -1,5 +1,6 @@
 import { AgentRunError } from '../../../../src/client/sdk/error.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { pause } from '../../../../src/core/pause.ts'
 
 type Failure = { run: AgentRun; message: string }
 
@@ -32,7 +33,7 @@ async function withinRateLimit(action: () => Promise<unknown>): Promise<unknown>
       return null
     } catch (error) {
       if (!(error instanceof AgentRunError) || error.status !== 429) return error
-      await new Promise(resolve => setTimeout(resolve, error.retry_after_ms ?? DEFAULT_WAIT_MS))
+      await pause(error.retry_after_ms ?? DEFAULT_WAIT_MS)
     }
   }
 }
