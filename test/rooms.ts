@@ -16,7 +16,7 @@ export const rooms: Record<string, Room> = {
   // Large texts on separate threads, because they would block the event loop.
   'src/redaction': { node: ['node:worker_threads'] },
   // Rows and texts.
-  'src/store': { packages: ['pg'], node: ['node:crypto', 'node:fs/promises'] },
+  'src/store': { packages: ['pg', 'zod'], node: ['node:crypto', 'node:fs/promises'] },
   'src/trace': {
     code: ['src/redaction/redact.ts'],
     types: ['src/agent/tool.ts', 'src/model/port.ts', 'src/redaction/port.ts', 'src/store/runs/append.ts'],

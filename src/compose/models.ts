@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts'
 import type { ModelSettings } from '../contract/model-settings.ts'
-import { storedJson } from '../core/json.ts'
 import { modelKeyName } from '../core/secrets/model-keys.ts'
 import { openSecrets } from '../core/secrets/run-secrets.ts'
 import { outgoingStream } from '../egress/fetch.ts'
@@ -30,7 +29,7 @@ export function organizationModels(parts: Pick<Parts, 'config' | 'sealer' | 'mod
     const { secrets } = openSecrets(sealer, organization_id, await listSealedSecrets(db, organization_id, null))
     const entries = rows.map(({ id, settings }) => ({
       id,
-      settings: storedJson<ModelSettings>(settings),
+      settings,
       api_key: secrets.find(({ name }) => name === modelKeyName(id))?.value,
     }))
     const text = JSON.stringify(entries)

@@ -76,6 +76,10 @@ export function missingApi(id: string, api: unknown): string | null {
   return `is required, because ${provider} is none of ${model_providers.join(', ')}`
 }
 
+/** What an organization has stored of a model, or of a provider. */
+export const StoredModelSettings = z.object(modelFields)
+export type StoredModelSettings = z.output<typeof StoredModelSettings>
+
 const model = z
   .strictObject({
     ...modelFields,

@@ -8,7 +8,6 @@ import type {
   ProviderDetail,
   ProviderInput,
 } from '../../contract/organizations/models.ts'
-import { storedJson } from '../../core/json.ts'
 import { modelKeyName } from '../../core/secrets/model-keys.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
@@ -41,7 +40,7 @@ export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<M
     providers: model_providers.map(provider => providerDetail(provider, rows.get(provider), models.has_provider(provider))),
     models: models.describe().map(model => {
       const row = rows.get(model.id)
-      const { api = null, base_url = null } = row ? storedJson<Settings>(row.settings) : {}
+      const { api = null, base_url = null } = row?.settings ?? {}
       return {
         ...model,
         ...{ source: row ? 'organization' : 'service', api, base_url, has_key: row !== undefined && keys.has(modelKeyName(model.id)) },
@@ -57,7 +56,7 @@ const changeOf = (row: OrganizationModelRow | undefined) => ({
 })
 
 function providerDetail(provider: ModelProvider, row: OrganizationModelRow | undefined, has_key: boolean): ProviderDetail {
-  const { base_url = null } = row ? storedJson<Settings>(row.settings) : {}
+  const { base_url = null } = row?.settings ?? {}
   return { provider, source: row ? 'organization' : has_key ? 'service' : null, base_url, ...changeOf(row) }
 }
 
@@ -106,7 +105,7 @@ export async function setModel(ctx: Context, { id, api_key, ...settings }: Model
   return ctx.db.transaction(async tx => {
     const before = (await listOrganizationModels(tx, ctx.organization_id)).find(row => row.id === id)
     const key = settings.api === undefined ? null : api_key
-    if (key === undefined && before && storedJson<Settings>(before.settings).base_url !== settings.base_url)
+    if (key === undefined && before && before.settings.base_url !== settings.base_url)
       throw invalid(['body', 'api_key'], 'is required with another base_url, or null: the key was set for the previous address')
     await save(tx, ctx, id, settings, key)
     await audit(
@@ -165,7 +164,7 @@ async function save(
     const secret = { organization_id, repository_id: null, name, ...sealed, for_agent: false, user_id: actor.user_id }
     if (!(await saveSecret(tx, secret, MAX_SECRETS))) throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
   }
-  return saveOrganizationModel(tx, organization_id, { id, settings: JSON.stringify(settings), user_id: actor.user_id })
+  return saveOrganizationModel(tx, organization_id, { id, settings, user_id: actor.user_id })
 }
 
 async function remove(tx: Db, ctx: Context, id: string): Promise<void> {

@@ -1,8 +1,10 @@
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { parseColumn, TextList } from '../json-column.ts'
 
 export type MessageMode = 'prompt' | 'steer' | 'enqueue' | 'interrupt' | 'answer'
-type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string | null; user_id: number | null }
+/** `images`: data URLs. */
+type MessageRow = { id: number; seq: number; mode: MessageMode; text: string; images: string[]; user_id: number | null }
 
 /** Stores a message until a worker delivers it to the agent. `turn`: the first turn in which it may be delivered. */
 export async function insertMessage(
@@ -38,7 +40,7 @@ export async function insertMessage(
 
 /** Takes every message that this turn may deliver, once, under the fence, for the next journal record. Enqueued ones stay for the next turn. */
 export async function takeMessages(db: Db, organization_id: number, run_id: number, epoch: number): Promise<MessageRow[]> {
-  const { rows } = await db.query<MessageRow>({
+  const { rows } = await db.query<Omit<MessageRow, 'images'> & { images: string | null }>({
     name: 'take_messages',
     text: `with run as (select id, turn, journal_count from runs where organization_id = $1 and id = $2 and ${isHeldBy('$3')} for update),
       taken as (
@@ -51,7 +53,7 @@ export async function takeMessages(db: Db, organization_id: number, run_id: numb
       select * from taken order by id`,
     values: [organization_id, run_id, epoch],
   })
-  return rows
+  return rows.map(row => ({ ...row, images: row.images === null ? [] : parseColumn(TextList, row.images) }))
 }
 
 /** Postpones undelivered messages to the next turn. Returns whether there are any. */

@@ -1,6 +1,7 @@
 import type { Db } from '../database.ts'
+import { parseColumn, TextList } from '../json-column.ts'
 
-/** An environment that setup commands prepared on one machine. `left_out`: paths as JSON text. */
+/** An environment that setup commands prepared on one machine. `left_out`: paths. */
 export type EnvironmentRow = {
   id: number
   repository_id: number
@@ -11,7 +12,7 @@ export type EnvironmentRow = {
   manifests_digest: string
   base_ref: string
   base_sha: string
-  left_out: string
+  left_out: string[]
   digest: string
   bytes: number
   setup_ms: number
@@ -20,6 +21,8 @@ export type EnvironmentRow = {
   last_used_at: Date
   uses: number
 }
+type StoredRow = Omit<EnvironmentRow, 'left_out'> & { left_out: string }
+const parseRow = (row: StoredRow): EnvironmentRow => ({ ...row, left_out: parseColumn(TextList, row.left_out) })
 const columns =
   'id, repository_id, folder_id, template, key, setup_digest, manifests_digest, base_ref, base_sha, left_out, digest, bytes, setup_ms, run_id, made_at, last_used_at, uses'
 
@@ -27,23 +30,23 @@ const columns =
 type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
 
 export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentKey): Promise<EnvironmentRow | undefined> {
-  const { rows } = await db.query<EnvironmentRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'find_environment',
     text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 and folder_id = $3 and key = $4
       and made_at > now() - make_interval(secs => $5)`,
     values: [organization_id, at.repository_id, at.folder_id, at.key, at.max_age_seconds],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Returns undefined when it was deleted meanwhile. */
 export async function countEnvironmentUse(db: Db, organization_id: number, id: number): Promise<EnvironmentRow | undefined> {
-  const { rows } = await db.query<EnvironmentRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'count_environment_use',
     text: `update environments set uses = uses + 1, last_used_at = now() where organization_id = $1 and id = $2 returning ${columns}`,
     values: [organization_id, id],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | 'uses'> & {
@@ -53,7 +56,7 @@ type NewEnvironment = Omit<EnvironmentRow, 'id' | 'made_at' | 'last_used_at' | '
 
 /** Inserts an environment, or replaces one that is too old. Returns undefined when another worker has created the same meanwhile. */
 export async function insertEnvironment(db: Db, environment: NewEnvironment): Promise<EnvironmentRow | undefined> {
-  const { rows } = await db.query<EnvironmentRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'insert_environment',
     text: `insert into environments as e (organization_id, repository_id, folder_id, template, key, setup_digest, base_ref, base_sha, left_out,
         digest, bytes, setup_ms, run_id, manifests_digest, uses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $15, 1)
@@ -71,7 +74,7 @@ export async function insertEnvironment(db: Db, environment: NewEnvironment): Pr
       environment.setup_digest,
       environment.base_ref,
       environment.base_sha,
-      environment.left_out,
+      JSON.stringify(environment.left_out),
       environment.digest,
       environment.bytes,
       environment.setup_ms,
@@ -80,17 +83,17 @@ export async function insertEnvironment(db: Db, environment: NewEnvironment): Pr
       environment.manifests_digest,
     ],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Returns the environments, newest first. */
 export async function listEnvironments(db: Db, organization_id: number, repository_id: number): Promise<EnvironmentRow[]> {
-  const { rows } = await db.query<EnvironmentRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'list_environments',
     text: `select ${columns} from environments where organization_id = $1 and repository_id = $2 order by id desc limit 1000`,
     values: [organization_id, repository_id],
   })
-  return rows
+  return rows.map(parseRow)
 }
 
 /**

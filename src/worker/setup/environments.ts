@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { orAborted } from '../../core/abort.ts'
-import { storedJson } from '../../core/json.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { environmentInputsDigest, manifestsDigest, preparedEnvironmentKey } from '../../core/repositories/prepared-environment.ts'
 import { setupSecretsDigest } from '../../core/sandbox-environment.ts'
@@ -180,7 +179,7 @@ export class Environments implements AsyncDisposable {
     if (digest === row.digest) {
       const used = await countEnvironmentUse(db, run.organization_id, row.id)
       if (used === undefined) return null
-      return { template, made_at_sha: row.base_sha, left_out: storedJson<string[]>(row.left_out), failures: [], made: false, row: used }
+      return { template, made_at_sha: row.base_sha, left_out: row.left_out, failures: [], made: false, row: used }
     }
     // One that is being created has no files under its name yet.
     if (digest === null && Date.now() - row.made_at.getTime() < CREATION_MS) return null
@@ -215,7 +214,7 @@ export class Environments implements AsyncDisposable {
         setup_digest: environmentInputsDigest(setup.digest, setupSecretsDigest(of.deps.sealer, run.organization_id, of.secrets.secrets)),
         base_ref: history,
         base_sha: base.sha,
-        left_out: JSON.stringify(left_out),
+        left_out,
         run_id: run.id,
       },
       manifests_digest: manifestsDigest(await this.#manifestsOf(of)),

@@ -1,7 +1,6 @@
 import { promptMessage } from '../../agent/conversation.ts'
 import type { FinishedCall, FollowsAnswer, LoopJournal, Signals } from '../../agent/journal.ts'
 import type { PlannedCall } from '../../agent/meter.ts'
-import { storedJson } from '../../core/json.ts'
 import { countedTokens } from '../../core/runs/budget/budget-check.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../../model/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
@@ -66,7 +65,7 @@ export function deliverMessages(writer: RunWriter): Promise<ModelMessage[]> {
       rows.map(async row =>
         promptMessage({
           text: await writer.redactor.text(row.text, 'known'),
-          images: row.images === null ? [] : storedJson<string[]>(row.images),
+          images: row.images,
           from_person: true,
         }),
       ),

@@ -127,7 +127,7 @@ export async function addEnvironment(
     manifests_digest: 'x',
     base_ref: name,
     base_sha: 'a'.repeat(40),
-    left_out: '[]',
+    left_out: [],
   }
   const made = await insertEnvironment(db, { ...tenant, ...of, digest: 'd', bytes: 1, setup_ms: 1, max_age_seconds: 1_000 })
   if (!made) throw new Error('there is one already')
