@@ -1,7 +1,7 @@
 import type { StatusReason } from '../contract/runs/runs.ts'
-import type { BackgroundRedactor } from '../redaction/port.ts'
 import type { LimitReached } from '../core/runs/budget/budget-check.ts'
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from '../model/port.ts'
+import type { BackgroundRedactor } from '../redaction/port.ts'
 import type { Conversation, TurnEnding } from './conversation.ts'
 import type { FolderInstructions } from './folder-instructions.ts'
 import type { LoopJournal } from './journal.ts'

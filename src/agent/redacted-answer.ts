@@ -1,5 +1,5 @@
-import type { BackgroundRedactor } from '../redaction/port.ts'
 import type { ModelAnswer, ModelMessage } from '../model/port.ts'
+import type { BackgroundRedactor } from '../redaction/port.ts'
 
 /** Redacts an answer before it is stored and sent back. Reasoning that redaction changes is dropped: its provider has signed it and rejects other text. */
 export async function redactedAnswer(answer: ModelAnswer, { value }: BackgroundRedactor): Promise<ModelAnswer> {

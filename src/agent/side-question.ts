@@ -1,8 +1,8 @@
 import type { AnswerSchema } from '../contract/pull-requests/reviews.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import type { BackgroundRedactor } from '../redaction/port.ts'
 import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/budget-check.ts'
 import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolSpec } from '../model/port.ts'
+import type { BackgroundRedactor } from '../redaction/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
 /** A question to a model besides the conversation of a run, answered by one call of one tool. */

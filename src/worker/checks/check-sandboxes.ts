@@ -9,12 +9,12 @@ import { createCheckFolder, removeWorkspace } from '../../sandbox/workspaces/wor
 import type { Base } from '../base/base.ts'
 import { MIRROR_INSIDE, runInWorkspace, workspaceRepository } from '../base/checkout.ts'
 import { StartError } from '../base/start-error.ts'
+import type { Templates } from '../base/templates.ts'
 import type { HostFolderDeps } from '../deps.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import type { Environment, Environments } from '../setup/environments.ts'
 import { type FilesOf, type RunSetupInput, runSetup, type Setup, type SetupDeps } from '../setup/run-setup.ts'
-import type { Templates } from '../base/templates.ts'
 
 export type CheckSandboxDeps = SetupDeps &
   Pick<HostFolderDeps, 'folders'> & { templates: Pick<Templates, 'open'>; environments: Pick<Environments, 'provide'> }

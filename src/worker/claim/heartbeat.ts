@@ -2,6 +2,7 @@ import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'
+import { deadlineError } from '../deadline.ts'
 import type { Control } from './control.ts'
 import type { LiveChannel } from './live-channel.ts'
 import type { RunWriter } from './run-writer.ts'
@@ -38,14 +39,7 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
       last_success = now
       if (row.status === 'cancelling') control.end({ kind: 'stop' })
       else if (row.pausing) control.end({ kind: 'paused', reason: 'user_request', message: 'Paused on request.' })
-      else if (row.deadline_passed)
-        control.end({
-          kind: 'failed',
-          reason: 'timeout',
-          code: 'deadline_exceeded',
-          message: 'The run reached its deadline.',
-          phase: 'agent',
-        })
+      else if (row.deadline_passed) control.end({ kind: 'failed', reason: 'timeout', ...deadlineError(row.status), phase: 'agent' })
       else if (row.interrupt_requested) control.interruptStep()
     } catch {
       // The next heartbeat retries; `expire` checks whether it is too late.

@@ -1,5 +1,5 @@
-import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
 import { type Addition, type AppendResult, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'

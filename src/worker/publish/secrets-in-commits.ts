@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { addedText } from '../../git/read/added-text.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { objectsOfRun } from '../base/base.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { Committed, NotPublished } from './publication.ts'

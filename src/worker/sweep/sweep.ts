@@ -1,4 +1,3 @@
-import type { RunStatus } from '../../contract/runs/runs.ts'
 import { errorText } from '../../core/log.ts'
 import { afterLoss } from '../../core/runs/after-lost-worker.ts'
 import type { SandboxDriver } from '../../sandbox/port.ts'
@@ -28,6 +27,7 @@ import { tryAcquireTick } from '../../store/runs/ticks.ts'
 import { loseSandboxes } from '../../store/workspaces/sandboxes.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import { RunWriter } from '../claim/run-writer.ts'
+import { deadlineError } from '../deadline.ts'
 import type { DatabaseDeps, HostFolderDeps, LogDeps, ProcessDeps, TelemetryDeps, WaitDeps } from '../deps.ts'
 import { closeTurn } from '../turns/end-turn.ts'
 
@@ -146,7 +146,7 @@ const overdue = (run: LostRun): Move => ({
   only: 'overdue',
   to: 'failed',
   status_reason: 'timeout',
-  error: deadlines[run.status] ?? { code: 'deadline_exceeded', message: 'The run reached its deadline.' },
+  error: deadlineError(run.status),
 })
 const abandoned: Move = {
   from: ['running'],
@@ -154,10 +154,6 @@ const abandoned: Move = {
   to: 'failed',
   status_reason: 'timeout',
   error: { code: 'session_silent', message: 'The recorded session reported nothing for an hour. Its next report continues the recording.' },
-}
-const deadlines: Partial<Record<RunStatus, { code: string; message: string }>> = {
-  queued: { code: 'queue_timeout', message: 'No worker took the run before its deadline.' },
-  waiting: { code: 'answer_timeout', message: 'Nobody answered before the deadline.' },
 }
 
 /** Writes nothing if the run has moved meanwhile, by another sweep or a request. */

@@ -14,6 +14,7 @@ import { nearLimits, noticeKey, noticeText } from '../../core/runs/budget/near-l
 import { outputLimit } from '../../core/runs/budget/output-limit.ts'
 import type { Model, ModelMessage } from '../../model/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
+import { deadlineAfterClaim } from '../deadline.ts'
 import { watchMonth } from './organization-budget.ts'
 import type { TurnOf } from './turn.ts'
 
@@ -108,7 +109,7 @@ const budgetOf = (run: RunRow): RunBudget => ({
 /** The times of a turn. The claim set `updated_at`: durations before it are by the clock of the database, later ones by `worked_ms`. */
 function timesOf(run: RunRow, worked_ms: () => number) {
   const requested_ms_ago = run.updated_at.getTime() - run.turn_started_at.getTime()
-  const deadline_in_ms = run.deadline_at === null ? null : run.deadline_at.getTime() - run.updated_at.getTime()
+  const deadline_in_ms = deadlineAfterClaim(run)
   const left_ms = () => (deadline_in_ms === null ? Number.POSITIVE_INFINITY : deadline_in_ms - worked_ms())
   return {
     left_ms,

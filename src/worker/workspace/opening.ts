@@ -5,6 +5,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { checkpointAt, reopenCheckpoints } from '../../store/workspaces/checkpoints.ts'
 import type { Base } from '../base/base.ts'
 import { loadTip } from '../base/kept-objects.ts'
+import type { Templates } from '../base/templates.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
@@ -13,7 +14,6 @@ import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Environments } from '../setup/environments.ts'
 import type { Setup, SetupDeps } from '../setup/run-setup.ts'
 import type { Last } from './restore.ts'
-import type { Templates } from '../base/templates.ts'
 
 export type WorkspaceDeps = SetupDeps &
   HostFolderDeps &

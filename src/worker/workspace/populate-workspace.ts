@@ -6,12 +6,12 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
 import type { Base } from '../base/base.ts'
 import { type CopyOf, clone, runInWorkspace, switchBranch } from '../base/checkout.ts'
+import type { Templates } from '../base/templates.ts'
 import type { GitDeps } from '../deps.ts'
 import type { FilesOf } from '../setup/run-setup.ts'
 import { leaveOut } from '../setup/setup.ts'
 import type { Found } from './checkpoints.ts'
 import { type Last, type Restored, type Restoring, recordRestored, restore } from './restore.ts'
-import type { Templates } from '../base/templates.ts'
 
 /** `last`: the newest checkpoint of the run, null where it has none. */
 export type Filling = Restoring & {

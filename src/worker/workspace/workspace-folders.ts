@@ -11,11 +11,11 @@ import {
   workspaceName,
 } from '../../sandbox/workspaces/workspaces.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
+import type { Templates } from '../base/templates.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { HostFolderDeps, LogDeps } from '../deps.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { type Home, openHome } from './home.ts'
-import type { Templates } from '../base/templates.ts'
 
 type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
 type FolderInput = {
