@@ -3,9 +3,9 @@ import { applyCompaction } from '../../src/agent/compaction/compaction.ts'
 import { toolMessage } from '../../src/agent/conversation.ts'
 import { deliverInstructions } from '../../src/agent/folder-instructions.ts'
 import type { ToolResult } from '../../src/agent/tool.ts'
-import { RedactionError } from '../../src/redaction/port.ts'
 import { toolResultText } from '../../src/core/text/tool-result-text.ts'
 import { createBackgroundRedactor } from '../../src/redaction/background-redactor.ts'
+import { RedactionError } from '../../src/redaction/port.ts'
 
 const SECRET = 'kQ7wXz2mN9pLr4Ts'
 const texts: Record<string, string> = { 'a/AGENTS.md': `Rule ${SECRET}. ${'x'.repeat(500)}`, 'a/b/AGENTS.md': 'y'.repeat(25_000) }

@@ -1,7 +1,7 @@
 import { hostEnvironment } from '../../core/sandbox-environment.ts'
 import type { SandboxSocket, SandboxSpec } from '../port.ts'
-import { initParameters } from '../process/start-init.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
+import { initParameters } from '../process/start-init.ts'
 import { nodeHeaders, ownFiles, systemFiles, systemLinks } from './host-files.ts'
 
 /** Descriptors that bubblewrap gets in addition to 0–2; process 1 inherits 3, and 7 when ports are requested. */
