@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { id, moment } from '../decimal.ts'
+import { WebhookEventName, webhook_events } from '../organizations/webhook-events.ts'
 import { pageOf, pageQuery } from '../page.ts'
 import { several } from '../several.ts'
-import { WebhookEventName, webhook_events } from '../webhook-events.ts'
 import { exampleMessage, WebhookDeletion, WebhookMessage } from './webhook-messages.ts'
 
 const time = z.iso.datetime()

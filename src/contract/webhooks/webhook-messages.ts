@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { WebhookEventName } from '../organizations/webhook-events.ts'
 import { exampleRun } from '../runs/example-run.ts'
 import { AgentRun, WaitingOn } from '../runs/runs.ts'
-import { WebhookEventName } from '../webhook-events.ts'
 
 /** How much of a run's result and of an error is sent; the run has all of it. */
 export const message_limits = { result_chars: 16_000, error_chars: 2_000, title_chars: 500, pull_requests: 20 } as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { WebhookEventName } from '../webhook-events.ts'
-import { WebhookUrl, webhookEvents, webhookSecret } from '../webhook-targets.ts'
+import { WebhookEventName } from '../organizations/webhook-events.ts'
+import { WebhookUrl, webhookEvents, webhookSecret } from '../organizations/webhook-targets.ts'
 
 export const WebhookConfigInput = z
   .object({

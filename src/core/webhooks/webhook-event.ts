@@ -1,5 +1,5 @@
+import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import type { RunStatus } from '../../contract/runs/runs.ts'
-import type { WebhookEvent } from '../../contract/webhook-events.ts'
 import { isTerminal } from '../runs/run-transitions.ts'
 
 /** Returns the webhook event for an event of the organization; null: it is not sent. */

@@ -1,4 +1,4 @@
-import type { WebhookTargets } from '../../contract/webhook-targets.ts'
+import type { WebhookTargets } from '../../contract/organizations/webhook-targets.ts'
 import { isPrivateHost } from '../../core/network/public-address.ts'
 import { invalid } from '../../core/service-error.ts'
 import { runTargetContext, type StoredTarget } from '../../core/webhooks/webhook-secrets.ts'

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../contract/webhook-events.ts'
+import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import { message_limits } from '../../contract/webhooks/webhook-messages.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import type { Db } from '../database.ts'

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../contract/webhook-events.ts'
+import type { WebhookEvent } from '../../contract/organizations/webhook-events.ts'
 import type { Sealed } from '../../core/secrets/sealing.ts'
 import type { Db } from '../database.ts'
 

@@ -6,7 +6,7 @@ import { ApiForm, TextField } from '../../../components/api-form.tsx'
 import { useAdminReason } from '../../../components/permission.ts'
 import { notify } from '../../../ui/toast.ts'
 import { type Organization, organizationQuery } from '../organization-query.ts'
-import { limitsQuery } from './limits.tsx'
+import { limitsQuery } from './limits-query.ts'
 
 type Name = 'budget_usd_per_month' | 'runs_per_month' | 'max_concurrent_runs'
 type Draft = Partial<Record<Name, string>>

@@ -1,5 +1,4 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { call } from '../../../api/client.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Page } from '../../../components/page.tsx'
 import { PageProblem } from '../../../components/page-problem.tsx'
 import { moment } from '../../../text/format.ts'
@@ -9,13 +8,7 @@ import { type Column, Table } from '../../../ui/table.tsx'
 import { organizationQuery } from '../organization-query.ts'
 import { Budgets } from './budgets.tsx'
 import { amountText, type Limit, limitText, shareOf } from './limit-text.ts'
-
-export const limitsQuery = queryOptions({
-  queryKey: ['limits'],
-  queryFn: ({ signal }) => call('getOrganizationLimits', { signal }),
-  // What is used changes with every run.
-  refetchInterval: 15_000,
-})
+import { limitsQuery } from './limits-query.ts'
 
 const groups: Record<Limit['set_by'], { name: string; about: string }> = {
   organization: { name: 'Of this organization', about: 'An ADMIN sets them above.' },

@@ -1,8 +1,7 @@
 import { TextField } from '../../../components/api-form.tsx'
 import { Field, Select, Switch } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/notice.tsx'
-import type { ModelDraft } from './model-draft.ts'
-import type { Part } from './model-form.tsx'
+import type { ModelDraft, Part } from './model-draft.ts'
 
 const apis: Record<Exclude<ModelDraft['api'], ''>, string> = {
   'anthropic-messages': 'Anthropic Messages',

@@ -71,3 +71,6 @@ export function requestOf(draft: ModelDraft): Request {
     }),
   }
 }
+
+/** What a part of the form shows and changes. `model`: null for a new one. */
+export type Part = { draft: ModelDraft; set: (change: Partial<ModelDraft>) => void; problems: Record<string, string>; model: Model | null }

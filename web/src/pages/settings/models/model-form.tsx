@@ -8,11 +8,9 @@ import { visible } from '../../../text/visible.ts'
 import { Field, Select, Switch } from '../../../ui/field.tsx'
 import { notify } from '../../../ui/toast.ts'
 import { ModelAddress } from './model-address.tsx'
-import { draftOf, type ModelDraft, requestOf } from './model-draft.ts'
+import { draftOf, type ModelDraft, type Part, requestOf } from './model-draft.ts'
 import { ModelPrice } from './model-price.tsx'
 import { type Model, useModelsChanged } from './models-query.ts'
-
-export type Part = { draft: ModelDraft; set: (change: Partial<ModelDraft>) => void; problems: Record<string, string>; model: Model | null }
 
 const fields = [
   ...['id', 'label', 'api', 'base_url', 'name', 'api_key', 'context_tokens', 'max_output_tokens'],

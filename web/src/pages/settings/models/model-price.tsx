@@ -1,5 +1,5 @@
 import { TextField } from '../../../components/api-form.tsx'
-import type { Part } from './model-form.tsx'
+import type { Part } from './model-draft.ts'
 
 /** Limits of a model, and what a million tokens cost. Without a price, no budget limits its runs. */
 export function ModelPrice({ draft, set, problems, model }: Part) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { limits } from './limits.ts'
-import { text } from './text.ts'
+import { limits } from '../limits.ts'
+import { text } from '../text.ts'
 import { WebhookEventName, webhook_events } from './webhook-events.ts'
 
 /** Returns why a URL cannot be that of a webhook, by its text alone; null when it can. */
