@@ -16,8 +16,8 @@ const unnamed: Record<string, [file: string, words: string][]> = {
   D80: [['test/runs/git/approve-push', 'a change of what CI does waits for a person']],
   E131: [['test/secrets/canary', 'in a request of plain HTTP']],
   F144: [
-    ['src/core/redaction/redact', 'coloured by grep'],
-    ['src/core/redaction/redact', 'base32 behind'],
+    ['src/redaction/redact', 'coloured by grep'],
+    ['src/redaction/redact', 'base32 behind'],
   ],
 }
 
