@@ -24,6 +24,7 @@ export type ReviewedPullRequest =
 
 const MAX_FINDINGS = 20
 const BODY_CHARS = 1_000
+const MESSAGE_CHARS = 500
 
 const REVIEWER = `You review work of a coding agent before people do. You see its task and its change.
 Fail it only for problems that must be fixed first: it does not do the task, it breaks something, it removes or weakens tests to pass, it leaves debugging code or secrets, it touches what it should not. Taste is no reason.`
@@ -51,9 +52,9 @@ export function reviewQuestion(
   change: Change,
   pull_request: ReviewedPullRequest,
 ): Question {
-  const messages = commits.map(({ message }) => `- ${message.slice(0, 500)}`).join('\n')
+  const messages = commits.map(({ message }) => `- ${message.slice(0, MESSAGE_CHARS).trim().replaceAll('\n', '\n  ')}`).join('\n')
   const { schema, instruction } = about[pull_request.kind]
-  const parts = [`These commits will be pushed:\n${messages}`, pullRequestText(pull_request), changeText(change)]
+  const parts = [`These commits will be pushed:\n${quoted('commits', messages)}`, pullRequestText(pull_request), changeText(change)]
   return {
     key: reviewKey(head),
     instructions: [REVIEWER, instruction, DATA].filter(part => part !== null).join('\n'),
