@@ -26,7 +26,7 @@ export type LoopInput = {
   retry: RetryPolicy
   timeouts: ModelRequest['timeouts']
   sandbox: ToolContext['sandbox']
-  /** The installed programs with their versions, for the first result of a tool; null: not known. */
+  /** The installed programs with their versions, for a result when the conversation does not have them; null: not known. */
   programs(): Promise<string | null>
   runs: ToolContext['runs']
   skills: ToolContext['skills']

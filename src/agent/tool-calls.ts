@@ -1,6 +1,7 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
 import { mustCompact } from './compaction/compact-step.ts'
+import { resultsOf } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
 import { toolMessage } from './conversation.ts'
 import { deliverInstructions } from './folder-instructions.ts'
@@ -45,7 +46,7 @@ export async function runToolCalls(input: LoopInput, state: LoopState, answered:
     const delivered = await deliverInstructions(input, messages, call, ran)
     const result = { ...ran, output: { ...ran.output, ...delivered } }
     // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
-    const programs = skipped || messages.some(({ role }) => role === 'tool') ? null : await input.programs()
+    const programs = skipped || messages.some(hasPrograms) ? null : await input.programs()
     const message = toolMessage(call, { ...noted(ran, repetition), ...delivered, ...(programs !== null && { programs }) })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
@@ -71,6 +72,10 @@ async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, si
     on_output: chunk => input.on_output(call, chunk),
   })
 }
+
+/** A summary may have replaced the result that had them. */
+const hasPrograms = (message: ModelMessage): boolean =>
+  resultsOf(message).some(({ output }) => typeof Object('value' in output ? output.value : null).programs === 'string')
 
 const notRun = (): ToolResult => ({ ...interrupted(), duration_ms: 0, truncated: false, whole: null })
 

@@ -41,6 +41,12 @@ test('a conversation at its limit is compacted before the call: old results firs
     expect(JSON.stringify(messagesOf(request)[1])).toContain(PROMPT)
     expect(orphansOf(request)).toEqual([])
   }
+  // A summary replaces the result with the installed programs, so the next result has them again.
+  let steps_since_summary = 0
+  for (const request of requests) {
+    steps_since_summary = isSummaryRequest(request) ? 0 : steps_since_summary + 1
+    if (steps_since_summary > 1) expect(JSON.stringify(messagesOf(request))).toContain('Installed programs')
+  }
   const entries = await compactions(app, id)
   expect(new Set(entries.map(entry => entry.tool_output.how))).toEqual(new Set(['cleared', 'summarized']))
   // The cached prefix is given up for compactions only.
