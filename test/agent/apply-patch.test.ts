@@ -37,6 +37,8 @@ describe('a hunk changes exactly its lines', () => {
     ['lines of Windows', 'a\r\nb\r\nc\r\n', [' a', '-b', '+B', '+B2', ' c'], 'a\r\nB\r\nB2\r\nc\r\n'],
     ['mixed line endings', 'a\r\nb\nc\n', ['-b', '+B'], 'a\r\nB\nc\n'],
     ['no line break at the end', 'a\nb', ['-b', '+B'], 'a\nB'],
+    ['an addition without a line break at the end', 'a\nb', [' b', '+c'], 'a\nb\nc'],
+    ['a removal of the last line without a line break', 'a\nb', [' a', '-b'], 'a'],
     ['context that differs in white space stays as it is', '\ta\nb\n', ['     a ', '-b', '+B'], '\ta\nB\n'],
     ['context with typographic quotes stays as it is', 'it\u2019s\nb\n', [" it's", '-b', '+B'], 'it\u2019s\nB\n'],
     ['an exact match before one that is alike', ' x\nx\n', ['-x', '+y'], ' x\ny\n'],

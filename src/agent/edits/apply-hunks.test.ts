@@ -1,10 +1,39 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { applyHunks } from './apply-hunks.ts'
 import type { Hunk } from './patch-format.ts'
 
 const hunk = (removed: string[], added: string[]): Hunk => ({
   ...{ line: 1, anchors: [], at_end: false },
   lines: [...removed.map(text => ({ sign: '-' as const, text })), ...added.map(text => ({ sign: '+' as const, text }))],
+})
+
+describe('line endings stay as they are, and so does a missing line break at the end', () => {
+  test.each([
+    ['a\r\nb', [], ['b'], 'a'],
+    ['a\r\nb', ['c', 'd'], ['b'], 'a\r\nc\r\nd'],
+    ['a\r\nb', ['a2'], ['a'], 'a2\r\nb'],
+    ['a\r\nb', ['c'], [], 'a\r\nb\r\nc'],
+    ['a\r\nb\r\n', ['c'], [], 'a\r\nb\r\nc\r\n'],
+    ['a\r\nb\r\n', [], ['b'], 'a\r\n'],
+    ['a\nb', ['c'], [], 'a\nb\nc'],
+    ['a\nb', [], ['b'], 'a'],
+    ['a\r\nb\nc', [], ['b', 'c'], 'a'],
+    ['a\r\nb\nc', ['d'], ['c'], 'a\r\nb\nd'],
+    ['a\nb\r', ['c'], ['a'], 'c\nb\r'],
+    ['b', ['c', 'd'], ['b'], 'c\nd'],
+    ['b', [], ['b'], ''],
+    ['', ['a'], [], 'a\n'],
+  ])('%j with %j instead of %j is %j', async (before, added, removed, after) => {
+    expect(await applyHunks(before, [hunk(removed, added)])).toEqual({ text: after })
+  })
+
+  test('an addition after context', async () => {
+    const lines: Hunk['lines'] = [
+      { sign: ' ', text: 'b' },
+      { sign: '+', text: 'c' },
+    ]
+    expect(await applyHunks('a\r\nb', [{ ...hunk([], []), lines }])).toEqual({ text: 'a\r\nb\r\nc' })
+  })
 })
 
 test('many hunks that match only loosely are found in a file of 100,000 lines', async () => {

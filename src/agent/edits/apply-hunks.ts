@@ -10,8 +10,11 @@ export type AppliedHunks = { text: string } | { failed: Hunk; number: number; wa
 /** Lines of larger files are compared exactly only. */
 const MAX_LOOSE_LINES = 100_000
 
-/** A file of one character per byte. `forms`: its lines as text, without CR, in each normal form that was needed. */
-type Lines = { raw: string[]; forms: string[][]; ends_with_newline: boolean }
+/** A file of one character per byte. `raw`: lines with their endings. `forms`: as text, without endings, in each normal form that was needed. */
+type Lines = { raw: string[]; forms: string[][] }
+
+const LINE = /[^\n]*\n|[^\n]+/g
+const ENDING = /\r?\n$/
 
 /**
  * Applies the hunks of one file in their order, each after the one before. Lines are compared exactly, then without white space at the end, then at
@@ -38,23 +41,35 @@ export async function applyHunks(byte_text: string, hunks: Hunk[]): Promise<Appl
     done = start + wanted.length
   }
   parts.push(lines.raw.slice(done))
-  const result = parts.flat()
-  return { text: result.join('\n') + (lines.ends_with_newline && result.length > 0 ? '\n' : '') }
+  return { text: joined(parts.flat(), lines) }
 }
 
 function linesOf(byte_text: string): Lines {
-  const ends_with_newline = byte_text === '' || byte_text.endsWith('\n')
-  const raw = byte_text === '' ? [] : byte_text.split('\n')
-  if (byte_text.endsWith('\n')) raw.pop()
-  const shown = readable(byte_text).split('\n', raw.length)
-  return { raw, forms: [shown.map(line => line.replace(/\r$/, ''))], ends_with_newline }
+  const raw = byte_text.match(LINE) ?? []
+  const shown = readable(byte_text).match(LINE) ?? []
+  return { raw, forms: [shown.map(line => line.replace(/\r?\n?$/, ''))] }
+}
+
+/** A file without a line break at its end gets none: its last line lacks it, and so does the line that is the last one now. */
+function joined(result: string[], { raw }: Lines): string {
+  const unended = raw.at(-1)
+  if (unended === undefined || unended.endsWith('\n')) return result.join('')
+  const last = result.length - 1
+  const ended = unended + endingAt(raw, raw.length)
+  return result.map((line, i) => (line === unended ? (i === last ? line : ended) : i === last ? line.replace(ENDING, '') : line)).join('')
+}
+
+/** Returns the ending of lines that are added before line `at`: that of this line, or of one before it; only the last line may have none. */
+function endingAt(raw: string[], at: number): string {
+  const near = [raw[at], raw[at - 1], raw[at - 2]].find(line => line?.endsWith('\n'))
+  return near?.endsWith('\r\n') ? '\r\n' : '\n'
 }
 
 /** Lines that are only added follow the anchor, or the last line. */
 const insertion = ({ raw }: Lines, anchors: string[], from: number) => (anchors.length > 0 ? from : raw.length)
 
 function replaced({ raw }: Lines, { lines }: Hunk, start: number): string[] {
-  const ending = (raw[start] ?? raw[start - 1] ?? '').endsWith('\r') ? '\r' : ''
+  const ending = endingAt(raw, start)
   let at = start
   return lines.flatMap(({ sign, text }) => {
     if (sign === '+') return [bytesAsText(textAsBytes(text)) + ending]
