@@ -66,12 +66,14 @@ function replaced(text: string, found: Region[], replacement: string, max_length
 }
 
 function findMatches(text: string, edit: TextEdit, max: number): { found: Region[]; replacement: string } {
-  const { old, new: replacement } = edit
+  const { old } = edit
+  const replacement = text.includes('\n') ? edit.new.replaceAll('\r\n', '\n') : edit.new
   const exact = occurrences(text, old)
     .take(max)
     .map(start => ({ start, end: start + old.length }))
     .toArray()
-  if (exact.length > 0) return { found: exact, replacement }
+  // Only what matches with its CRLF knows which lines have it.
+  if (exact.length > 0) return { found: exact, replacement: old.includes('\r\n') ? edit.new : replacement }
   if (text.includes('\r\n') || old.includes('\r\n')) {
     const found = matchesOfAnyEnding(text, old, max)
     if (found.length > 0) return { found, replacement }
