@@ -74,6 +74,21 @@ test('invalid UTF-8 is shown escaped and counted; a binary file is an error that
   expect(text).toMatch(/^Error: binary is a binary file \(5000 bytes\)/)
 })
 
+test('a file that ends within a character shows its last bytes', async () => {
+  await box.write('cut.txt', Buffer.from('hello\nabc\xe2\x82', 'latin1'))
+  expect((await box.call('read', { path: 'cut.txt' })).text).toBe(
+    'hello\nabc\\xe2\\x82\n[2 bytes are not UTF-8 text and are shown as \\xNN.]',
+  )
+})
+
+test('a line that continues beyond the bytes that are read is shown by the next call, not in part', async () => {
+  await box.sh(`(head -c ${4 * 1024 ** 2 - 6} /dev/zero | tr '\\0' z; echo; echo hello world) > edge.txt`)
+  const { text, output } = await box.call('read', { path: 'edge.txt' })
+  expect(text).toBe(`${'z'.repeat(2_000)}… [line cut at 2000 characters]\nShowing lines 1–1 of 2. Use offset 2 to continue.`)
+  expect(output).toMatchObject({ last_line: 1, total_lines: 2, truncated: true })
+  expect((await box.call('read', { path: 'edge.txt', offset: 2 })).text).toBe('hello world\nShowing lines 2–2 of 2.')
+})
+
 test.each([
   ['empty', '', {}, '[empty is empty.]'],
   ['blank', '\n', {}, '\n'],

@@ -26,3 +26,8 @@ test('keeps no more than its maximum, and still counts all', () => {
   const text = `${'x'.repeat(50)}\nlast\n`
   expect(of(text, 1, 10, 7, 20)).toEqual({ text: 'x'.repeat(20), cut: true, total_lines: 2, total_bytes: text.length })
 })
+
+test('a line that does not fit after others is left out as a whole', () => {
+  expect(of('first\nsecond\nthird\n', 1, 10, 7, 9)).toEqual({ text: 'first\n', cut: true, total_lines: 3, total_bytes: 19 })
+  expect(of('first\nsecond\nthird\n', 2, 2, 7, 7)).toEqual({ text: 'second\n', cut: true, total_lines: 3, total_bytes: 19 })
+})

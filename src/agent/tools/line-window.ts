@@ -1,7 +1,7 @@
-/** A run of whole lines of a file, as raw bytes. A line ends with LF; the last one may lack it. */
+/** A run of whole lines of a file, as raw bytes. A line ends with LF; the last one of the file may lack it. */
 export type LineWindow = {
   bytes: Buffer
-  /** Whether the requested lines have more bytes than these. */
+  /** Whether the requested lines have more bytes than these. The beginning of a line is kept only where not even the first one fits. */
   cut: boolean
   /** Lines and bytes of the whole file. */
   total_lines: number
@@ -42,6 +42,15 @@ export function lineWindow(first: number, count: number, max_bytes: number): { a
         at = next
       }
     },
-    finish: () => ({ bytes: Buffer.concat(kept), cut, total_lines: last_byte === LF ? line - 1 : line, total_bytes }),
+    finish() {
+      const bytes = Buffer.concat(kept)
+      const total_lines = last_byte === LF ? line - 1 : line
+      return { bytes: cut ? wholeLines(bytes) : bytes, cut, total_lines, total_bytes }
+    },
   }
+}
+
+function wholeLines(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf(LF) + 1
+  return end === 0 ? bytes : bytes.subarray(0, end)
 }

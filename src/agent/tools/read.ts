@@ -20,7 +20,7 @@ export const read: Tool<'read'> = {
       const error = `${path} has ${total_lines} lines, so line ${offset} does not exist.`
       return { status: 'error', output: { status: 'error', path, error } }
     }
-    const text = decoded(bytes)
+    const text = decoded(bytes, cut)
     if (text === null) return binary(path, total_bytes)
     const shown = await shownOf(text.output, MODEL_CHARS - RESERVED_CHARS - path.length, context)
     const last_line = shown.all && !cut ? Math.min(offset + limit - 1, total_lines) : offset + shown.lines - 1
@@ -43,10 +43,10 @@ export const read: Tool<'read'> = {
   },
 }
 
-/** Null: not text. A character that the end of the window divides is left out. */
-function decoded(bytes: Buffer): { output: string; escaped_bytes?: number } | null {
+/** Null: not text. `cut`: the last line continues, so a character that its end divides is left out. */
+function decoded(bytes: Buffer, cut: boolean): { output: string; escaped_bytes?: number } | null {
   try {
-    const output = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })
+    const output = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut })
     if (!output.includes('\0')) return { output }
   } catch {
     // Shown with its invalid bytes escaped, unless it is no text at all.
