@@ -10,7 +10,7 @@ import { SUMMARY_REQUEST, serviceSummary, summaryOf } from './summary.ts'
 /** The longest answer that writes a summary, its reasoning included, and the shortest that is worth the call. */
 const MAX_OUTPUT_TOKENS = 32_000
 const MIN_OUTPUT_TOKENS = 4_000
-/** Refused again, nothing but the messages of people and a summary stays; refused even then, the run ends. */
+/** Refused again, or if nothing else helps, only the messages of people and a summary stay; refused even then, the run ends. */
 const MAX_REFUSALS = 3
 /** The share of a refused conversation that is taken for the limit from then on. */
 const REFUSED_SHARE = 0.8
@@ -49,15 +49,17 @@ export async function compactConversation(
   const began = performance.now()
   const choice = choiceFor(input, state, state.messages)
   if (choice === null) return 'continue'
-  const { clear_through, summarize } = choice
-  const written = summarize === null ? null : await writeSummary(input, state, { choice, cause, signal })
+  const { clear_through, shorten_to, summarize } = choice
+  const written =
+    summarize === null ? null : await writeSummary(input, state, { clear_through, replaces: summarize.replaces, cause, signal })
   if (written !== null && (written === 'continue' || 'kind' in written)) return written
   const summary = written && summarize && { text: written.text, by: written.by, keep_from: summarize.keep_from }
   const { estimate } = input.context
-  const messages = applyCompaction(state.messages, { clear_through, summary })
+  const change = { clear_through, ...(shorten_to !== null && { shorten_to }), summary }
+  const messages = applyCompaction(state.messages, change)
   const compaction: Compaction = {
     ...{ cause, model: input.model.id, limit_tokens: limitOf(input, state) },
-    ...{ tokens_before: Math.round(estimate.of(state.messages)), tokens_after: estimate.measured(messages), clear_through, summary },
+    ...{ tokens_before: Math.round(estimate.of(state.messages)), tokens_after: estimate.measured(messages), ...change },
   }
   const usage = written?.usage ?? null
   const duration_ms = performance.now() - began
@@ -74,12 +76,13 @@ const limitOf = ({ context }: LoopInput, { refused_tokens }: LoopState): number 
 
 function choiceFor(input: LoopInput, state: LoopState, messages: ModelMessage[]): CompactionChoice | null {
   const { measured: tokensOf } = input.context.estimate
-  const sizes = { limit_tokens: limitOf(input, state), tokensOf, keep_tail: state.refusals < MAX_REFUSALS - 1 }
-  return chooseCompaction(messages, sizes)
+  const choose = (keep_tail: boolean) => chooseCompaction(messages, { limit_tokens: limitOf(input, state), tokensOf, keep_tail })
+  const choice = state.refusals < MAX_REFUSALS - 1 ? choose(true) : null
+  return choice === null && state.refusals > 0 ? choose(false) : choice
 }
 
 type Summary = { text: string; by: 'model' | 'service'; usage: ModelUsage | null }
-type Requested = { choice: CompactionChoice; cause: CompactionCause; signal: AbortSignal }
+type Requested = Pick<CompactionChoice, 'clear_through'> & { replaces: ModelMessage[]; cause: CompactionCause; signal: AbortSignal }
 
 /** Requests a summary from the model; the service writes one itself when the conversation does not fit or the model gives none. */
 async function writeSummary(input: LoopInput, state: LoopState, requested: Requested): Promise<Summary | LoopOutcome | 'continue'> {
@@ -106,14 +109,14 @@ async function writeSummary(input: LoopInput, state: LoopState, requested: Reque
   }
 }
 
-/** The request for a summary: the conversation unchanged if it fits, because its prefix is cached, otherwise with cleared results. Null: neither fits. */
+/** The request for a summary: the conversation unchanged if it fits, because its prefix is cached, otherwise what it replaces. Null: neither fits. */
 function summarySource(
   { model, context: { estimate } }: LoopInput,
   state: LoopState,
-  { choice, cause }: Requested,
+  { clear_through, replaces, cause }: Requested,
 ): { messages: ModelMessage[]; max_output_tokens: number } | null {
-  const cleared = choice.clear_through === null ? [] : [choice.cleared]
-  for (const conversation of cause === 'limit' ? [state.messages, ...cleared] : cleared) {
+  const conversations = cause === 'limit' ? [state.messages, replaces] : clear_through === null ? [] : [replaces]
+  for (const conversation of conversations) {
     const messages = [...conversation, SUMMARY_REQUEST]
     const left = (model.context_tokens ?? Number.POSITIVE_INFINITY) - estimate.of(messages)
     if (left >= MIN_OUTPUT_TOKENS) return { messages, max_output_tokens: Math.min(MAX_OUTPUT_TOKENS, left) }

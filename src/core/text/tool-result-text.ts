@@ -37,6 +37,8 @@ const folderText = (file: InstructionText) =>
     : `\n${instructionBlock(file)}`
 
 function textOf(tool_name: string, output: Output): string {
+  // The text of this function, after a compaction.
+  if (typeof output.shortened === 'string') return output.shortened
   if (tool_name === actionTool.shell && typeof output.output === 'string') return shellText(output, output.output)
   if (isFailedResult(output)) return failureText(output)
   if (tool_name === actionTool.read && typeof output.content === 'string') return readText(output, output.content)

@@ -13,12 +13,12 @@ import { record } from './journal-records.ts'
  */
 export async function recordCompaction(writer: RunWriter, model: string, compacted: Compacted): Promise<void> {
   const { compaction, usage, replaced, duration_ms } = compacted
-  const { cause, limit_tokens, tokens_before, tokens_after, summary } = compaction
+  const { cause, limit_tokens, tokens_before, tokens_after, clear_through, summary } = compaction
   const range = replaced && (await entriesOfCalls(writer.db, writer.organization_id, writer.run_id, replaced.first, replaced.last))
   const input = { cause, tokens: tokens_before, limit_tokens }
   const output = {
     status: 'ok',
-    how: summary === null ? 'cleared' : 'summarized',
+    how: summary !== null ? 'summarized' : clear_through !== null ? 'cleared' : 'shortened',
     tokens: tokens_after,
     results: replaced?.results ?? 0,
     replaced: range ?? null,

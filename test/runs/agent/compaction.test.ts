@@ -67,6 +67,38 @@ test('a conversation at its limit is compacted before the call: old results firs
   expect(body.logs[0].tool_output.output).toMatch(/^1-1-1-/)
 })
 
+test('the results of parallel calls are read by the model, in part if all together are too long', async () => {
+  let step = 0
+  await using app = await startCodingApp(
+    windowed(LIMIT * 1.25, request => {
+      if (isSummaryRequest(request)) return { text: 'SUMMARY' }
+      return step++ < 4
+        ? calls(...[1, 2, 3, 4, 5, 6].map(n => shell(`echo ${step}.${n} start; seq 3000; echo ${step}.${n} end`)))
+        : { text: 'Done.' }
+    }),
+    env,
+  )
+  const { id } = await createRun(app, { prompt: PROMPT, auto_create_pr: false })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
+  for (const [i, request] of steps(app.model.requests).slice(1, 5).entries()) {
+    expect(tokensOf(request)).toBeLessThan(LIMIT * 1.1)
+    const texts = messagesOf(request)
+      .slice(-6)
+      .map(({ content }) => String(content))
+    const complete = texts.map(
+      (text, n) => text.startsWith(`${i + 1}.${n + 1} start\n1\n2\n`) && text.includes(`\n3000\n${i + 1}.${n + 1} end\n`),
+    )
+    expect(complete).toEqual([true, true, true, true, true, true])
+  }
+  // What the journal rebuilds for a follow-up are the bytes that were sent.
+  const last = messagesOf(app.model.requests.at(-1) as SeenRequest)
+  await post(app, 'resume', { agent_run_id: id, prompt: 'Once more.' })
+  await awaitEnd(app, id)
+  expect(messagesOf(app.model.requests.at(-1) as SeenRequest).slice(0, last.length)).toEqual(last)
+  const first = (await compactions(app, id))[0]
+  expect(first.tool_output).toMatchObject({ how: 'shortened', results: 6 })
+})
+
 test('follow-ups and forks of a compacted run continue from the compacted conversation', async () => {
   let step = 0
   await using app = await startCodingApp(

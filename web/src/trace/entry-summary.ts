@@ -67,10 +67,12 @@ const namesAt = (output: unknown): string =>
     .filter(name => typeof name === 'string')
     .join(', ')
 
+const COMPACTED: Record<string, string> = { summarized: 'Earlier steps summarized', shortened: 'New tool results shortened' }
+
 /** How a conversation was compacted, and its estimated tokens before and after. */
 function compactionLine(input: unknown, output: unknown): string {
   const [before, after] = [numberAt(input, 'tokens') ?? 0, numberAt(output, 'tokens') ?? 0]
-  const how = textAt(output, 'how') === 'summarized' ? 'Earlier steps summarized' : 'Old tool results cleared'
+  const how = COMPACTED[textAt(output, 'how') ?? ''] ?? 'Old tool results cleared'
   return `${how}: about ${before.toLocaleString('en')} tokens, now ${after.toLocaleString('en')}`
 }
 
