@@ -5,6 +5,7 @@ import { PageProblem, RouteProblem } from './components/page-problem.tsx'
 import { pullRequestRoutes } from './pages/pull-requests/routes.ts'
 import { repositoryRoutes } from './pages/repositories/routes.ts'
 import { runRoutes } from './pages/runs/routes.ts'
+import { sandboxRoutes } from './pages/sandboxes/routes.ts'
 import { settingsRoutes } from './pages/settings/routes.ts'
 import { usageRoutes } from './pages/usage/routes.ts'
 import { signInSearch } from './search-params.ts'
@@ -35,13 +36,6 @@ const design = createRoute({
   component: lazyRouteComponent(() => import('./pages/design/design.tsx'), 'DesignPage'),
 })
 
-const sandboxes = createRoute({
-  getParentRoute: () => app,
-  path: '/sandboxes',
-  component: lazyRouteComponent(() => import('./pages/sandboxes.tsx'), 'SandboxesPage'),
-  staticData: { crumbs: ['Sandboxes'] },
-})
-
 /** The former address of the integrations, to which forges and bookmarks may still lead. */
 const forges = createRoute({
   getParentRoute: () => app,
@@ -63,9 +57,9 @@ const in_frame = [
   ...runRoutes,
   ...pullRequestRoutes,
   ...repositoryRoutes,
+  ...sandboxRoutes,
   ...usageRoutes,
   ...settingsRoutes,
-  sandboxes,
   forges,
   missing,
 ] as const

@@ -1,4 +1,5 @@
 import type { PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
+import type { SandboxKind, SandboxState } from '../../src/contract/repositories/sandboxes.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../src/contract/runs/runs.ts'
 import { MessageTypes, RunStatuses, reasonNames, sourceNames } from './api/names.ts'
@@ -22,6 +23,9 @@ export type RunListSearch = {
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
 export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
+export const sandbox_states: SandboxState[] = ['starting', 'running', 'ended', 'lost']
+export const sandbox_kinds: SandboxKind[] = ['agent', 'setup', 'check']
+export type SandboxListSearch = { state?: SandboxState; kind?: SandboxKind; repo?: number }
 type SetupSearch = { run?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
@@ -65,6 +69,12 @@ export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.samp
 
 export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   state: oneOf(raw.state, pull_request_states),
+  repo: number(raw.repo),
+})
+
+export const sandboxListSearch = (raw: Raw): SandboxListSearch => ({
+  state: oneOf(raw.state, sandbox_states),
+  kind: oneOf(raw.kind, sandbox_kinds),
   repo: number(raw.repo),
 })
 

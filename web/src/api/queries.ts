@@ -63,18 +63,6 @@ export const runsQuery = (filter: RunFilter) =>
     },
   })
 
-export const sandboxesQuery = infiniteQueryOptions({
-  queryKey: ['sandboxes'],
-  queryFn: ({ pageParam, signal }) => call('listSandboxes', { query: { skip: pageParam, limit: runs_page_size }, signal }),
-  initialPageParam: 0,
-  getNextPageParam: (_last, pages) => {
-    const here = pages.reduce((sum, page) => sum + page.items.length, 0)
-    return here < (pages.at(-1)?.total ?? 0) ? here : undefined
-  },
-  // No stream covers sandboxes.
-  refetchInterval: 5_000,
-})
-
 /** `state`: what makes a different response likely, for example the pushed commit, the turn, the status. */
 export const diffQuery = (agent_run_id: number, state: string) =>
   queryOptions({

@@ -75,6 +75,11 @@ export function RunCrumb() {
   return <span className="tabular">#{visible(id)}</span>
 }
 
+export function SandboxCrumb() {
+  const { sandboxId = '' } = useParams({ strict: false })
+  return <span className="tabular">#{visible(sandboxId)}</span>
+}
+
 /** The number on its forge, once it is loaded. */
 export function PullRequestCrumb({ current }: { current: boolean }) {
   const { prId = '' } = useParams({ strict: false })

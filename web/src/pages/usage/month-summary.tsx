@@ -1,5 +1,6 @@
 import type { Result } from '../../../../src/contract/calls.ts'
 import { money } from '../../text/format.ts'
+import { Meter } from '../../ui/meter.tsx'
 
 /** What this month has used of the limits of the organization. */
 export function MonthSummary({ month }: { month: Result<'getUsage'>['month'] }) {
@@ -24,25 +25,14 @@ export function MonthSummary({ month }: { month: Result<'getUsage'>['month'] }) 
 
 type Props = { name: string; used: string; limit: string | null; share: number | null }
 
-const NEAR_LIMIT = 0.8
-
 function Share({ name, used, limit, share }: Props) {
-  const color = share === null || share < NEAR_LIMIT ? 'accent-ok' : share < 1 ? 'accent-warn' : 'accent-bad'
   return (
     <div className="rounded-lg border border-line bg-surface px-4 py-3">
       <dt className="text-muted text-xs">{name}</dt>
       <dd className="tabular mt-0.5">
         <span className="font-semibold text-xl">{used}</span>{' '}
         <span className="text-faint">{limit === null ? 'no limit' : `of ${limit}`}</span>
-        {share !== null && (
-          <meter
-            aria-label={`${name}, share of the limit`}
-            min={0}
-            max={1}
-            value={Math.min(1, share)}
-            className={`mt-2 block h-1.5 w-full ${color}`}
-          />
-        )}
+        {share !== null && <Meter label={`${name}, share of the limit`} share={share} className="mt-2" />}
       </dd>
     </div>
   )
