@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Archive, ArchiveRestore, Square, Tag, X } from 'lucide-react'
+import { Archive, ArchiveRestore, Square, Tag, Trash2, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
-import { putRun } from '../../api/run-cache.ts'
+import { dropRun, putRun } from '../../api/run-cache.ts'
 import { ApiForm } from '../../components/api-form.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TagField } from '../../components/runs/fields/tag-field.tsx'
@@ -15,15 +15,17 @@ import { notify } from '../../ui/toast.ts'
 import { forEachRun } from './for-each-run.ts'
 
 type Props = { runs: AgentRun[]; loaded: number; on_all: () => void; on_none: () => void }
-type Action = { name: string; runs: AgentRun[]; change: (run: AgentRun) => Promise<AgentRun> }
+/** `change` returns the run as it is now; null when it was deleted. */
+type Action = { name: string; runs: AgentRun[]; change: (run: AgentRun) => Promise<AgentRun | null> }
 
 /** What can be done with all selected runs at once. */
 export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
   const { request, progress } = useActionOnEach()
-  const [dialog, setDialog] = useState<'none' | 'stop' | 'tag'>('none')
+  const [dialog, setDialog] = useState<'none' | 'stop' | 'tag' | 'delete'>('none')
   const close = () => setDialog('none')
   const active = runs.filter(run => !run.terminal)
   const stop: Action = { name: 'stopped', runs: active, change: ({ id }) => call('stopAgentRun', { body: { agent_run_id: id } }) }
+  const ended = runs.filter(run => run.terminal)
   return (
     <section
       aria-label="Selected runs"
@@ -42,6 +44,14 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
       <Button busy={request.isPending} onClick={() => setDialog('tag')}>
         <Tag aria-hidden className="size-3.5" /> Add tags
       </Button>
+      <Button
+        variant="danger"
+        reason={ended.length === 0 ? 'None of them has ended: stop them first' : null}
+        busy={request.isPending}
+        onClick={() => setDialog('delete')}
+      >
+        <Trash2 aria-hidden className="size-3.5" /> Delete
+      </Button>
       <IconButton label="Clear the selection" onClick={on_none}>
         <X className="size-4" />
       </IconButton>
@@ -55,6 +65,7 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
         Their work up to now stays in their traces, and a follow-up continues them.{' '}
         {active.length < runs.length && 'The others have ended.'}
       </ConfirmDialog>
+      <DeleteDialog runs={ended} others={runs.length - ended.length} request={request} open={dialog === 'delete'} on_close={close} />
       <Dialog title={`Add tags to ${plural(runs.length, 'run')}`} open={dialog === 'tag'} on_close={close}>
         <AddTags runs={runs} request={request} on_done={close} />
       </Dialog>
@@ -92,6 +103,27 @@ function ArchiveButtons({ runs, busy, run }: { runs: AgentRun[]; busy: boolean; 
   )
 }
 
+type DeleteProps = { runs: AgentRun[]; others: number; request: Request; open: boolean; on_close: () => void }
+
+function DeleteDialog({ runs, others, request, open, on_close }: DeleteProps) {
+  const change = async ({ id }: AgentRun) => {
+    await call('deleteAgentRun', { params: { agent_run_id: id } })
+    return null
+  }
+  return (
+    <ConfirmDialog
+      title={`Delete ${plural(runs.length, 'run')}?`}
+      action={`Delete ${plural(runs.length, 'run')}`}
+      request={{ ...request, mutate: () => request.mutate({ name: 'deleted', runs, change }, { onSuccess: on_close }) }}
+      open={open}
+      on_close={on_close}
+    >
+      This permanently deletes their traces, messages, changes and outputs. Their pull requests and what they pushed stay.{' '}
+      {others > 0 && 'Selected runs that have not ended are not deleted.'}
+    </ConfirmDialog>
+  )
+}
+
 type Request = ReturnType<typeof useActionOnEach>['request']
 
 function AddTags({ runs, request, on_done }: { runs: AgentRun[]; request: Request; on_done: () => void }) {
@@ -120,7 +152,11 @@ function useActionOnEach() {
     mutationFn: async ({ name, runs, change }: Action) => {
       const failures = await forEachRun(
         runs,
-        async run => putRun(queries, await change(run)),
+        async run => {
+          const changed = await change(run)
+          if (changed) putRun(queries, changed)
+          else dropRun(queries, run.id)
+        },
         done => setProgress(`${done} of ${runs.length}`),
       )
       const done = runs.length - failures.length
