@@ -1,4 +1,5 @@
-import { Keyboard, LogOut } from 'lucide-react'
+import { useNavigate } from '@tanstack/react-router'
+import { Keyboard, LogOut, UserRound } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../../ui/menu.tsx'
 import { chooseTheme, chosenTheme, isTheme, themes } from '../theme.ts'
@@ -8,14 +9,18 @@ const theme_names = { system: 'As the system', light: 'Light', dark: 'Dark' } as
 
 type Props = { on_keys: () => void; className: string; children: ReactNode }
 
-/** Theme, keyboard shortcuts and sign-out. */
+/** Profile, theme, keyboard shortcuts and sign-out. */
 export default function AccountMenu({ on_keys, className, children }: Props) {
   const signOut = useSignOut()
+  const navigate = useNavigate()
   return (
     <Menu label="Account" className={className} trigger={children}>
       <MenuLabel>Theme</MenuLabel>
       <ThemeChoice />
       <MenuSeparator />
+      <MenuItem icon={<UserRound />} on_select={() => navigate({ to: '/settings/profile' })}>
+        Your profile
+      </MenuItem>
       <MenuItem icon={<Keyboard />} on_select={on_keys}>
         Keyboard shortcuts
       </MenuItem>

@@ -72,6 +72,13 @@ const health = createRoute({
   staticData: { crumbs: ['Health'] },
 })
 
+const profile = createRoute({
+  getParentRoute: () => settings,
+  path: 'profile',
+  component: lazyRouteComponent(() => import('./profile.tsx'), 'ProfilePage'),
+  staticData: { crumbs: ['Profile'] },
+})
+
 export const settingsRoutes = [
-  settings.addChildren([organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health]),
+  settings.addChildren([organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health, profile]),
 ] as const

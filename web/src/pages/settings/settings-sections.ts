@@ -27,4 +27,5 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
     ],
   },
   { name: 'Connections', items: [{ name: 'Integrations', link: linkOptions({ to: '/settings/integrations' }) }] },
+  { name: 'You', items: [{ name: 'Profile', link: linkOptions({ to: '/settings/profile' }) }] },
 ]
