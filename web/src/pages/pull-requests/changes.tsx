@@ -4,10 +4,12 @@ import { useMemo } from 'react'
 import { call } from '../../api/client.ts'
 import { PageTitle } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
+import { useReadOnlyReason } from '../../components/permission.ts'
 import { DiffFiles, fileAnchor } from '../../components/trace/diff-files.tsx'
 import { FileTree } from '../../components/trace/file-tree.tsx'
 import { fileTree } from '../../trace/file-tree.ts'
 import { Blank, Loading } from '../../ui/notice.tsx'
+import { LineComment } from './line-comment.tsx'
 import { usePullRequest } from './use-pull-request.ts'
 
 /** `state`: what makes a different diff likely. */
@@ -20,7 +22,9 @@ const diffOfPullRequestQuery = (pr_id: number, state: string) =>
 
 /** The change of a pull request: its files as a tree, and the diff of each. */
 export function PullRequestChanges() {
-  const { id, title, number, head_sha, base_branch, state } = usePullRequest()
+  const pull_request = usePullRequest()
+  const { id, title, number, head_sha, base_branch, state } = pull_request
+  const forbidden = useReadOnlyReason()
   const diff = useQuery(diffOfPullRequestQuery(id, `${head_sha} ${base_branch} ${state}`))
   const nodes = useMemo(() => fileTree(diff.data?.files ?? []), [diff.data])
   if (diff.isError) return <PageProblem error={diff.error} retry={() => diff.refetch()} what="change" />
@@ -39,7 +43,14 @@ export function PullRequestChanges() {
           <nav aria-label="Changed files" className="sticky top-3 max-h-[calc(100dvh-6rem)] self-start overflow-y-auto max-lg:hidden">
             <FileTree nodes={nodes} on_file={index => document.getElementById(fileAnchor(index))?.scrollIntoView({ block: 'start' })} />
           </nav>
-          <DiffFiles diff={diff.data} />
+          <DiffFiles
+            diff={diff.data}
+            comment_form={
+              forbidden === null
+                ? (target, on_close) => <LineComment pull_request={pull_request} target={target} on_close={on_close} />
+                : undefined
+            }
+          />
         </div>
       )}
     </>

@@ -1,0 +1,75 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { PullRequest } from '../../../../src/contract/pull-requests/pull-requests.ts'
+import { call } from '../../api/client.ts'
+import { ApiForm } from '../../components/api-form.tsx'
+import type { DiffTarget } from '../../components/trace/run-diff-file.tsx'
+import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
+import { useDraft } from '../../ui/draft.ts'
+import { TextArea } from '../../ui/field.tsx'
+import { notify } from '../../ui/toast.ts'
+import { followUpAbout } from './follow-up-about.ts'
+
+type Props = { pull_request: PullRequest; target: DiffTarget; on_close: () => void }
+
+/** A comment on a line or a file of a pull request: a follow-up for the agent, or a comment for people. */
+export function LineComment({ pull_request: { id, agent_run_id }, target, on_close }: Props) {
+  const queries = useQueryClient()
+  const { path, line } = target
+  const where = line === null ? 'the file' : `line ${line.number}`
+  const draft = useDraft(`comment ${id} ${path} ${line?.side} ${line?.number}`, stored => (typeof stored === 'string' ? stored : ''))
+  const text = draft.value
+  const finish = (message: string) => {
+    draft.drop()
+    notify(message)
+    on_close()
+  }
+  const follow_up = useMutation({
+    mutationFn: () => call('resumeAgentRun', { body: { agent_run_id: agent_run_id ?? 0, prompt: followUpAbout(target, text) } }),
+    onSuccess: run => finish(`Sent to run #${run.id}`),
+  })
+  const comment = useMutation({
+    mutationFn: () =>
+      call('createPullRequestComment', {
+        params: { pr_id: id },
+        body: { body: text, path, ...(line !== null && { line: line.number, side: line.side }) },
+      }),
+    onSuccess: async () => {
+      finish('Commented')
+      await queries.invalidateQueries({ queryKey: ['comments', id] })
+    },
+  })
+  const empty = text.trim() === '' ? 'Write something first' : null
+  const request = { ...follow_up, error: follow_up.error ?? comment.error, mutate: () => follow_up.mutate() }
+  return (
+    <div className="border-line border-y bg-surface px-3 py-2 font-sans">
+      <ApiForm
+        label={`Comment on ${visible(path)}${line === null ? '' : `, line ${line.number}`}`}
+        request={request}
+        fields={[]}
+        missing={agent_run_id === null ? 'The run was deleted, or removed from this pull request' : empty}
+        submit="Send to the agent"
+        variant="primary"
+        note={
+          <>
+            <Button reason={empty} busy={comment.isPending} onClick={() => comment.mutate()}>
+              Comment for people
+            </Button>
+            <Button variant="quiet" onClick={on_close}>
+              Cancel
+            </Button>
+          </>
+        }
+      >
+        <TextArea
+          aria-label={`About ${where}`}
+          placeholder={`What should change in ${where}?`}
+          rows={3}
+          autoFocus
+          value={text}
+          onChange={event => draft.set(() => event.target.value)}
+        />
+      </ApiForm>
+    </div>
+  )
+}
