@@ -7,6 +7,7 @@ import type { Readiness } from '../contract/service.ts'
 import { ServiceError } from '../core/service-error.ts'
 import { requireReach } from '../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
+import { withAcceptedFormat } from './accepted-format.ts'
 import { admit } from './admission.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { handlers, type OpenContext } from './handlers.ts'
@@ -65,7 +66,7 @@ function endpointHandler({ services, admitted, open, streams, readiness, version
     const { params, query, body } = request
     const input = parseInput(rowFor(request.wire_profile ?? 'standard', endpoint), {
       params,
-      query: query as Record<string, unknown>,
+      query: withAcceptedFormat(endpoint, query as Record<string, unknown>, request.headers.accept),
       body,
     })
     if ('actor' in ctx) await requireReach(ctx, endpoint, input)

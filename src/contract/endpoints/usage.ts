@@ -9,7 +9,7 @@ export const usageEndpoints = {
     path: '/v1/organizations/{org_id}/usage',
     summary: 'Get usage and cost of runs',
     description:
-      'Counted immediately, by day (UTC). Deleted runs stay counted. In `csv`, texts that a spreadsheet would take for a formula begin with an apostrophe.',
+      'Counted immediately, by day (UTC). Deleted runs stay counted. `Accept: text/csv` is the same as `format=csv`. In it, texts that a spreadsheet would take for a formula begin with an apostrophe.',
     scope: 'org:read',
     bucket: 'standard',
     reach: 'none',
