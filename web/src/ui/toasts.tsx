@@ -1,13 +1,26 @@
 import { X } from 'lucide-react'
 import { Toast } from 'radix-ui'
 import { useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
 import { IconButton } from './icon-button.tsx'
 import { currentMessages, dismiss, onMessages } from './toast.ts'
 
 const SHOWN_MS = 5_000
 
+/** The open modal dialog, outside of which nothing can be seen or reached; without one the page. */
+const currentLayer = () => [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.body
+
+/** Calls the listener when a dialog was opened or closed, until the result is called. Neither event bubbles. */
+function onLayers(listener: () => void): () => void {
+  for (const name of ['toggle', 'close']) document.addEventListener(name, listener, true)
+  return () => {
+    for (const name of ['toggle', 'close']) document.removeEventListener(name, listener, true)
+  }
+}
+
 /** Shows the messages of `notify`. Rendered once, by the frame. */
 export default function Toasts() {
+  const layer = useSyncExternalStore(onLayers, currentLayer)
   const shown = useSyncExternalStore(onMessages, currentMessages)
   return (
     <Toast.Provider duration={SHOWN_MS} label="Message">
@@ -26,7 +39,10 @@ export default function Toasts() {
           </Toast.Close>
         </Toast.Root>
       ))}
-      <Toast.Viewport className="fixed right-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 outline-none" />
+      {createPortal(
+        <Toast.Viewport className="fixed right-4 bottom-4 z-50 flex w-80 max-w-[calc(100vw-2rem)] flex-col gap-2 outline-none" />,
+        layer,
+      )}
     </Toast.Provider>
   )
 }
