@@ -163,6 +163,6 @@ test('the sign-in page and every page of the interface lead to it', async () => 
   await using someone = await visit()
   await someone.page.getByRole('link', { name: 'API reference' }).click()
   await someone.page.getByRole('heading', { name: 'Agent Run Service' }).waitFor()
-  await someone.page.getByRole('link', { name: 'Agent Run Service: all runs' }).click()
+  await someone.page.getByRole('link', { name: 'Runs', exact: true }).click()
   await someone.page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
 })

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
+import { ArrowLeft } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { type ApiDocument, apiDocumentQuery } from '../api/api-document.ts'
 import { Brand } from '../components/brand.tsx'
@@ -25,8 +26,8 @@ export function ApiReferencePage() {
       </a>
       <header className="flex h-11 shrink-0 items-center gap-1 border-line border-b bg-surface px-3">
         {/* Not preloaded: without a sign-in there is no session. */}
-        <Link to="/" preload={false} className="mr-2 flex items-center rounded-md" aria-label="Agent Run Service: all runs">
-          <Brand />
+        <Link to="/" preload={false} className={buttonStyle('quiet', 'mr-1')}>
+          <ArrowLeft aria-hidden className="size-4" /> <Brand /> Runs
         </Link>
         <Link to="/docs" hash="" activeOptions={{ includeHash: true }} className="rounded-md font-semibold text-base">
           API reference
