@@ -53,6 +53,34 @@ test('a person finds a pull request in the list, reads its change, comments on i
   expect(app.git('rev-list', '--parents', '-1', 'main').split(' ')).toHaveLength(2)
 })
 
+test('a comment on a line of the change is sent to the agent as a follow-up, or kept for people', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const pr = await app.propose({ 'total.ts': 'const total = 1\n' })
+  await someone.open(`/pull-requests/${pr.id}/changes`)
+  const file = page.getByRole('region', { name: 'total.ts' })
+  await file.locator('.diff-line').first().hover()
+  await file.getByRole('button', { name: 'Comment on line 1' }).click()
+  const form = page.getByRole('form', { name: 'Comment on total.ts, line 1' })
+  await form.getByRole('textbox').fill('Why 1?')
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/line.png` })
+  await form.getByRole('button', { name: 'Comment for people' }).click()
+  await form.waitFor({ state: 'detached' })
+  expect((await app.call('GET', `${path(pr.id)}/comments`)).body.items).toMatchObject([
+    { body: 'Why 1?', path: 'total.ts', line: 1, side: 'RIGHT' },
+  ])
+
+  await file.getByRole('button', { name: 'Comment on total.ts' }).press('Enter')
+  const whole = page.getByRole('form', { name: 'Comment on total.ts', exact: true })
+  await whole.getByRole('textbox').fill('Rename it.')
+  await page.reload()
+  await file.getByRole('button', { name: 'Comment on total.ts' }).press('Enter')
+  await whole.getByRole('button', { name: 'Send to the agent' }).click()
+  await page.getByText(`Sent to run #${pr.run_id}`).first().waitFor()
+  const { logs } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${pr.run_id}/logs?reverse=true&limit=1`)).body
+  expect(JSON.stringify(logs)).toContain('In `total.ts`:\\n\\nRename it.')
+})
+
 test('a pull request is edited, closed, reopened, converted to draft and opened again', async () => {
   await using someone = await visit()
   const { page } = someone
@@ -67,6 +95,7 @@ test('a pull request is edited, closed, reopened, converted to draft and opened 
   await dialog.getByRole('textbox', { name: 'Base branch' }).fill('main')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { level: 1, name: 'אבג' }).waitFor()
+  await dialog.waitFor({ state: 'hidden' })
   expect((await app.call('GET', path(pr.id))).body.title).toBe('אבג')
   for (const [action, next] of [
     ['Close', 'closed'],

@@ -149,7 +149,7 @@ test('a list is filtered by person, model, source, reason and day, and the filte
   await page.getByRole('heading', { name: 'No run matches' }).waitFor()
 })
 
-test('selected runs are tagged, stopped and archived together', async () => {
+test('selected runs are tagged, stopped, archived and deleted together', async () => {
   await using someone = await visit()
   const { page } = someone
   const tags = ['several']
@@ -183,6 +183,36 @@ test('selected runs are tagged, stopped and archived together', async () => {
   await selected.getByRole('button', { name: 'Archive' }).click()
   await page.getByRole('heading', { name: 'No run matches' }).waitFor()
   expect(await Promise.all(runs.map(async ({ id }) => (await read(id)).archived))).toEqual([true, true])
+
+  await someone.open('/?tag=several&archived=true')
+  await page.getByRole('checkbox', { name: `Select run ${runs[0]?.id}` }).check()
+  await selected.getByRole('button', { name: 'Select all 2' }).click()
+  await selected.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 runs' }).click()
+  await page.getByRole('heading', { name: 'No run matches' }).waitFor()
+  const statuses = runs.map(async ({ id }) => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status)
+  expect(await Promise.all(statuses)).toEqual([404, 404])
+})
+
+test('a message is shown in front of an open dialog, and can be dismissed there', async () => {
+  await createRun(app, { prompt: playbook('Refused', 'answer: "x"'), tags: ['refused'] })
+  await using someone = await visit({ accept: /status of 409/ })
+  const { page } = someone
+  const problem = { type: 'about:blank', title: 'Conflict', status: 409, code: 'conflict', detail: 'It is locked.' }
+  await page.route('**/agent/run/*', (route, request) =>
+    request.method() === 'PATCH' ? route.fulfill({ status: 409, json: problem }) : route.continue(),
+  )
+  await someone.open('/?tag=refused')
+  await page.getByRole('checkbox', { name: /^Select run/ }).check()
+  await page.getByRole('region', { name: 'Selected runs' }).getByRole('button', { name: 'Add tags' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add tags to 1 run' })
+  await dialog.getByRole('textbox', { name: 'Tags' }).fill('more')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Add tags' }).click()
+  await dialog.getByText('1 run could not be tagged').first().waitFor()
+  await dialog.getByRole('button', { name: 'Dismiss' }).click()
+  await dialog.getByRole('button', { name: 'Dismiss' }).waitFor({ state: 'detached' })
+  await dialog.getByRole('textbox', { name: 'Tags' }).waitFor()
 })
 
 test('a reader cannot select runs', async () => {

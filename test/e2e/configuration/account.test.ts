@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { startApp } from '../../start-app.ts'
+import { inBrowser } from '../visit.ts'
+
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
+
+test('a person changes the name and the instructions for agents; an invalid GitHub username is refused at its field', async () => {
+  await using someone = await visit({ accept: /status of 400/ })
+  const { page } = someone
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menuitem', { name: 'Your profile' }).click()
+  const form = page.getByRole('form', { name: 'Profile' })
+  await form.getByLabel('Name', { exact: true }).fill('Ada Lovelace')
+  await form.getByLabel('GitHub username').fill('not a name')
+  await form.getByLabel('Instructions for agents').fill('Answer in French.')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByLabel('GitHub username').and(page.locator('[aria-invalid=true]')).fill('ada')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved', { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: /^Account.*Ada Lovelace/ }).waitFor()
+  const me = { full_name: 'Ada Lovelace', github_username: 'ada', custom_prompt: 'Answer in French.' }
+  expect((await app.call('GET', '/v1/users/me')).body).toMatchObject(me)
+})
+
+test('an ADMIN creates an organization, whose page opens, and switches back', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const menu = page.getByRole('button', { name: /^Organization/ })
+  const before = (await menu.textContent())?.replace('Organization: ', '') ?? ''
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'New organization' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New organization' })
+  await dialog.getByLabel('Name').fill('Acme Research')
+  await dialog.getByRole('button', { name: 'Create organization' }).click()
+  await menu.filter({ hasText: 'Acme Research' }).waitFor()
+  await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
+  await page.reload()
+  await menu.filter({ hasText: 'Acme Research' }).click()
+  await page.getByRole('menuitemradio', { name: before }).click()
+  await menu.filter({ hasText: before }).waitFor()
+})
