@@ -1,4 +1,4 @@
-import type { PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
+import type { PullRequestReview, PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
 import type { SandboxKind, SandboxState } from '../../src/contract/repositories/sandboxes.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../src/contract/runs/runs.ts'
@@ -22,7 +22,8 @@ export type RunListSearch = {
 }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
-export type PullRequestListSearch = { state?: PullRequestState; repo?: number }
+export const pull_request_reviews: PullRequestReview[] = ['pass', 'fail', 'inconclusive', 'none']
+export type PullRequestListSearch = { state?: PullRequestState; review?: PullRequestReview; repo?: number }
 export const sandbox_states: SandboxState[] = ['starting', 'running', 'ended', 'lost']
 export const sandbox_kinds: SandboxKind[] = ['agent', 'setup', 'check']
 export type SandboxListSearch = { state?: SandboxState; kind?: SandboxKind; repo?: number }
@@ -69,6 +70,7 @@ export const newRunSearch = (raw: Raw): NewRunSearch => ({ sample: flag(raw.samp
 
 export const pullRequestListSearch = (raw: Raw): PullRequestListSearch => ({
   state: oneOf(raw.state, pull_request_states),
+  review: oneOf(raw.review, pull_request_reviews),
   repo: number(raw.repo),
 })
 

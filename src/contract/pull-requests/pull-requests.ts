@@ -11,6 +11,13 @@ export const PullRequestState = z
   .meta({ id: 'PullRequestState', description: 'The state of a pull request' })
 export type PullRequestState = z.infer<typeof PullRequestState>
 
+/** The words of `verdict` in a `PR_EVALUATION`. */
+export const PullRequestReview = z.enum(['pass', 'fail', 'inconclusive', 'none']).meta({
+  id: 'PullRequestReview',
+  description: 'The verdict of the service on a pull request; `none`: its newest commit has not been evaluated',
+})
+export type PullRequestReview = z.infer<typeof PullRequestReview>
+
 const time = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds')
 
 const example = {
@@ -29,6 +36,7 @@ const example = {
   head_sha: '3b8f0f1c2d7e4a5b9c6d8e7f0a1b2c3d4e5f6a7b',
   merge_sha: null,
   mergeable: 'clean',
+  review: 'pass',
   checks: { state: 'success', passed: 2, failed: 0, pending: 0, unreadable: [] },
   files_changed: 2,
   additions: 14,
@@ -62,6 +70,7 @@ export const PullRequest = z
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
       .describe('By what the service last fetched; `unknown` in lists, when it is merged, and while a branch has not been fetched'),
+    review: PullRequestReview.describe('The verdict of the `PR_EVALUATION` of `head_sha`'),
     checks: ChecksSummary.describe('The combined result of the checks of `head_sha`'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
@@ -78,6 +87,7 @@ export const ListPullRequestsQuery = z.object({
   repo_id: several(id()).describe('Only those of one of these repositories'),
   state: several(PullRequestState).describe('Only those in one of these states'),
   agent_run_id: several(id()).describe('Only those that one of these runs proposed'),
+  review: several(PullRequestReview).describe('Only those whose newest commit has one of these verdicts'),
 })
 export type ListPullRequestsQuery = z.output<typeof ListPullRequestsQuery>
 

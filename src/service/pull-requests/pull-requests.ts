@@ -72,6 +72,7 @@ function pullRequestObject(row: WholePullRequestRow, mergeable: PullRequest['mer
     head_sha: row.head_sha,
     merge_sha: row.merge_sha,
     mergeable,
+    review: row.review,
     checks: { state, passed, failed, pending, unreadable },
     files_changed: row.files_changed,
     additions: row.additions,

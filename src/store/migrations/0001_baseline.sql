@@ -781,6 +781,10 @@ create table pull_requests (
   remote_seen_at timestamptz,
   -- The pull request is a draft because its evaluation has not passed, not because a person requested it.
   held_back boolean not null default false,
+  -- The verdict of the newest evaluation, and the commit that it is about.
+  review text check (review in ('pass', 'fail', 'inconclusive')),
+  reviewed_sha text,
+  check ((review is null) = (reviewed_sha is null)),
   unique (repository_id, head_branch),
   unique (repository_id, number),
   foreign key (organization_id, repository_id) references repositories (organization_id, id),

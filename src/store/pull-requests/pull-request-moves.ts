@@ -26,6 +26,20 @@ export async function editPullRequest(db: Db, organization_id: number, id: numbe
   return rowCount === 1
 }
 
+/** Records the verdict of the evaluation of a head. The pull request shows it while it is at that head. */
+export async function recordReview(
+  db: Db,
+  organization_id: number,
+  id: number,
+  review: { head_sha: string; verdict: 'pass' | 'fail' | 'inconclusive' },
+): Promise<void> {
+  await db.query({
+    name: 'record_pull_request_review',
+    text: 'update pull_requests set review = $4, reviewed_sha = $3, updated_at = now() where organization_id = $1 and id = $2',
+    values: [organization_id, id, review.head_sha, review.verdict],
+  })
+}
+
 /** Opens a draft that was held back for its evaluation, at the head that passed. Returns false when it is not held back, or has another head. */
 export async function openHeldBack(db: Db, organization_id: number, id: number, head_sha: string): Promise<boolean> {
   const { rowCount } = await db.query({

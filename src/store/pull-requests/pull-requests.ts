@@ -1,6 +1,7 @@
 import { type Db, only } from '../database.ts'
 
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'draft'
+export type PullRequestReview = 'pass' | 'fail' | 'inconclusive' | 'none'
 export type PullRequestRow = {
   id: number
   organization_id: number
@@ -20,6 +21,8 @@ export type PullRequestRow = {
   base_sha: string
   head_sha: string
   merge_sha: string | null
+  /** The verdict of the evaluation of `head_sha`. */
+  review: PullRequestReview
   files_changed: number
   additions: number
   deletions: number
@@ -32,8 +35,10 @@ export type WholePullRequestRow = PullRequestRow & {
   /** Commits that were, or may have been, pushed to the base branch to merge it. */
   merge_attempts: string[]
 }
+// A pushed commit makes the verdict on the one before obsolete.
+const current_review = `case when reviewed_sha = head_sha then review else 'none' end`
 export const pull_request_columns = `id, organization_id, repository_id, run_id, coalesce(remote_number, number) as number, remote_number, remote_draft, state, title, coalesce(remote_url, url) as url, head_branch, base_branch, base_sha, head_sha,
-  merge_sha, files_changed, additions, deletions, created_at, updated_at, merged_at`
+  merge_sha, ${current_review} as review, files_changed, additions, deletions, created_at, updated_at, merged_at`
 const whole = `${pull_request_columns}, body, merge_attempts`
 
 /** Returns the pull requests of several runs, oldest first. */
@@ -81,6 +86,7 @@ type PullRequestFilter = {
   repo_id?: number[] | undefined
   state?: PullRequestState[] | undefined
   agent_run_id?: number[] | undefined
+  review?: PullRequestReview[] | undefined
   /** Only these repositories; null: all. */
   repository_ids: readonly number[] | null
 }
@@ -94,11 +100,13 @@ export async function findPullRequests(
   limit: number,
 ): Promise<{ rows: WholePullRequestRow[]; total: number }> {
   const where = `organization_id = $1 and ($2::bigint[] is null or repository_id = any($2)) and ($3::text[] is null or state = any($3))
-    and ($4::bigint[] is null or run_id = any($4)) and ($5::bigint[] is null or repository_id = any($5))`
-  const values = [organization_id, filter.repo_id ?? null, filter.state ?? null, filter.agent_run_id ?? null, filter.repository_ids]
+    and ($4::bigint[] is null or run_id = any($4)) and ($5::bigint[] is null or repository_id = any($5))
+    and ($6::text[] is null or ${current_review} = any($6))`
+  const { repo_id, state, agent_run_id, repository_ids, review } = filter
+  const values = [organization_id, repo_id ?? null, state ?? null, agent_run_id ?? null, repository_ids, review ?? null]
   const page = await db.query<WholePullRequestRow>({
     name: 'find_pull_requests',
-    text: `select ${whole} from pull_requests where ${where} order by id desc limit $6 offset $7`,
+    text: `select ${whole} from pull_requests where ${where} order by id desc limit $7 offset $8`,
     values: [...values, limit, skip],
   })
   const count = await db.query<{ total: number }>({

@@ -5,7 +5,7 @@ import { unanswered } from '../../core/pull-requests/pull-request-template.ts'
 import { GitError } from '../../git/process/git-error.ts'
 import { fetchBranches } from '../../git/publish/merge.ts'
 import { tryMerge } from '../../git/publish/mergeable.ts'
-import { openHeldBack } from '../../store/pull-requests/pull-request-moves.ts'
+import { openHeldBack, recordReview } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { entry } from '../../trace/entry.ts'
@@ -33,6 +33,7 @@ export async function evaluateProposed(committed: Committed): Promise<void> {
   await deps.db.transaction(async tx => {
     const observation = { pr_number: pr.number, head_sha: head, verdict, findings, evaluated_by }
     await writer.append({ entries: [entry({ message_type: 'PR_EVALUATION', observation })] }, tx)
+    await recordReview(tx, organization_id, pr.id, { head_sha: head, verdict })
     if (verdict === 'fail' || !(await openHeldBack(tx, organization_id, pr.id, head))) return
     const event = { pr_number: pr.number, state: 'open', created: false }
     await insertEvent(tx, organization_id, run_id, 'agent_run.pull_request', event)

@@ -3,6 +3,7 @@ import { EditPullRequestResponse, PullRequest, PullRequestPage } from '../../../
 import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
+import { recordReview } from '../../../src/store/pull-requests/pull-request-moves.ts'
 import { rows } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
@@ -69,6 +70,20 @@ describe('200', () => {
     expect(await found(`?agent_run_id=${run_id},999&state=open,closed&repo_id=${app.repo_id}&repo_id=999`)).toEqual([id])
     expect(await found(`?agent_run_id=${run_id}&repo_id=${other.repo_id}`)).toEqual([])
     expect(await found(`?agent_run_id=${other.run_id}`)).toEqual([])
+  })
+
+  test('a page by review; a verdict on an earlier commit does not count', async () => {
+    const [passed, failed, moved] = [await change(), await change(), await change()]
+    await recordReview(app.db, app.org_id, passed.id, { head_sha: passed.head_sha, verdict: 'pass' })
+    await recordReview(app.db, app.org_id, failed.id, { head_sha: failed.head_sha, verdict: 'fail' })
+    await recordReview(app.db, app.org_id, moved.id, { head_sha: moved.base_sha, verdict: 'pass' })
+    const found = async (review: string) => (await list(`?review=${review}`)).body.items.map((item: PullRequest) => [item.id, item.review])
+    expect(await found('pass')).toEqual([[passed.id, 'pass']])
+    expect(await found('fail,pass')).toEqual([
+      [failed.id, 'fail'],
+      [passed.id, 'pass'],
+    ])
+    expect((await found('none'))[0]).toEqual([moved.id, 'none'])
   })
 
   test('one, with every field', async () => {

@@ -25,7 +25,7 @@ test('a pull request follows the repository’s template at the commit that the 
   const { id } = await createRun(app, { prompt: 'Count to two' })
   const run = await awaitEnd(app, id)
   const pr = await pullRequestOf(app, id)
-  expect(pr).toMatchObject({ state: 'open', title: 'Count to two', head_branch: run.branch })
+  expect(pr).toMatchObject({ state: 'open', title: 'Count to two', head_branch: run.branch, review: 'pass' })
   expect(pr.body).toBe(`## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nMade by an agent run: ${run.web_url}`)
   expect(await evaluations(app, id)).toEqual([
     {
@@ -67,9 +67,11 @@ test('a pull request with rejected commits stays a draft, and a later head that 
   const { id } = await createRun(app, { prompt: 'Merge it' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'draft' }] })
   expect((await evaluations(app, id)).map(({ verdict, findings }) => [verdict, findings[0].code])).toEqual([['fail', 'commits_failed']])
+  expect(await pullRequestOf(app, id)).toMatchObject({ review: 'fail' })
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Do fix it.' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2, github_pull_requests: [{ number: 1, state: 'open' }] })
   expect((await evaluations(app, id)).map(({ verdict }) => verdict)).toEqual(['fail', 'pass'])
+  expect(await pullRequestOf(app, id)).toMatchObject({ review: 'pass' })
 })
 
 test('a pull request that conflicts with its base stays a draft until a person opens it, and a draft of a person stays one', async () => {

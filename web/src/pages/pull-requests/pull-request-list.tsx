@@ -4,7 +4,8 @@ import { GitPullRequest, SearchX } from 'lucide-react'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
-import { pull_request_states } from '../../search-params.ts'
+import { reviewNames } from '../../components/pull-requests/review-mark.tsx'
+import { pull_request_reviews, pull_request_states } from '../../search-params.ts'
 import { plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Button, buttonStyle } from '../../ui/button.tsx'
@@ -68,6 +69,19 @@ function Filters({ repositories }: { repositories: { id: number; full_name: stri
         <option value="">Any state</option>
         {pull_request_states.map(state => (
           <option key={state}>{state}</option>
+        ))}
+      </Select>
+      <Select
+        aria-label="Review"
+        className="w-auto!"
+        value={search.review ?? ''}
+        onChange={event => change({ review: pull_request_reviews.find(review => review === event.target.value) })}
+      >
+        <option value="">Any review</option>
+        {pull_request_reviews.map(review => (
+          <option key={review} value={review}>
+            {reviewNames[review]}
+          </option>
         ))}
       </Select>
       <Select

@@ -3,14 +3,20 @@ import { SquareTerminal } from 'lucide-react'
 import type { PullRequest } from '../../../../src/contract/pull-requests/pull-requests.ts'
 import { Created, ListHead, rowStyle } from '../../components/list-row.tsx'
 import { ChecksMark } from '../../components/pull-requests/checks-mark.tsx'
+import { ReviewMark } from '../../components/pull-requests/review-mark.tsx'
 import { StateBadge } from '../../components/pull-requests/state-badge.tsx'
 import { visible } from '../../text/visible.ts'
 
-const columns = 'md:grid-cols-[6rem_minmax(0,1fr)_8.5rem_5rem_10rem]'
+const columns = 'md:grid-cols-[6rem_minmax(0,1fr)_7.5rem_8.5rem_5rem_10rem]'
 const metrics = 'grid grid-cols-[1fr_5rem] items-center gap-2 text-right'
 
 export const PullRequestRowHead = () => (
-  <ListHead columns={columns} names={['State', 'Pull request', 'Checks', 'Run']} metrics={metrics} metric_names={['Lines', 'Created']} />
+  <ListHead
+    columns={columns}
+    names={['State', 'Pull request', 'Review', 'Checks', 'Run']}
+    metrics={metrics}
+    metric_names={['Lines', 'Created']}
+  />
 )
 
 type Props = { pull_request: PullRequest; repository: string | null; now: number }
@@ -40,6 +46,7 @@ export function PullRequestRow({ pull_request, repository, now }: Props) {
           </span>
         </div>
       </div>
+      <ReviewMark review={pull_request.review} />
       <ChecksMark summary={pull_request.checks} />
       <span className="text-xs max-md:text-right">
         {agent_run_id === null ? (

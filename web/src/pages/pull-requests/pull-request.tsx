@@ -5,6 +5,7 @@ import { pullRequestPageQuery, repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { ChecksMark } from '../../components/pull-requests/checks-mark.tsx'
+import { ReviewMark } from '../../components/pull-requests/review-mark.tsx'
 import { StateBadge } from '../../components/pull-requests/state-badge.tsx'
 import { SafeLink } from '../../components/safe-link.tsx'
 import { ago, moment } from '../../text/format.ts'
@@ -43,7 +44,7 @@ function Found({ pull_request }: { pull_request: PullRequest }) {
 
 /** State, repository, branches, checks, size and age in one line. */
 function Facts({ pull_request }: { pull_request: PullRequest }) {
-  const { repo_id, state, head_branch, base_branch, checks, additions, deletions, created_at, merged_at, url } = pull_request
+  const { repo_id, state, head_branch, base_branch, review, checks, additions, deletions, created_at, merged_at, url } = pull_request
   const now = useNow(true, 15_000)
   const repository = useQuery(repositoriesQuery).data?.find(repo => repo.id === repo_id)
   const elsewhere = URL.canParse(url) && new URL(url).origin !== location.origin
@@ -54,6 +55,7 @@ function Facts({ pull_request }: { pull_request: PullRequest }) {
       <span className="font-mono text-2xs [overflow-wrap:anywhere]">
         <bdi>{visible(head_branch)}</bdi> → <bdi>{visible(base_branch)}</bdi>
       </span>
+      <ReviewMark review={review} />
       <ChecksMark summary={checks} />
       <span className="tabular">
         <span className="text-ok">+{additions}</span> <span className="text-bad">−{deletions}</span>
