@@ -3,6 +3,7 @@ import { Page } from '../../../components/page.tsx'
 import { PageProblem } from '../../../components/page-problem.tsx'
 import { moment } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
+import { Meter } from '../../../ui/meter.tsx'
 import { Loading } from '../../../ui/notice.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { organizationQuery } from '../organization-query.ts'
@@ -66,18 +67,13 @@ const columns: Column<Limit>[] = [
   },
 ]
 
-const NEAR_LIMIT = 0.8
-
 function Used({ limit }: { limit: Limit }) {
   const { used, unit, resets_at, summary } = limit
   if (used === null) return <span className="text-faint">–</span>
   const share = shareOf(limit)
-  const color = share === null || share < NEAR_LIMIT ? 'accent-ok' : share < 1 ? 'accent-warn' : 'accent-bad'
   return (
     <span title={resets_at === null ? undefined : `Starts at 0 again at ${moment(resets_at)}`} className="inline-flex items-center gap-2">
-      {share !== null && (
-        <meter aria-label={`Used of: ${visible(summary)}`} min={0} max={1} value={share} className={`h-1.5 w-16 ${color}`} />
-      )}
+      {share !== null && <Meter label={`Used of: ${visible(summary)}`} share={share} className="w-16" />}
       {amountText(used, unit)}
     </span>
   )
