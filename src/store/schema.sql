@@ -501,14 +501,18 @@ create table pull_requests (
   remote_draft boolean,
   remote_seen_at timestamp with time zone,
   held_back boolean not null default false,
-  constraint pull_requests_check CHECK (((state = 'merged'::text) = (merged_at IS NOT NULL))),
-  constraint pull_requests_check1 CHECK (((state = 'merged'::text) = (merge_sha IS NOT NULL))),
+  review text,
+  reviewed_sha text,
+  constraint pull_requests_check CHECK (((review IS NULL) = (reviewed_sha IS NULL))),
+  constraint pull_requests_check1 CHECK (((state = 'merged'::text) = (merged_at IS NOT NULL))),
+  constraint pull_requests_check2 CHECK (((state = 'merged'::text) = (merge_sha IS NOT NULL))),
   constraint pull_requests_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint pull_requests_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint pull_requests_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE SET NULL (run_id),
   constraint pull_requests_pkey PRIMARY KEY (id),
   constraint pull_requests_repository_id_head_branch_key UNIQUE (repository_id, head_branch),
   constraint pull_requests_repository_id_number_key UNIQUE (repository_id, number),
+  constraint pull_requests_review_check CHECK ((review = ANY (ARRAY['pass'::text, 'fail'::text, 'inconclusive'::text]))),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text, 'draft'::text])))
 );
 CREATE UNIQUE INDEX pull_requests_key ON public.pull_requests USING btree (organization_id, id);
