@@ -100,9 +100,8 @@ describe('getUsage 200', () => {
     expect(first).toBe(`,,,"'=cmd|""x"",1",,1,1,0,0,1,100,0,0,,0,1.5,0,`)
     expect(second).toBe(',,,a/one,,2,2,0,0,1,200,0,0,0.3,0.3,3,0,')
     expect(rest).toEqual([''])
-    const accepted = await app.call('GET', `/v1/organizations/${app.org_id}/usage?from=2026-01-01&to=2026-01-31&group_by=model`, undefined, {
-      accept: 'text/csv',
-    })
+    const path = `/v1/organizations/${app.org_id}/usage?from=2026-01-01&to=2026-01-31&group_by=model`
+    const accepted = await app.call('GET', path, undefined, { accept: 'text/csv' })
     expect([accepted.headers.get('content-type'), accepted.body]).toEqual(['text/csv; charset=utf-8', body])
     await rows(app, `update usage_days set model = 'b/two' where run_id = 903`)
   })
