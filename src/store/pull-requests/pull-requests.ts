@@ -1,7 +1,7 @@
 import { type Db, only } from '../database.ts'
 
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'draft'
-export type PullRequestReview = 'pass' | 'fail' | 'inconclusive' | 'none'
+type PullRequestReview = 'pass' | 'fail' | 'inconclusive' | 'none'
 export type PullRequestRow = {
   id: number
   organization_id: number

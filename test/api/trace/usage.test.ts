@@ -103,6 +103,12 @@ describe('getUsage 200', () => {
     const path = `/v1/organizations/${app.org_id}/usage?from=2026-01-01&to=2026-01-31&group_by=model`
     const accepted = await app.call('GET', path, undefined, { accept: 'text/csv' })
     expect([accepted.headers.get('content-type'), accepted.body]).toEqual(['text/csv; charset=utf-8', body])
+    for (const [query, accept] of [
+      ['&format=json', 'text/csv'],
+      ['', 'application/json, text/csv'],
+      ['', 'text/x-patch'],
+    ] as const)
+      expect((await app.call('GET', path + query, undefined, { accept })).body).toMatchObject({ group_by: 'model' })
     await rows(app, `update usage_days set model = 'b/two' where run_id = 903`)
   })
 
