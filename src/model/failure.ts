@@ -1,4 +1,5 @@
 import { ModelError, type ModelErrorCode } from './port.ts'
+import { readRefusal, record } from './refusal-body.ts'
 
 const MAX_MESSAGE = 500
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
@@ -72,15 +73,21 @@ function factsOf(error: unknown): Facts {
   const fields = record(error)
   const data = record(record(fields.data).error)
   const name = typeof fields.name === 'string' ? fields.name : ''
-  const message = typeof fields.message === 'string' ? fields.message : ''
+  // Where a body has another form than the provider's own, the SDK knows only the text of its status.
+  const refusal = readRefusal(fields.responseBody ?? fields.data ?? errorEvent(fields.value))
+  const message = refusal?.text ?? (typeof fields.message === 'string' ? fields.message : '')
   const status = [fields.statusCode, fields.status, fields.code, data.code].map(Number).find(code => code >= 300 && code < 600) ?? null
-  const words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string').join(' ')
+  const own_words = [fields.type, fields.code, data.type, data.code, data.status].filter(word => typeof word === 'string')
+  const words = [...own_words, ...(refusal?.words ?? [])].join(' ')
   const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
   const causes = [message, record(fields.cause).message]
   const cut = status === null && causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
   const shown = cut ? 'The connection was cut in the middle of the answer.' : message
-  return { status, words, message: shown, unreadable: unreadable(name, message), cut, ours: !provider }
+  return { status, words, message: shown, unreadable: refusal ? null : unreadable(name, message), cut, ours: !provider && refusal === null }
 }
+
+/** An event that does not have the form of its protocol, but states an error: text-generation-inference sends `{"error": "…"}`. */
+const errorEvent = (value: unknown): unknown => ((record(value).error ?? null) === null ? null : value)
 
 /** The SDK's own texts quote the stream at length, so they are not passed on. */
 function unreadable(name: string, message: string): string | null {
@@ -113,8 +120,4 @@ function retryAfter(error: unknown, now: number): number | null {
     typeof delay === 'string' ? Number.parseFloat(delay) * 1_000 : Number.NaN,
   ].find(ms => Number.isFinite(ms))
   return requested === undefined ? null : Math.min(Math.max(Math.ceil(requested), 0), MAX_RETRY_AFTER_MS)
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -53,6 +53,16 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
     }
   })
 
+  test.each([
+    ['nothing', {}],
+    ['nothing readable', { error: { message: null, details: [{}, [], 7] } }],
+    ['lists without end', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    ['JSON in JSON', [...Array(12)].reduce(text => JSON.stringify({ error: text }), '')],
+  ])('a body with %s has no text', async (_name, body) => {
+    await using fake = await protocol.connect(() => ({ status: 400, body }))
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected', message: 'Bad Request' })
+  })
+
   test('a long error text is truncated', async () => {
     await using fake = await protocol.connect(() => ({ status: 400, body: errorBody(protocol, 400, 'long '.repeat(10_000)) }))
     expect((await failureOf(fake.model.call(requestWith()))).message.length).toBeLessThan(600)
@@ -166,6 +176,22 @@ describe('an error in the middle of a stream', () => {
     ],
     ['Google', GOOGLE, sse({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }), 'unavailable'],
     ['a gateway', COMPATIBLE, sse({ error: { message: 'Upstream failed', code: 502 } }), 'unavailable'],
+    [
+      'text-generation-inference',
+      COMPATIBLE,
+      sse({ error: 'Request failed during generation: Server error: out of memory', error_type: 'generation' }),
+      'unavailable',
+    ],
+    [
+      'OpenRouter with the text of its provider',
+      COMPATIBLE,
+      sse({
+        ...{ id: 'gen-1', object: 'chat.completion.chunk', created: 1, model: 'x' },
+        choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+        error: { code: 400, message: 'Provider returned error', metadata: { raw: 'prompt is too long: 250000 tokens > 200000 maximum' } },
+      }),
+      'context_exceeded',
+    ],
     ['a gateway that limits', COMPATIBLE, sse({ error: { message: 'Too many', type: 'rate_limit_exceeded', code: 429 } }), 'rate_limited'],
   ])('%s', async (_name, protocol, error, code) => {
     await using fake = await protocol.connect(() => ({ raw: [...words(protocol), error] }))
