@@ -1,21 +1,11 @@
+import { exceedsContext, withoutAddresses } from './named-limits.ts'
 import { ModelError, type ModelErrorCode } from './port.ts'
 import { readRefusal, record } from './refusal-body.ts'
 
 const MAX_MESSAGE = 500
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
-
-/** Messages of providers about a conversation that is too long; most have no code for it. */
-const FULL_CONTEXT = new RegExp(
-  [
-    'context.?(length|window|size|limit)',
-    'maximum context',
-    '(prompt|input) is too long',
-    'too many (input )?tokens',
-    'token count .{0,40}exceeds',
-    'exceeds? .{0,60}(context|max(imum)? (number of )?(input )?tokens)',
-  ].join('|'),
-  'i',
-)
+/** Refusals of a request for what it has; null: in the middle of a stream. */
+const REFUSALS = [null, 400, 413, 422]
 
 /**
  * Every error of the SDK, the provider or the network as a ModelError. The message is the provider's own text, bounded, in one line,
@@ -54,7 +44,7 @@ function codeOf(facts: Facts): ModelErrorCode {
   if (facts.unreadable) return 'malformed'
   if (facts.ours) return 'rejected'
   if (/context_length_exceeded|context_window_exceeded/.test(words)) return 'context_exceeded'
-  if ((status === null || status === 400 || status === 413) && FULL_CONTEXT.test(message)) return 'context_exceeded'
+  if (REFUSALS.includes(status) && exceedsContext(message)) return 'context_exceeded'
   if (isUnpaid(facts)) return 'rate_limited'
   if (status === 401 || status === 403 || /authentication|permission|invalid_api_key/i.test(words)) return 'auth'
   if (/api key not valid/i.test(message)) return 'auth'
@@ -66,7 +56,8 @@ function codeOf(facts: Facts): ModelErrorCode {
 /** An account without money does not get better by waiting. */
 function isUnpaid({ status, words, message }: Facts): boolean {
   if (status === 402) return true
-  return (status === null || status === 400 || status === 429) && /insufficient_quota|billing|credit balance/i.test(`${words} ${message}`)
+  const unpaid = /insufficient_quota|billing|credit balance/i
+  return (status === null || status === 400 || status === 429) && unpaid.test(`${words} ${withoutAddresses(message)}`)
 }
 
 function factsOf(error: unknown): Facts {

@@ -27,12 +27,15 @@ export function lessonOf(error: ModelError, sent: Sent, before: Learned): Lesson
   if (error.http_status === null || !REFUSALS.includes(error.http_status)) return null
   const named = namedLimits(error.message)
   const { max_output_tokens, effort } = sent
-  if (named.max_output_tokens !== undefined || named.context_tokens !== undefined) {
+  const window = named.context_tokens ?? named.max_input_tokens
+  if (named.max_output_tokens !== undefined || window !== undefined) {
     const smaller = smallerOutput(named, sent)
+    // What is not below the request cannot be why it was refused.
+    const below = named.max_output_tokens !== undefined && named.max_output_tokens < max_output_tokens
     const learned = {
       ...before,
-      context_tokens: atLeast(named.context_tokens, MIN_CONTEXT) ?? before.context_tokens,
-      max_output_tokens: atLeast(named.max_output_tokens, MIN_OUTPUT) ?? before.max_output_tokens,
+      context_tokens: atLeast(window, MIN_CONTEXT) ?? before.context_tokens,
+      max_output_tokens: (below ? atLeast(named.max_output_tokens, MIN_OUTPUT) : null) ?? before.max_output_tokens,
     }
     const retry = smaller < max_output_tokens && smaller >= MIN_OUTPUT ? { max_output_tokens: smaller, effort } : null
     return { kind: 'limit', learned, retry }
@@ -46,9 +49,11 @@ export function withRefused(learned: Learned, effort: ReasoningEffort): Learned 
 }
 
 /** Some servers need one token more than the sum; where a server has not counted the input, the estimate may be too large. */
-function smallerOutput({ max_output_tokens, context_tokens, input_tokens }: NamedLimits, sent: Sent): number {
+function smallerOutput({ max_output_tokens, context_tokens, ...named }: NamedLimits, sent: Sent): number {
   const limit = Math.min(max_output_tokens ?? sent.max_output_tokens, sent.max_output_tokens)
   if (context_tokens === undefined) return limit
+  const requested = (named.requested_tokens ?? 0) - sent.max_output_tokens
+  const input_tokens = named.input_tokens ?? (requested > 0 ? requested : undefined)
   const left = input_tokens === undefined ? Math.max(context_tokens - sent.input_estimate(), MIN_OUTPUT) : context_tokens - input_tokens - 1
   return Math.min(limit, left)
 }

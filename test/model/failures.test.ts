@@ -75,9 +75,27 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
     ['Your input exceeds the context window of this model. Please adjust your input and try again.', 400],
     ['the request exceeds the available context size, try increasing it', 400],
     ['Request too large: prompt is too long', 413],
+    ['Please reduce the length of the messages or completion.', 400],
+    ['tokens in request more than max tokens allowed', 400],
   ])('%j is a full context', async (message, status) => {
     await using fake = await protocol.connect(() => ({ status, body: errorBody(protocol, status, message) }))
     expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
+  })
+})
+
+describe('the address of a documentation in a refusal', () => {
+  test('about the budget of thinking is no full context', async () => {
+    const message =
+      '`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size'
+    await using fake = await ANTHROPIC.connect(() => ({ status: 400, body: errorBody(ANTHROPIC, 400, message) }))
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rejected' })
+  })
+
+  test('about prices is no exhausted account', async () => {
+    const message =
+      'Rate limit reached for model `x` on tokens per minute (TPM): Limit 10000, Used 9000, Requested 5000. Please try again in 7.66s. Need more tokens? Upgrade to Dev Tier today at https://console.groq.com/settings/billing'
+    await using fake = await COMPATIBLE.connect(() => ({ status: 429, body: errorBody(COMPATIBLE, 429, message, 'rate_limit_exceeded') }))
+    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'rate_limited', retryable: true })
   })
 })
 

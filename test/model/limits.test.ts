@@ -31,6 +31,10 @@ const OUTPUT_LIMITS: Wording[] = [
     message: () => '<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]',
   },
   {
+    ...{ name: 'Zhipu', protocol: COMPATIBLE, limit: 32_768 },
+    message: () => 'max_tokens参数非法：限制数值范围[1,32768]',
+  },
+  {
     ...{ name: 'Volcengine', protocol: COMPATIBLE, limit: 32_768 },
     message: n =>
       `The parameter max_tokens specified in the request is not valid: integer above maximum value, expected a value <= 32768, but got ${n} instead.`,
@@ -88,6 +92,14 @@ const WINDOWS: Omit<Wording, 'limit'>[] = [
     ...{ name: 'OpenRouter', protocol: COMPATIBLE },
     message: n =>
       `This endpoint's maximum context length is ${WINDOW} tokens. However, you requested about ${n + INPUT} tokens (7500 of text input, 500 of tool input, ${n} in the output). Please reduce the length of either one.`,
+  },
+  {
+    ...{ name: 'Kimi, which counts the input and the response together', protocol: COMPATIBLE },
+    message: n => `Invalid request: Your request exceeded model token limit: ${WINDOW} (requested: ${n + INPUT})`,
+  },
+  {
+    ...{ name: 'Cerebras, which counts the input and the response together', protocol: COMPATIBLE },
+    message: n => `Please reduce the length of the messages or completion. Current length is ${n + INPUT} while limit is ${WINDOW}`,
   },
   {
     ...{ name: 'Anthropic', protocol: ANTHROPIC },
@@ -198,12 +210,28 @@ describe('a refusal that names the window', () => {
   test.each([
     `prompt is too long: 250000 tokens > ${WINDOW} maximum`,
     `This model's maximum context length is ${WINDOW} tokens. However, your messages resulted in 40000 tokens. Please reduce the length of the messages.`,
+    "This model's maximum context length is 32,768 tokens. However, your messages resulted in 40,000 tokens.",
     `The input (61709 tokens) is longer than the model's context length (${WINDOW} tokens).`,
+    `The decoder prompt (length 40000) is longer than the maximum model length of ${WINDOW}. Make sure that \`max_model_len\` is no smaller than the number of text tokens.`,
+    `The prompt (total length 40000) is too long to fit into the model (context length ${WINDOW}).`,
+    `Prompt contains 65673 tokens and 0 draft tokens, too large for model with ${WINDOW} maximum context length`,
+    `request (40000 tokens) exceeds the available context size (${WINDOW} tokens), try increasing it`,
+    `Trying to keep the first 40000 tokens when context the overflows. However, the model is loaded with context length of only ${WINDOW} tokens, which is not enough.`,
+    `The prompt is too long: 40000, model maximum context length: ${WINDOW}`,
+    `Input validation error: \`inputs\` tokens + \`max_new_tokens\` must be <= ${WINDOW}. Given: 40000 \`inputs\` tokens and 1000 \`max_new_tokens\``,
+    `Input validation error: \`inputs\` must have less than ${WINDOW} tokens. Given: 40000`,
+    `<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, ${WINDOW}]`,
+    `This model's maximum prompt length is ${WINDOW} but the request contains 537812 tokens.`,
+    `Failed to start sampling: [input_too_large] Current message (1149677 tokens) exceeds budget (${WINDOW} tokens)`,
+    `prompt token count of 40000 exceeds the limit of ${WINDOW}`,
   ])('%s: the window is learned, and the conversation must become shorter', async message => {
-    await using fake = await COMPATIBLE.connect(() => errorOf(COMPATIBLE, message))
-    expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
-    expect(fake.server.requests).toHaveLength(1)
-    expect(fake.model.context_tokens).toBe(WINDOW)
+    for (const status of [400, 422]) {
+      await using fake = await COMPATIBLE.connect(() => errorOf(COMPATIBLE, message, status))
+      expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded', retryable: false })
+      expect(fake.server.requests).toHaveLength(1)
+      expect(fake.model.context_tokens).toBe(WINDOW)
+      expect(fake.model.max_output_tokens).toBeNull()
+    }
   })
 })
 
@@ -223,13 +251,16 @@ describe.each(PROTOCOLS)('$name, hostile', protocol => {
     'the valid range of max_tokens is [1, -5]',
     'max_tokens: 1 > 64000, which is the maximum allowed number of output tokens for x',
     `This model's maximum context length is 10 tokens`,
+    'temperature must be in range [0, 2]',
+    '`seed` must be in range [0, 2000000]',
+    'the valid range of max_tokens is [1, 2000000]',
   ])('%s: not repeated, and no limit is learned that cannot be worked with', async message => {
     await using fake = await protocol.connect(() => errorOf(protocol, message))
-    const { context_tokens } = fake.model
+    const { context_tokens, max_output_tokens } = fake.model
     await failureOf(fake.model.call(request()))
     expect(fake.server.requests).toHaveLength(1)
     expect(fake.model.context_tokens).toBe(context_tokens)
-    expect(fake.model.max_output_tokens ?? 64_000).toBeGreaterThanOrEqual(64_000)
+    expect(fake.model.max_output_tokens).toBe(max_output_tokens)
   })
 
   test('a limit in an error of the server is an error of the server', async () => {
