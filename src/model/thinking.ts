@@ -2,6 +2,7 @@ import type { ModelSettings } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { THINKING_TOKENS } from '../core/runs/budget/output-limit.ts'
 import type { ProviderOptions } from './cache-marks.ts'
+import { olderClaudeOutput } from './described-model.ts'
 
 export type ModelApi = NonNullable<ModelSettings['api']>
 
@@ -23,13 +24,15 @@ const INTERLEAVED = 'interleaved-thinking-2025-05-14'
 export function thinkingOf(api: ModelApi, name: string, effort: ReasoningEffort | null, max_output_tokens: number): Thinking {
   const plain = { maxOutputTokens: max_output_tokens, options: {} }
   if (effort === null) return plain
-  const budget = (limit: number) => Math.min(THINKING_TOKENS[effort], limit, Math.floor(max_output_tokens / 2))
+  const budget = (limit: number, longest = max_output_tokens) => Math.min(THINKING_TOKENS[effort], limit, Math.floor(longest / 2))
   if (api === 'anthropic-messages' && !CLAUDE_BY_ITSELF.test(name)) {
-    const budgetTokens = budget(Number.POSITIVE_INFINITY)
+    // The SDK lowers the limit of the response to the model's own, and leaves a budget that would then exceed it.
+    const longest = Math.min(max_output_tokens, olderClaudeOutput(name) ?? max_output_tokens)
+    const budgetTokens = budget(Number.POSITIVE_INFINITY, longest)
     if (budgetTokens < MIN_BUDGET) return { ...plain, reasoning: 'none' }
     const anthropic = { thinking: { type: 'enabled', budgetTokens }, ...(name.includes('claude-') && { anthropicBeta: [INTERLEAVED] }) }
     // The SDK adds the budget to the limit of the response.
-    return { maxOutputTokens: max_output_tokens - budgetTokens, options: { anthropic } }
+    return { maxOutputTokens: longest - budgetTokens, options: { anthropic } }
   }
   if (api === 'google-generate-content') {
     if (effort === 'none') return { ...plain, reasoning: effort }

@@ -31,7 +31,7 @@ describe('without an effort of the run, a model thinks as is good for coding', (
     [ANTHROPIC, 'anthropic/claude-next-9', adaptive('high')],
     [ANTHROPIC, 'anthropic/claude-haiku-4-5', budget(32_000)],
     [ANTHROPIC, 'anthropic/claude-haiku-4-5-20251001', budget(32_000)],
-    [ANTHROPIC, 'anthropic/claude-opus-4-1', budget(32_000)],
+    [ANTHROPIC, 'anthropic/claude-opus-4-1', budget(16_000)],
     [ANTHROPIC, 'anthropic/claude-sonnet-4-20250514', budget(32_000)],
     [OPENAI, 'openai/gpt-6.1-sol', { reasoning: { effort: 'medium', summary: 'auto' } }],
     [OPENAI, 'openai/gpt-5.4-mini', { reasoning: { effort: 'medium', summary: 'auto' } }],
@@ -72,6 +72,28 @@ describe('the tokens that thinking needs', () => {
   test('a limit that leaves no room for thinking leaves it out', async () => {
     const { max_tokens, thinking } = await bodyOf('anthropic/claude-haiku-4-5', 'max', 1_000)
     expect({ max_tokens, thinking }).toEqual({ max_tokens: 1_000, thinking: { type: 'disabled' } })
+  })
+
+  test.each([
+    ['claude-opus-4-0', 32_000],
+    ['claude-opus-4-20250514', 32_000],
+    ['claude-opus-4-1-20250805', 32_000],
+    ['claude-sonnet-4-0', 64_000],
+    ['claude-sonnet-4-5', 64_000],
+    ['claude-opus-4-5-20251101', 64_000],
+    ['claude-haiku-4-5', 64_000],
+    ['claude-3-haiku-20240307', 4_096],
+  ])('%s: at any effort at most %i, half of them to think', async (name, longest) => {
+    await using fake = await ANTHROPIC.connect(() => ({ text: 'ok' }), { id: `anthropic/${name}` })
+    expect(fake.model.max_output_tokens).toBe(longest)
+    // AGENTRUN_MODELS may state more than the model has.
+    for (const max_output_tokens of [longest, 128_000])
+      for (const reasoning_effort of reasoning_efforts) await fake.model.call(request({ max_output_tokens, reasoning_effort }))
+    for (const { body } of fake.server.requests) {
+      const { budget_tokens = 0 } = body.thinking as { budget_tokens?: number }
+      expect(body.max_tokens).toBeLessThanOrEqual(longest)
+      expect(budget_tokens).toBeLessThanOrEqual(Number(body.max_tokens) / 2)
+    }
   })
 
   test('older Claude models think between tool calls as well', async () => {
