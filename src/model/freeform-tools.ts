@@ -11,10 +11,12 @@ export function sdkTools(specs: ToolSpec[], freeform: boolean): ToolSet {
     specs.map(({ name, description, input_schema, text_input }) => {
       if (!freeform || text_input === undefined) return [name, tool({ description, inputSchema: jsonSchema(input_schema) })]
       const format = { type: 'grammar' as const, syntax: 'lark' as const, definition: text_input.grammar }
-      return [name, openai.tools.customTool({ description, format })]
+      return [name, openai.tools.customTool({ description: `${description} ${FREEFORM}`, format })]
     }),
   )
 }
+
+const FREEFORM = 'This is a free-form tool: send its text itself, not JSON.'
 
 /** Returns the conversation with the calls of free-form tools as the provider made them: their field as a text. */
 export function withFreeformCalls(messages: ModelMessage[], specs: ToolSpec[]): ModelMessage[] {

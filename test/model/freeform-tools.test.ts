@@ -71,4 +71,6 @@ test.each([COMPATIBLE, ANTHROPIC, GOOGLE])('$name: without free-form tools the p
   const sent = JSON.stringify(fake.server.requests[1]?.body)
   expect(names(fake.server.requests[1]?.body)).toContain('apply_patch')
   expect(sent).not.toContain('custom')
+  expect(sent).not.toContain('free-form')
+  expect(sent).not.toContain('not JSON')
 })

@@ -74,7 +74,7 @@ export const toolInputs = {
       ),
     })
     .describe(
-      'Change, add, move and delete files by a patch in the format of Codex: all of it or nothing. Each hunk starts with "@@", optionally with the class or function that it is in, and has about three lines of context around lines that start with "-" and "+". This is a free-form tool: send the patch itself, not JSON.',
+      'Change, add, move and delete files by a patch in the format of Codex: all of it or nothing. Each hunk starts with "@@", optionally with the class or function that it is in, and has about three lines of context around lines that start with "-" and "+".',
     ),
   search: z
     .object({
