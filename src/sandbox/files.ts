@@ -69,6 +69,34 @@ exec cat >"$f"`
   check(await sandbox.exec({ ...request(script, options), shell: 'separate', stdin: bytes }), path)
 }
 
+/**
+ * Returns for each path a text that is the same for two names of one file; null: neither it nor its folder exists. `follow`: of a link, the file
+ * that it leads to. Throws SandboxFileError.
+ */
+export async function fileIds(
+  sandbox: Sandbox,
+  names: { path: string; follow: boolean }[],
+  options: Options = {},
+): Promise<(string | null)[]> {
+  const script = `id() { stat "$@" 2>/dev/null; }
+while IFS= read -r -d '' follow && IFS= read -r -d '' f; do
+[[ $f == */* ]] && d=\${f%/*}/ || d=.
+id=$(id $follow -c %d:%i -- "$f") || { id=$(id -L -c %d:%i -- "$d") && id+=/\${f##*/}; }
+printf '%s\\0' "$id"; done`
+  const stdin = Buffer.from(names.map(({ path, follow }) => `${follow ? '-L' : ''}\0${path}\0`).join(''))
+  const max_output_bytes = Buffer.byteLength(names.map(({ path }) => path).join()) + 100 * names.length
+  const result = await sandbox.exec({ ...request(script, options), shell: 'separate', stdin, max_output_bytes })
+  check(
+    result,
+    names
+      .map(({ path }) => path)
+      .join(', ')
+      .slice(0, 200),
+  )
+  const ids = Buffer.from(result.output).toString().split('\0')
+  return names.map((_, i) => ids[i] || null)
+}
+
 /** Removes files and links; folders of them must be writable, otherwise none is removed. Throws SandboxFileError. */
 export async function removeFiles(sandbox: Sandbox, paths: string[], options: Options = {}): Promise<void> {
   if (paths.length === 0) return

@@ -111,6 +111,32 @@ test('names of the same file are one file, so each hunk counts', async () => {
   expect(await tree()).toEqual({ c: '1\n2\n3\n4\n' })
 })
 
+describe('a patch that changes one file by two names, one of them a link, is refused, so that no change is lost', () => {
+  test.each([
+    ['both updated', ['*** Update File: target', '-1', '+one', '*** Update File: link', '-2', '+two'], 'target and link'],
+    ['deleted and updated', ['*** Delete File: target', '*** Update File: link', '-1', '+one'], 'target and link'],
+    ['moved to its own link', ['*** Update File: target', '*** Move to: link', '-1', '+one'], 'target and link'],
+    ['in a linked folder', ['*** Update File: d/a', '-a', '+b', '*** Update File: folder/a', '-a', '+c'], 'd/a and folder/a'],
+    ['added in a linked folder', ['*** Add File: d/new', '+b', '*** Add File: folder/new', '+c'], 'd/new and folder/new'],
+    ['hard links', ['*** Update File: target', '-1', '+one', '*** Update File: hard', '-2', '+two'], 'target and hard'],
+  ])('%s', async (_name, lines, names) => {
+    await box.sh('printf "1\\n2\\n" > target; ln -s target link; ln target hard; mkdir d; echo a > d/a; ln -s d folder')
+    const before = await tree()
+    const { status, text } = await apply(...lines)
+    expect({ status, text }).toEqual({ status: 'error', text: expect.stringContaining(`${names} are the same file.`) })
+    expect(await tree()).toEqual(before)
+  })
+
+  test('a link can be deleted while its file is changed, and files of the same name in new folders are different', async () => {
+    await box.sh('printf "1\\n" > target; ln -s target link')
+    const { text } = await apply(
+      ...['*** Delete File: link', '*** Update File: target', '-1', '+one', '*** Add File: x/a', '+x', '*** Add File: y/a', '+y'],
+    )
+    expect(text).toBe('Applied the patch:\nD link\nM target\nA x/a\nA y/a')
+    expect(await tree()).toEqual({ target: 'one\n', 'x/a': 'x\n', 'y/a': 'y\n' })
+  })
+})
+
 test('an added file replaces one that exists, and a move its destination', async () => {
   await box.sh('echo old > a; echo b > b; echo c > c')
   const { text } = await apply('*** Add File: a', '+new', '*** Update File: b', '*** Move to: c', '-b', '+B')

@@ -8,6 +8,7 @@ import { type FilePatch, PatchError, parsePatch } from '../edits/patch-format.ts
 import { failed, type Tool, type ToolContext, type ToolOutcome } from '../tool.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { FILE_BYTES, placeholderWritten } from './files.ts'
+import { aliasesIn } from './patch-aliases.ts'
 
 type ChangedFile = { change: 'added' | 'updated' | 'deleted' | 'moved'; path: string; from?: string }
 /** Contents by normalized path, as they are and as the patch leaves them; null: there is no such file. */
@@ -29,6 +30,9 @@ export const apply_patch: Tool<'apply_patch'> = {
     const files: Files = { before: new Map(), after: new Map(), moves: [] }
     try {
       const patches = parsePatch(patch)
+      const aliases = await aliasesIn(context, patches)
+      if (aliases !== null)
+        return noMatch(`${aliases.join(' and ')} are the same file. Change it by one of its names. Nothing was changed.`)
       const changed: ChangedFile[] = []
       for (const one of patches) {
         await yieldToOthers()
