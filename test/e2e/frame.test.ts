@@ -86,6 +86,19 @@ test('the way back to a list of runs keeps its filters and its scroll position',
   await expectAsLeft()
 })
 
+test('the page opens whatever the tab has stored of its scroll positions and of the last list', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  for (const stored of ['{}', '[1, ["x"]]', '"text"', 'not JSON']) {
+    await page.addInitScript(text => {
+      for (const key of ['scroll-positions', 'run-list']) sessionStorage.setItem(key, text)
+    }, stored)
+    await someone.open(`/agent/trace/${run.id}`)
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Runs' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  }
+})
+
 test('what was typed survives leaving the page and a reload, until it is sent or the person signs out', async () => {
   await using someone = await visit({ accept: /401 \(Unauthorized\)/ })
   const { page } = someone
