@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { banner, workerBanner } from './banner.ts'
 import type { Role } from './compose/parts.ts'
+import { createSandboxDriver } from './compose/sandbox-driver.ts'
 import { type RunningService, startService } from './compose/service.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { storedJson } from './core/json.ts'
@@ -63,6 +64,7 @@ async function main() {
       log,
       node_path: sandboxNode(data.root, users.sandbox),
       web: fileURLToPath(new URL('../web/dist', import.meta.url)),
+      createDriver: createSandboxDriver,
     }),
   )
   // The rule that unhandled errors end the process holds until here: what is half started is no service.

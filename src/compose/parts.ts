@@ -30,8 +30,8 @@ export type ServiceInput = {
   web: string
   version: string
   log: Log
-  /** Creates the driver of the sandboxes instead of the configured one. */
-  createDriver?: (parts: Parts) => SandboxDriver
+  /** Creates the driver of the sandboxes. */
+  createDriver(parts: Parts): SandboxDriver
 }
 
 /** What both roles consist of, besides what they were given. */

@@ -10,7 +10,6 @@ import { childRuns } from './child-runs.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
-import { createSandboxDriver } from './sandbox-driver.ts'
 import { createServices } from './services.ts'
 
 /** A run must not be able to take what the service and its database need. */
@@ -21,7 +20,7 @@ const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() /
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const { owner, config, data, users, db, hub, git, author, log, version, telemetry } = parts
   const memory_bytes = config.AGENTRUN_SANDBOX_MEMORY_BYTES ?? defaultMemoryBytes()
-  const driver = observeDriver(telemetry, (parts.createDriver ?? createSandboxDriver)(parts))
+  const driver = observeDriver(telemetry, parts.createDriver(parts))
   const sandbox_limits = {
     max_memory_bytes: memory_bytes,
     cpus: config.AGENTRUN_SANDBOX_CPUS ?? availableParallelism(),

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSandboxDriver } from '../../../src/compose/sandbox-driver.ts'
 import { startService } from '../../../src/compose/service.ts'
 import { readConfig } from '../../../src/config.ts'
 import { Readiness } from '../../../src/contract/service.ts'
@@ -50,6 +51,7 @@ beforeAll(async () => {
         path: '',
       },
       log: (level, message, fields) => logs.push({ level, message, fields }),
+      createDriver: createSandboxDriver,
     }),
   )
   base_url = service.api?.base_url ?? ''
