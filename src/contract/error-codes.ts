@@ -28,9 +28,9 @@ export type ProblemCode = keyof typeof problems
 
 export const FieldError = z
   .object({
-    loc: z.array(z.union([z.string(), z.int()])).describe('Where: `body`, `query` or `path`, then the field names'),
-    msg: z.string().describe('What is wrong, for people'),
-    type: z.string().describe('What is wrong, for programs'),
+    loc: z.array(z.union([z.string(), z.int()])).describe('Location of the field: `body`, `query` or `path`, then the field names'),
+    msg: z.string().describe('Message for people'),
+    type: z.string().describe('Code for programs'),
   })
   .meta({ id: 'FieldError' })
 export type FieldError = z.infer<typeof FieldError>
@@ -41,11 +41,11 @@ export const Problem = z
     type: z.string().describe('The address of the section of this kind of error in the error reference of the service'),
     title: z.string().describe('The kind of error, for people'),
     status: z.int().describe('The HTTP status'),
-    detail: z.string().describe('What is wrong with this request, for people'),
+    detail: z.string().describe('The problem with this request, for people'),
     instance: z.string().describe('The path of the request'),
     code: z.string().describe('The kind of error, for programs'),
     request_id: z.string().describe('The same as `X-Request-Id`'),
-    errors: z.array(FieldError).describe('Every field that is wrong, for a 400'),
+    errors: z.array(FieldError).describe('Every invalid field, for a 400'),
     message: z.string().describe('The same as `detail`'),
     status_code: z.int().describe('The same as `status`'),
   })

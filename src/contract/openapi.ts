@@ -9,23 +9,23 @@ import { sentWebhooks } from './openapi/webhooks.ts'
 import { type ToolName, toolInputs, toolSchema } from './runs/tools.ts'
 import { tags } from './tags.ts'
 
-const about = `Runs AI coding agents on git repositories, each in a sandbox of its own, and keeps a complete trace of what they did.
+const about = `Runs AI coding agents on git repositories, each in its own sandbox, and keeps a complete trace of their work.
 
 **Requests.** A bearer token in \`Authorization\`; JSON bodies. Unknown keys are ignored, so check the spelling of optional ones.
 
-**Answers.** A success is always 200 with a body; \`X-Request-Id\` stands on every answer. Answers may gain keys and enum values: ignore what you do not know.
+**Responses.** A success is always 200 with a body. Every response has the header \`X-Request-Id\`. Responses may gain keys and enum values: ignore unknown ones.
 
-**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every field that is wrong. Who is no member of an organization gets 403, whether it exists or not; what belongs to another organization is 404.
+**Errors** are \`application/problem+json\` with a \`code\` (plain \`application/json\` for tokens of profile \`codegen\`). \`type\` is the address of its cause and fix in the error reference, \`/docs/errors\`. 400 names every invalid field. Requests to an organization respond with 403 unless the user is a member, whether it exists or not. A resource of another organization is 404.
 
 **Limits.** \`RateLimit\` headers are on every response to a token; 429 states in \`Retry-After\` how long to wait. Do not poll runs: follow their events.
 
-**Lists** take \`skip\` and \`limit\` (at most 100) and answer \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
+**Lists** take \`skip\` and \`limit\` (at most 100) and return \`items\`, \`total\`, \`page\`, \`size\`, \`pages\`. A filter that is an array takes up to 20 values, of which any may match: repeat the parameter, or separate the values by commas (except in \`tag\`).
 
-**Wire profiles.** This document describes the responses to a token of profile \`standard\`. To one of profile \`codegen\`, for clients made for the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and a wrong request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
+**Wire profiles.** This document describes the responses to a token of profile \`standard\`. For a token of profile \`codegen\`, which serves clients of the public Codegen API, the status of a run is \`ACTIVE\`, \`PAUSED\`, \`COMPLETE\`, \`CANCELLED\`, \`TIMEOUT\`, \`MAX_ITERATIONS_REACHED\`, \`OUT_OF_TOKENS\` or \`ERROR\`, its \`source_type\` one of the public API's values, its \`result\` null until there is one, and an invalid request is 422 with the list of \`errors\` in \`detail\`. Everything else is the same.
 
-**Stability.** \`/v1\` changes by addition only. A breaking change is announced at least 90 days ahead, of an operation marked alpha at least 14, by the headers \`Deprecation\` and \`Sunset\` and the changelog.
+**Stability.** \`/v1\` changes by addition only. A breaking change is announced at least 90 days ahead, or 14 days for an operation marked alpha, by the headers \`Deprecation\` and \`Sunset\` and the changelog.
 
-Schemas named \`Tool_…\` are the inputs of the agent's tools, as they stand in \`tool_input\` of log entries.`
+Schemas named \`Tool_…\` are the inputs of the agent's tools, as in \`tool_input\` of log entries.`
 
 /** Returns the OpenAPI 3.1 document of the contract table, as the service at `base_url` and of this version serves it. */
 export function openApiDocument({ base_url, version }: { base_url: string; version: string }): Json {
@@ -62,7 +62,7 @@ export function openApiDocument({ base_url, version }: { base_url: string; versi
       examples: components.examples,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A token of the service, `arun_…`' },
-        session: { type: 'apiKey', in: 'cookie', name: 'agentrun_session', description: 'Set by sign-in; good for /session alone' },
+        session: { type: 'apiKey', in: 'cookie', name: 'agentrun_session', description: 'Set by sign-in; valid for /session only' },
       },
     },
   }

@@ -17,8 +17,8 @@ export function pageOf<T extends z.ZodType>(item: T) {
   const examples = (item.meta()?.examples as unknown[] | undefined)?.map(one => ({ items: [one], total: 1, page: 1, size: 100, pages: 1 }))
   return z
     .object({
-      items: z.array(item).describe('What is on this page'),
-      total: z.int().describe('How many there are in all'),
+      items: z.array(item).describe('Items of this page'),
+      total: z.int().describe('Number of items on all pages'),
       page: z.int().describe('1-based number of this page'),
       size: z.int().describe('Largest number of items of a page'),
       pages: z.int().describe('Number of pages'),

@@ -19,11 +19,13 @@ export const Readiness = z
   .object({
     status: z.literal('ready').describe('Always `ready`; 503 when it is not'),
     version: z.string().describe('Version of the service'),
-    database: z.literal('ok').describe('Always `ok`; 503 when it does not answer'),
+    database: z.literal('ok').describe('Always `ok`; 503 when it does not respond'),
     workers: z.enum(['ready', 'blocked']).describe('`blocked`: runs are accepted and queued, but none is started'),
-    workers_reason: z.string().nullable().describe('One line on what to do'),
+    workers_reason: z.string().nullable().describe('The recommended action, in one line'),
     sandbox: z.string().nullable().describe('The sandbox driver; null while it does not work'),
-    sandbox_limits: SandboxLimitMechanisms.nullable().describe('How the limits of a sandbox are enforced; null while none can be created'),
+    sandbox_limits: SandboxLimitMechanisms.nullable().describe(
+      'The mechanism that enforces the limits of a sandbox; null while none can be created',
+    ),
     large_repositories: z
       .enum(['shared', 'cloned'])
       .nullable()
@@ -34,8 +36,8 @@ export const Readiness = z
       .object({
         count: z.int().describe('Processes that execute runs, on any machine, with a heartbeat in the last 15 seconds'),
         able: z.int().describe('Those of them that start runs'),
-        slots: z.int().describe('How many runs they may execute at the same time'),
-        busy: z.int().describe('How many runs they execute'),
+        slots: z.int().describe('Number of runs that they may execute at the same time'),
+        busy: z.int().describe('Number of runs that they execute'),
       })
       .describe('The workers'),
   })
@@ -69,11 +71,11 @@ export const SignedOut = z
 export const SessionToken = z
   .object({
     token: z.string().describe('A bearer token'),
-    expires_at: z.iso.datetime().describe('When it expires; UTC, ISO 8601 with milliseconds'),
+    expires_at: z.iso.datetime().describe('Time at which it expires; UTC, ISO 8601 with milliseconds'),
     user_id: z.int().describe('The user'),
     organization_id: z.int().describe('First organization that the session reaches'),
     organizations: z
-      .array(z.object({ id: z.int().describe('The organization'), name: z.string().describe('Name to show') }))
+      .array(z.object({ id: z.int().describe('The organization'), name: z.string().describe('Display name') }))
       .describe('Organizations that the session reaches, oldest first, at most 100'),
   })
   .meta({

@@ -8,7 +8,7 @@ export const auditEndpoints = {
     tag: 'audit',
     method: 'GET',
     path: '/v1/organizations/{org_id}/audit-log',
-    summary: 'List administrative acts, newest first',
+    summary: 'List administrative actions, newest first',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,

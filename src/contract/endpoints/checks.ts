@@ -9,7 +9,7 @@ export const checkEndpoints = {
     tag: 'checks',
     method: 'GET',
     path: '/v1/organizations/{org_id}/repos/{repo_id}/checks',
-    summary: 'The checks of a repository',
+    summary: 'Get the checks of a repository',
     scope: 'repos:read',
     bucket: 'standard',
     params: repository,
@@ -22,7 +22,7 @@ export const checkEndpoints = {
     path: '/v1/organizations/{org_id}/repos/{repo_id}/checks',
     summary: 'Set the checks of a repository',
     description:
-      "Each runs on what a run has pushed, in a separate sandbox: a fresh clone, the setup commands of the repository, then the command, with the network access and the secrets of the run's agent. Failures go back to the agent as configured in `check-suite-settings`. Replaces all checks, from the next push on.",
+      "Each runs on the commit that a run has pushed, in a separate sandbox: a fresh clone, the setup commands of the repository, then the command, with the network access and the secrets of the run's agent. Failures go back to the agent as configured in `check-suite-settings`. Replaces all checks, from the next push on.",
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,

@@ -67,7 +67,8 @@ export const memberEndpoints = {
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/invitations/{invitation_id}',
     summary: 'Revoke an invitation',
-    description: 'Its link is void at once. Returns the invitation as it was; 404 for one that was accepted, revoked or replaced.',
+    description:
+      'Its link becomes invalid immediately. Returns the invitation as it was; 404 for one that was accepted, revoked or replaced.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org.extend({ invitation_id: id().describe('The invitation') }),

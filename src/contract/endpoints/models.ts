@@ -13,7 +13,7 @@ import {
 
 const base = { ...v1, tag: 'models', bucket: 'standard' } as const
 const effect =
-  'New turns use it at once, in all processes. It applies to the runs of this organization alone, before what the operator configured.'
+  'New turns use it immediately, in all processes. It applies only to the runs of this organization, and overrides the configuration of the operator.'
 
 /** Models and keys of providers of an organization (specification.md#access). */
 export const modelEndpoints = {
@@ -53,8 +53,8 @@ export const modelEndpoints = {
     ...base,
     method: 'PUT',
     path: '/v1/organizations/{org_id}/models/custom',
-    summary: 'Add a model, or change what is known of one',
-    description: `${effect} The fields are those of \`AGENTRUN_MODELS\`, with the key itself instead of a variable's name; a field that is absent is as if it were never set. At most 100 models and providers: one more is 409.`,
+    summary: 'Add a model, or change the settings of a known one',
+    description: `${effect} The fields are those of \`AGENTRUN_MODELS\`, with the key itself instead of a variable's name; an absent field is unset. At most 100 models and providers: one more is 409.`,
     scope: 'org:admin',
     params: org,
     problems: ['conflict'],

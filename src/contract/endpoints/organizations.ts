@@ -80,7 +80,7 @@ export const organizationEndpoints = {
     tag: 'organizations',
     method: 'GET',
     path: '/v1/organizations/{org_id}/limits',
-    summary: 'List what bounds an organization, and how much of it is used',
+    summary: 'List the limits of an organization and their use',
     description:
       'Concurrency, quotas, rates, limits of turns and sizes, each with its value, its use where it is counted, and the name of the setting that changes it.',
     scope: 'org:read',
@@ -93,7 +93,7 @@ export const organizationEndpoints = {
     tag: 'organizations',
     method: 'GET',
     path: '/v1/organizations/{org_id}/health',
-    summary: 'Check what runs of an organization need',
+    summary: 'Check the prerequisites of runs of an organization',
     description:
       'The checks of `agentrun doctor` that concern the service: workers and their sandboxes, repositories, models, integrations, stored keys and webhooks. Problems come with how to fix them.',
     scope: 'org:admin',

@@ -56,7 +56,7 @@ export const pullRequestContentEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments',
     summary: 'Comment on a pull request',
     description:
-      'For people to read: the agent of the run is not informed. Values of secrets are redacted. If the pull request is on a forge, the comment is created there too, in the name of the connection; `forge_state` reports the result.',
+      'The comment is for people: the agent of the run is not informed. Values of secrets are redacted. If the pull request is on a forge, the comment is created there too, in the name of the connection; `forge_state` reports the result.',
     scope: 'runs:write',
     idempotent: true,
     body: CreateCommentInput,
@@ -76,7 +76,7 @@ export const pullRequestContentEndpoints = {
     method: 'DELETE',
     path: '/v1/organizations/{org_id}/prs/{pr_id}/comments/{comment_id}',
     summary: 'Delete your own comment',
-    description: 'Returns it as it was.',
+    description: 'Returns the deleted comment.',
     scope: 'runs:write',
     response: PullRequestComment,
   },

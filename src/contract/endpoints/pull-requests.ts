@@ -61,7 +61,7 @@ export const pullRequestEndpoints = {
     path: '/v1/organizations/{org_id}/prs/{pr_id}/merge',
     summary: 'Merge a pull request into its base branch',
     description:
-      'Fetches both branches and pushes one commit to the base branch, never by force. 409 when the head branch has moved since it was last shown, or from `expected_head_sha`. Already merged, here or manually: 200 and the pull request. A conflict is 409 and names the files. If the response is lost, repeat the request: it finds what was pushed.',
+      'Fetches both branches and pushes one commit to the base branch, never by force. 409 when the head branch has moved since it was last shown, or from `expected_head_sha`. Already merged, here or manually: 200 and the pull request. A conflict is 409 and names the files. If the response is lost, repeat the request: it finds the pushed commit.',
     scope: 'runs:write',
     bucket: 'standard',
     params: pull_request,

@@ -68,7 +68,7 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}',
     summary: 'Delete an agent run that has ended',
     description:
-      'Permanently, with its trace, messages, events, diff and artifacts. Related runs and its pull requests stay; what it pushed stays on the remote. Its files are removed soon after.',
+      'Permanently, with its trace, messages, events, diff and artifacts. Related runs, its pull requests and pushed commits stay. Its files are removed soon after.',
     scope: 'runs:write',
     bucket: 'standard',
     params: run,
@@ -260,7 +260,7 @@ export const runEndpoints = {
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/recovery',
     summary: 'Get the recovery report of a run',
     description:
-      'Whether workers died or shut down during the run, which worker continued and when, and for each model call and tool call whether its outcome is committed, it was repeated, or it was interrupted and its outcome is unknown.',
+      'Reports each worker that died or shut down during the run, the worker that continued, and for each model call and tool call whether its outcome is committed, it was repeated, or it was interrupted and its outcome is unknown.',
     scope: 'runs:read',
     bucket: 'standard',
     params: run,

@@ -13,7 +13,7 @@ export const userEndpoints = {
     method: 'GET',
     path: '/v1/users/me',
     aliases: ['/v1/user', '/v1/alpha/user/me'],
-    summary: 'The user of this token',
+    summary: 'Get the user of this token',
     description: 'Address and role are those in the first organization that the token reaches.',
     scope: 'org:read',
     bucket: 'standard',

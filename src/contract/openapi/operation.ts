@@ -28,7 +28,7 @@ const last_event_id = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The `id:` of the last event that was received: the stream continues after it.',
+  description: 'The `id:` of the last received event: the stream continues after it.',
   schema: { type: 'integer', minimum: 0, maximum: limits.page_skip },
 }
 

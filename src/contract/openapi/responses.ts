@@ -16,13 +16,13 @@ export const headerComponents = {
   },
   'X-API-Stability': { description: 'The operation may change, announced at least 14 days ahead', schema: { const: 'alpha' } },
   'RateLimit-Policy': { description: 'The limit that was counted against, as in the IETF draft', schema: text },
-  RateLimit: { description: 'What is left of it and when it resets, as in the IETF draft', schema: text },
+  RateLimit: { description: 'Requests that are left and the time of the reset, as in the IETF draft', schema: text },
   'X-RateLimit-Limit': { description: 'Requests in the window', schema: whole },
   'X-RateLimit-Remaining': { description: 'Requests left', schema: whole },
   'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
   'Retry-After': { description: 'Seconds to wait before trying again', schema: whole },
-  'WWW-Authenticate': { description: 'How to authenticate', schema: { const: 'Bearer' } },
-  'Idempotent-Replayed': { description: '`true`: the stored answer of the first request with this key', schema: { const: 'true' } },
+  'WWW-Authenticate': { description: 'The required authentication', schema: { const: 'Bearer' } },
+  'Idempotent-Replayed': { description: '`true`: the stored response to the first request with this key', schema: { const: 'true' } },
 } as const
 type HeaderName = keyof typeof headerComponents
 
@@ -55,7 +55,7 @@ export function problemExample(code: ProblemCode): Problem {
 /** Returns `Problem` for every error, and `Problem404` for each of these statuses: its codes and their form. */
 export function problemComponents(statuses: Iterable<number>): Json {
   const components: Json = {
-    Problem: { description: 'Any error: `code` says which', headers: headers(), content: { 'application/problem+json': { schema } } },
+    Problem: { description: 'Any error; `code` identifies it', headers: headers(), content: { 'application/problem+json': { schema } } },
   }
   for (const status of [...statuses].sort((a, b) => a - b)) {
     const codes = (Object.keys(problems) as ProblemCode[]).filter(code => problems[code].status === status)

@@ -23,10 +23,10 @@ export function sentWebhooks(schemas: Json): Json {
         security: [],
         parameters: [
           header('webhook-id', 'The message: the same at each attempt', true),
-          header('webhook-timestamp', 'When this attempt was made, in seconds since 1970', true),
+          header('webhook-timestamp', 'Time of this attempt, in seconds since 1970', true),
           header(
             'webhook-signature',
-            'Standard Webhooks: `v1,` and a signature for each secret, with a blank between them. Absent without a secret',
+            'Standard Webhooks: `v1,` and a signature for each secret, separated by spaces. Absent without a secret',
             false,
           ),
         ],

@@ -8,13 +8,13 @@ export const AuditEntry = z
   .object({
     id: z.int().describe('The entry; later ones have larger numbers'),
     organization_id: z.int().describe('The organization'),
-    created_at: z.iso.datetime().describe('When'),
+    created_at: z.iso.datetime().describe('Time of the action'),
     user_id: z.int().nullable().describe('The user; null: the operator, by a local command, or the service itself, by its configuration'),
     token_id: z.int().nullable().describe('The token of the request'),
     action: z.string().describe('The action: a noun and a verb, for example `token.revoked`'),
     target_type: z.string().describe('The kind of the target'),
-    target_id: z.string().nullable().describe('To which'),
-    detail: z.record(z.string(), z.unknown()).describe('What changed; never a secret'),
+    target_id: z.string().nullable().describe('Id of the target'),
+    detail: z.record(z.string(), z.unknown()).describe('The change; never contains a secret'),
     request_id: z.string().nullable().describe('`X-Request-Id` of the request'),
   })
   .meta({

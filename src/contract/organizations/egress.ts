@@ -20,7 +20,7 @@ export const EgressRule = z
       .max(253, { abort: true })
       .regex(HOST, 'must be a host name in lower case, or *. and one of two labels or more for all names below it')
       .refine(host => !SHARED.test(host), 'must not be all names below a host where anybody can have one')
-      .describe('A host name, or `*.example.com` for all names below that one, itself not among them'),
+      .describe('A host name, or `*.example.com` for all names below `example.com`, without `example.com` itself'),
     port: z.int().min(1).max(65_535).nullish().describe('The port; null or absent: 443 and 80'),
     methods: z
       .array(z.enum(egress_methods))
@@ -28,7 +28,7 @@ export const EgressRule = z
       .max(egress_methods.length)
       .nullish()
       .describe(
-        'Methods of plain HTTP; null or absent: all. `CONNECT` is a tunnel, as https has it, in which no method can be seen: a list without it allows none',
+        'Methods of plain HTTP; null or absent: all. `CONNECT` is a tunnel, as https uses it, whose methods are not visible: a list without `CONNECT` allows no tunnel',
       ),
   })
   .meta({ id: 'EgressRule', examples: [{ host: 'registry.example.com', port: 443, methods: null }] })
@@ -36,10 +36,10 @@ export type EgressRule = z.output<typeof EgressRule>
 
 const mode = z.enum(['off', 'allowlist'])
 const list = {
-  allow: z.array(EgressRule).max(limits.egress_rules).describe('What may be reached'),
-  presets: z.array(z.enum(egress_presets)).max(egress_presets.length).describe('Package registries that may be reached, by name'),
+  allow: z.array(EgressRule).max(limits.egress_rules).describe('Allowed destinations'),
+  presets: z.array(z.enum(egress_presets)).max(egress_presets.length).describe('Names of allowed package registries'),
 }
-const whose = 'What commands of the agent may reach'
+const whose = 'Network access of commands of the agent'
 
 const AgentEgress = z.object({
   mode: mode
@@ -50,7 +50,7 @@ const AgentEgress = z.object({
   ...list,
 })
 const setup_mode = z.enum(['off', 'allowlist', 'open'])
-const setup_whose = 'What the setup commands of a repository may reach'
+const setup_whose = 'Network access of the setup commands of a repository'
 const setup_modes =
   '`open`: every public host. `allowlist`: the rules of `agent`, regardless of its mode. `off`: nothing. Null for a repository: as its organization; for an organization: `open`'
 
@@ -67,9 +67,9 @@ export const Egress = z
   })
 
 const agent_input = z.object({
-  mode: mode.nullish().describe('Absent or null: as the organization, or the service, has it'),
+  mode: mode.nullish().describe('Absent or null: the setting of the organization, or of the service'),
   allow: list.allow.optional().describe('The complete list of rules: other rules are removed'),
-  presets: list.presets.optional().describe('Package registries that may be reached, all of them, by name'),
+  presets: list.presets.optional().describe('Names of all allowed package registries'),
 })
 export const EgressInput = z
   .object({

@@ -15,7 +15,7 @@ export const Integrations = z
     organization_id: z.int().describe('The organization'),
     organization_name: z.string().describe('Its name'),
     integrations: z.array(Integration).describe('Outside services that it is connected to'),
-    total_active_integrations: z.int().describe('How many of them are active'),
+    total_active_integrations: z.int().describe('Number of active ones'),
   })
   .meta({
     id: 'OrganizationIntegrationsResponse',
@@ -25,13 +25,13 @@ export const Integrations = z
 const OAuthProvider = z
   .object({
     id: z.int().describe('The provider'),
-    name: z.string().describe('Name to show'),
+    name: z.string().describe('Display name'),
     issuer: z.string().describe('Issuer URL'),
-    authorization_endpoint: z.string().describe('Where a person agrees'),
-    token_endpoint: z.string().describe('Where tokens are issued'),
+    authorization_endpoint: z.string().describe('Address at which a person authorizes the service'),
+    token_endpoint: z.string().describe('Address at which tokens are issued'),
     default_scopes: z.array(z.string()).nullable().describe('Default scopes'),
     is_mcp: z.boolean().describe('Whether it serves tools by MCP'),
-    meta: z.record(z.string(), z.unknown()).nullable().describe('What else is known of it'),
+    meta: z.record(z.string(), z.unknown()).nullable().describe('Further details'),
   })
   .meta({ id: 'OAuthProviderResponse' })
 
@@ -53,7 +53,7 @@ export const SlackTokenInput = z
 export const SlackToken = z
   .object({
     token: z.string().describe('To be sent to the app'),
-    message: z.string().describe('What to do with it'),
-    expires_in_minutes: z.int().describe('How long it is good'),
+    message: z.string().describe('Instructions for its use'),
+    expires_in_minutes: z.int().describe('Its lifetime'),
   })
   .meta({ id: 'GenerateTokenResponse', examples: [{ token: '…', message: 'Send it to the app.', expires_in_minutes: 10 }] })

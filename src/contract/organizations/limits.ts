@@ -4,18 +4,17 @@ import { z } from 'zod'
 export const OrganizationLimit = z
   .object({
     name: z.string().describe('Names it, for programs'),
-    summary: z.string().describe('What it bounds and what happens when it is reached, for people'),
+    summary: z.string().describe('Its subject and its effect when it is reached, for people'),
     value: z.union([z.number(), z.string()]).nullable().describe('The limit; US dollars as a decimal string; null: none'),
-    used: z
-      .union([z.number(), z.string()])
-      .nullable()
-      .describe('What of it is used now; null: it is not counted for the organization as a whole'),
+    used: z.union([z.number(), z.string()]).nullable().describe('Current use; null: it is not counted for the organization as a whole'),
     unit: z
       .enum(['runs', 'usd', 'requests', 'steps', 'tokens', 'seconds', 'bytes', 'characters', 'entries'])
-      .describe('Of `value` and `used`'),
-    per: z.enum(['organization', 'repository', 'user', 'token', 'run', 'turn', 'sandbox', 'request']).describe('What it bounds, each'),
-    window_seconds: z.int().nullable().describe('Of a rate: seconds of its sliding window'),
-    resets_at: z.iso.datetime().nullable().describe('When `used` starts at 0 again; UTC, ISO 8601 with milliseconds'),
+      .describe('Unit of `value` and `used`'),
+    per: z
+      .enum(['organization', 'repository', 'user', 'token', 'run', 'turn', 'sandbox', 'request'])
+      .describe('The scope in which it is counted'),
+    window_seconds: z.int().nullable().describe('Seconds of the sliding window of a rate'),
+    resets_at: z.iso.datetime().nullable().describe('Time at which `used` is reset to 0; UTC, ISO 8601 with milliseconds'),
     set_by: z
       .enum(['organization', 'operator', 'service'])
       .describe('`organization`: a field of its settings; `operator`: a variable of the service; `service`: fixed'),
@@ -42,18 +41,18 @@ export type OrganizationLimits = z.infer<typeof OrganizationLimits>
 
 export const HealthCheck = z
   .object({
-    check: z.string().describe('What was checked'),
+    check: z.string().describe('Subject of the check'),
     state: z.enum(['ok', 'warning', 'broken']).describe('`broken`: something does not work; `warning`: it works and may not be intended'),
-    detail: z.string().describe('What was found'),
-    fix: z.string().nullable().describe('What to do; null when it is ok'),
+    detail: z.string().describe('The finding'),
+    fix: z.string().nullable().describe('The recommended action; null when it is ok'),
   })
   .meta({ id: 'HealthCheck' })
 export type HealthCheck = z.infer<typeof HealthCheck>
 
 export const OrganizationHealth = z
   .object({
-    broken: z.int().describe('How many are broken'),
-    checks: z.array(HealthCheck).describe('All checks, from the service to what runs work on'),
+    broken: z.int().describe('Number of checks that are `broken`'),
+    checks: z.array(HealthCheck).describe('All checks, those of the service first'),
   })
   .meta({
     id: 'OrganizationHealthResponse',

@@ -7,13 +7,13 @@ import { githubAccountFields, githubAccountInput, Role } from './users.ts'
 const fields = {
   user_id: z.int().describe('The user'),
   organization_id: z.int().describe('The organization'),
-  kind: z.enum(['person', 'service']).describe('`service`: never signs in; its tokens are made by an ADMIN'),
+  kind: z.enum(['person', 'service']).describe('`service`: never signs in; an ADMIN creates its tokens'),
   email: z.string().nullable().describe('Address, if one is known'),
-  full_name: z.string().nullable().describe('Name to show'),
+  full_name: z.string().nullable().describe('Display name'),
   ...githubAccountFields,
-  role: Role.describe('What the user may do in this organization'),
+  role: Role.describe('Role of the user in this organization'),
   has_signed_in: z.boolean().describe('Whether the user has ever signed in'),
-  created_at: z.iso.datetime().describe('Since when the user belongs to the organization'),
+  created_at: z.iso.datetime().describe('Time at which the user joined the organization'),
 }
 const example = {
   ...{ user_id: 2, organization_id: 1, kind: 'person', email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' },
@@ -30,10 +30,10 @@ const invitation = {
   organization_id: z.int().describe('The organization'),
   email: z.string().describe('Address by which the organization identifies the member'),
   full_name: z.string().nullable().describe('Name to show, for an account that is created by accepting'),
-  role: Role.describe('What the member may do in this organization'),
+  role: Role.describe('Role of the member in this organization'),
   created_by: z.int().nullable().describe('The user who invited'),
-  created_at: z.iso.datetime().describe('When it was created'),
-  expires_at: z.iso.datetime().describe('Until when it can be accepted'),
+  created_at: z.iso.datetime().describe('Time of its creation'),
+  expires_at: z.iso.datetime().describe('Time at which it expires'),
 }
 const invitation_example = {
   ...{ id: 5, organization_id: 1, email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER', created_by: 1 },
@@ -51,7 +51,7 @@ export const CreatedInvitation = z
     examples: [{ ...invitation_example, invitation_link: 'https://agents.example.org/invitation#code=…' }],
   })
 
-const code = z.string().min(1).max(200).describe('What follows `#code=` in the invitation link')
+const code = z.string().min(1).max(200).describe('The code after `#code=` in the invitation link')
 export const AcceptInvitationInput = z.object({ code }).meta({ id: 'AcceptInvitationInput', examples: [{ code: 'Vh3kT0qZ8mLr' }] })
 
 export const AcceptSessionInvitationInput = z
@@ -73,7 +73,7 @@ export const OpenedInvitation = z
     organization_name: z.string().describe('Name of the organization'),
     expires_at: invitation.expires_at,
     account: z
-      .object({ user_id: z.int().describe('The user'), full_name: z.string().nullable().describe('Name to show') })
+      .object({ user_id: z.int().describe('The user'), full_name: z.string().nullable().describe('Display name') })
       .nullable()
       .describe('The account that is signed in in this browser; null: none'),
   })
@@ -90,7 +90,7 @@ export const OpenedInvitation = z
 export const SignInLink = z
   .object({
     sign_in_link: z.string().describe('Signs the person in once, shown only now'),
-    sign_in_link_expires_at: z.iso.datetime().describe('Until when'),
+    sign_in_link_expires_at: z.iso.datetime().describe('Time at which it expires'),
   })
   .meta({ id: 'SignInLink', examples: [link] })
 
@@ -105,15 +105,15 @@ const email = z
 
 export const AddMemberInput = z
   .object({
-    email: email.describe('By which the organization identifies the member; case-insensitive. It identifies nobody elsewhere'),
+    email: email.describe('Address by which only this organization identifies the member; case-insensitive'),
     full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show, for an account that is created by accepting'),
-    role: Role.describe('What the user may do in this organization'),
+    role: Role.describe('Role of the user in this organization'),
   })
   .meta({ id: 'AddMemberInput', examples: [{ email: 'ada@example.org', full_name: 'Ada Lovelace', role: 'MEMBER' }] })
 export type AddMemberInput = z.output<typeof AddMemberInput>
 
 export const UpdateMemberInput = z
-  .object({ role: Role.optional().describe('What the user may do from now on'), ...githubAccountInput })
+  .object({ role: Role.optional().describe('New role of the user'), ...githubAccountInput })
   .refine(({ role, github_user_id, github_username }) => [role, github_user_id, github_username].some(value => value !== undefined), {
     path: ['role'],
     message: 'give role, github_user_id or github_username',
@@ -125,9 +125,9 @@ export const ServiceUser = z
   .object({
     id: z.int().describe('The user'),
     organization_id: z.int().describe('The one organization that it belongs to'),
-    name: z.string().describe('Name to show'),
-    role: Role.describe('What its tokens may do at most'),
-    created_at: z.iso.datetime().describe('When it was created'),
+    name: z.string().describe('Display name'),
+    role: Role.describe('Its role, which limits its tokens'),
+    created_at: z.iso.datetime().describe('Time of its creation'),
   })
   .meta({
     id: 'ServiceUser',
@@ -138,8 +138,8 @@ export const ServiceUserPage = pageOf(ServiceUser).meta({ id: 'PageOfServiceUser
 
 export const CreateServiceUserInput = z
   .object({
-    name: text(1, limits.name_chars, { trim: true }).describe('Name to show'),
-    role: Role.describe('What its tokens may do at most'),
+    name: text(1, limits.name_chars, { trim: true }).describe('Display name'),
+    role: Role.describe('Its role, which limits its tokens'),
   })
   .meta({ id: 'CreateServiceUserInput', examples: [{ name: 'release bot', role: 'MEMBER' }] })
 export type CreateServiceUserInput = z.output<typeof CreateServiceUserInput>

@@ -23,8 +23,8 @@ const source = z
   .enum(['organization', 'service'])
   .describe('`organization`: set by this API; `service`: by the operator, or known to the service')
 const changed = {
-  updated_at: z.iso.datetime().nullable().describe('When the organization set it; null: it did not'),
-  updated_by: z.int().nullable().describe('The user who did'),
+  updated_at: z.iso.datetime().nullable().describe('Time at which the organization set it; null: it did not'),
+  updated_by: z.int().nullable().describe('The user who set it'),
 }
 
 const exampleModel = {
@@ -36,18 +36,18 @@ const exampleModel = {
 
 export const ModelDetail = z
   .object({
-    id: z.string().describe('What `model` of a run takes, `provider/model`'),
-    label: z.string().describe('Name to show'),
+    id: z.string().describe('Name of the model, as `model` of a run accepts it: `provider/model`'),
+    label: z.string().describe('Display name'),
     provider: z.string().describe('The provider'),
     source,
-    usable: z.boolean().describe('Whether it has what it needs to be called: its provider has a key, or needs none'),
+    usable: z.boolean().describe('Whether it can be called: its provider has a key, or needs none'),
     api: z.enum(model_apis).nullable().describe('Wire format, of a model with an address of its own'),
     base_url: z.string().nullable().describe('Address that the organization set'),
     has_key: z.boolean().describe('Whether the organization set a key for this model alone'),
     context_tokens: z.int().nullable().describe('Tokens of its context; null: unknown'),
     max_output_tokens: z.int().nullable().describe('Tokens of its longest response; null: unknown'),
     price: ModelPrice.nullable().describe('null: unknown; then budgets do not limit it'),
-    reasoning_effort: ReasoningEffort.nullable().describe('How much it thinks by default; null: the provider decides'),
+    reasoning_effort: ReasoningEffort.nullable().describe('Default reasoning effort; null: the provider decides'),
     tool_family: z.enum(tool_families).describe('The tools with which it changes files'),
     ...changed,
   })
@@ -57,7 +57,7 @@ export type ModelDetail = z.infer<typeof ModelDetail>
 export const ProviderDetail = z
   .object({
     provider: z.enum(model_providers).describe('The provider'),
-    source: source.nullable().describe('Whose key its models use; null: there is none'),
+    source: source.nullable().describe('Owner of the key that its models use; null: there is none'),
     base_url: z.string().nullable().describe("Address that the organization set; null: the service's or the provider's own"),
     ...changed,
   })
@@ -71,7 +71,7 @@ export const ModelSettingsList = z
   .object({
     default_model: z.string().describe('Used by runs that name none'),
     providers: z.array(ProviderDetail).describe('All providers with a key of their own'),
-    models: z.array(ModelDetail).describe('All models that the service knows or that were configured'),
+    models: z.array(ModelDetail).describe('All known or configured models'),
   })
   .meta({
     id: 'ModelSettingsResponse',
@@ -141,18 +141,18 @@ export const TestModelInput = z
 export const ModelTest = z
   .object({
     model: z.string().describe('The model'),
-    ok: z.boolean().describe('Whether it answered'),
-    latency_ms: z.int().describe('Milliseconds until it had answered or refused'),
+    ok: z.boolean().describe('Whether it responded'),
+    latency_ms: z.int().describe('Milliseconds until the response or the refusal'),
     error: z
       .object({
         code: z
           .enum(['auth', 'rate_limited', 'unavailable', 'timeout', 'malformed', 'context_exceeded', 'rejected', 'aborted', 'script_failed'])
           .describe('`auth`: the key is missing, wrong or revoked; `rejected`: for example an unknown model; `unavailable`: no connection'),
-        message: z.string().describe('In the words of the provider, without the key'),
+        message: z.string().describe('Message of the provider, without the key'),
         http_status: z.int().nullable().describe('Status of its response; null: there was none'),
       })
       .nullable()
-      .describe('null: it answered'),
+      .describe('null: it responded'),
     cost_usd: z
       .string()
       .nullable()

@@ -11,14 +11,14 @@ const switches = {
   enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are read from repositories'),
 }
 const settings = {
-  default_repo_id: z.int().nullable().describe('Taken by runs that name no repository'),
-  default_model: z.string().nullable().describe("Taken by runs that name no model; null: the service's default"),
-  reasoning_effort: ReasoningEffort.nullable().describe("How much models think in its runs; null: the model's default"),
-  review: ReviewMode.nullable().describe("Who reviews the changes of its runs: `model` or `rules`; null: the service's default"),
+  default_repo_id: z.int().nullable().describe('Used by runs that name no repository'),
+  default_model: z.string().nullable().describe("Used by runs that name no model; null: the service's default"),
+  reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the model's default"),
+  review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"),
   rules: z.string().nullable().describe('Given to the agent of every run'),
-  max_concurrent_runs: z.int().nullable().describe('How many runs may be active at the same time; null: no limit'),
+  max_concurrent_runs: z.int().nullable().describe('Maximum number of runs that are active at the same time; null: no limit'),
   budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
-  runs_per_month: z.int().nullable().describe('How many runs may be created in a month (UTC); null: no limit'),
+  runs_per_month: z.int().nullable().describe('Maximum number of runs created in a month (UTC); null: no limit'),
 }
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
 const settings_example = {
@@ -29,7 +29,7 @@ const settings_example = {
 const Organization = z
   .object({
     id: z.int().describe('The organization'),
-    name: z.string().describe('Name to show'),
+    name: z.string().describe('Display name'),
     settings: z.object(switches).describe('Defaults of its runs'),
   })
   .meta({ id: 'OrganizationResponse', examples: [example] })
@@ -43,7 +43,7 @@ export const OrganizationSettings = z
   .object({ ...switches, ...settings })
   .meta({ id: 'OrganizationSettingsResponse', examples: [{ ...example.settings, ...settings_example }] })
 
-const name = text(1, limits.name_chars, { trim: true }).describe('Name to show')
+const name = text(1, limits.name_chars, { trim: true }).describe('Display name')
 
 export const CreateOrganizationInput = z.object({ name }).meta({ id: 'CreateOrganizationInput', examples: [{ name: 'Acme' }] })
 export type CreateOrganizationInput = z.output<typeof CreateOrganizationInput>
@@ -57,40 +57,40 @@ export const UpdateOrganizationInput = z
         enable_rules_detection: switches.enable_rules_detection.optional(),
       })
       .optional()
-      .describe('Defaults of its runs; a key that is absent stays as it is'),
-    default_repo_id: z.int().min(0).nullish().describe('Taken by runs that name no repository; null: none'),
-    default_model: text(1, 200).nullish().describe("Taken by runs that name no model, `provider/model`; null: the service's default"),
+      .describe('Defaults of its runs; an absent key is unchanged'),
+    default_repo_id: z.int().min(0).nullish().describe('Used by runs that name no repository; null: none'),
+    default_model: text(1, 200).nullish().describe("Used by runs that name no model, `provider/model`; null: the service's default"),
     reasoning_effort: reasoningEffortInput.describe(
-      "How much models think in runs where neither the request nor the repository says it; null: the model's default",
+      "Reasoning effort of runs where neither the request nor the repository sets it; null: the model's default",
     ),
     review: reviewModeInput.describe(
-      "Who reviews the change of runs where neither the request nor the repository says it: `model`, or `rules` without model calls; null: the service's default",
+      "Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default",
     ),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),
     budget_usd_per_month: moneyInput
       .nullish()
-      .describe('US dollars per month (UTC): when reached, create and resume respond with 402; null: no limit'),
+      .describe('US dollars per month (UTC): when they are reached, create and resume respond with 402; null: no limit'),
     runs_per_month: z
       .int()
       .min(0)
       .max(1_000_000_000)
       .nullish()
-      .describe('When reached, create and resume respond with 402; null: no limit'),
+      .describe('Maximum number of runs created in a month (UTC): when it is reached, create and resume respond with 402; null: no limit'),
   })
   .meta({ id: 'UpdateOrganizationInput', examples: [{ rules: 'Every change has a test.', settings: { enable_pr_creation: false } }] })
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationInput>
 
 const ModelOption = z.object({
-  label: z.string().describe('Name to show'),
-  value: z.string().describe('What `model` of a run takes'),
+  label: z.string().describe('Display name'),
+  value: z.string().describe('Name of the model, as `model` of a run accepts it'),
 })
 
 export const Models = z
   .object({
     providers: z
       .array(z.object({ name: z.string().describe('The provider'), models: z.array(ModelOption).describe('Its models') }))
-      .describe('Providers that have what they need to be called'),
+      .describe('Providers that can be called'),
     default_model: z.string().describe('Used by runs that name none'),
   })
   .meta({

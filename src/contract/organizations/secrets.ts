@@ -16,11 +16,11 @@ export const secretName = () =>
 /** The visible fields of a secret: never its value. */
 export const Secret = z
   .object({
-    name: z.string().describe('Under which name a run gets it'),
-    repo_id: z.int().nullable().describe('The repository that it is for; null: all of the organization'),
-    for_agent: z.boolean().describe('Whether agents may see it, and not the setup of their sandbox alone'),
-    created_at: z.iso.datetime().describe('When it was first set'),
-    updated_at: z.iso.datetime().describe('When its value was last set'),
+    name: z.string().describe('Its name in runs'),
+    repo_id: z.int().nullable().describe('Repository whose runs receive it; null: all repositories of the organization'),
+    for_agent: z.boolean().describe('Whether agents receive it; otherwise only the setup of their sandbox does'),
+    created_at: z.iso.datetime().describe('Time of its creation'),
+    updated_at: z.iso.datetime().describe('Time at which its value was last set'),
     updated_by: z.int().describe('The user who set it last'),
   })
   .meta({
@@ -41,7 +41,10 @@ export const SecretInput = z
     value: text(1, limits.secret_bytes)
       .refine(value => bytes(value) <= limits.secret_bytes, `must have at most ${limits.secret_bytes} bytes as UTF-8`)
       .describe('The value; it is never shown again'),
-    for_agent: z.boolean().optional().describe('Whether agents are given it, as a variable of their commands; absent: as before, or not'),
+    for_agent: z
+      .boolean()
+      .optional()
+      .describe('Whether agents receive it, as a variable of their commands; absent: unchanged, false for a new secret'),
   })
   .meta({ id: 'SecretInput', examples: [{ value: 'npm_…' }] })
 export type SecretInput = z.output<typeof SecretInput>

@@ -17,9 +17,9 @@ export const skillName = () =>
 
 const fields = {
   name: z.string().describe('The name in its front matter'),
-  description: z.string().describe('When agents use it; they see it with every task'),
-  created_at: z.iso.datetime().describe('When it was first set'),
-  updated_at: z.iso.datetime().describe('When it was last set'),
+  description: z.string().describe('The tasks for which agents use it; they see this text with every task'),
+  created_at: z.iso.datetime().describe('Time of its creation'),
+  updated_at: z.iso.datetime().describe('Time of the last change'),
   updated_by: z.int().describe('The user who set it last'),
 }
 const example = {

@@ -16,23 +16,20 @@ const time = z.iso.datetime()
 
 const fields = {
   id: z.int().describe('The token'),
-  name: z.string().describe('What it is for'),
+  name: z.string().describe('Its purpose'),
   kind: z.enum(['personal', 'service']).describe("`service`: a service user's"),
-  prefix: z.string().describe('How it begins; empty for one that the operator chose'),
+  prefix: z.string().describe('Its first characters; empty for one that the operator chose'),
   hint: z.string().describe('Its last four characters'),
-  scopes: z
-    .array(Scope)
-    .nullable()
-    .describe('What it may do, as far as the role of its user still allows it; null: whatever that role allows'),
-  repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is good for; null: all'),
+  scopes: z.array(Scope).nullable().describe('Its scopes, limited by the role of its user; null: all scopes of that role'),
+  repository_ids: z.array(z.int()).nullable().describe('The only repositories that it is valid for; null: all'),
   wire_profile: WireProfile.describe('The format of responses: `codegen` for clients of the Codegen API'),
-  organization_id: z.int().nullable().describe('The only organization that it is good for; null: all of its user'),
+  organization_id: z.int().nullable().describe('The only organization that it is valid for; null: all of its user'),
   user_id: z.int().describe('The user that it acts for'),
   created_by: z.int().nullable().describe('The user who created it; null: the first start of the service, or the operator'),
-  created_at: time.describe('When it was created'),
-  expires_at: time.nullable().describe('From when it is refused; null: never'),
+  created_at: time.describe('Time of its creation'),
+  expires_at: time.nullable().describe('Time at which it expires; null: never'),
   last_used_at: time.nullable().describe('Last use, to the minute'),
-  revoked_at: time.nullable().describe('When it was revoked'),
+  revoked_at: time.nullable().describe('Time at which it was revoked'),
 }
 
 const example = {
@@ -53,20 +50,20 @@ export const TokenPage = pageOf(Token).meta({ id: 'PageOfToken' })
 
 export const CreateTokenInput = z
   .object({
-    name: text(1, limits.name_chars, { trim: true }).describe('What it is for'),
+    name: text(1, limits.name_chars, { trim: true }).describe('Its purpose'),
     scopes: z
       .array(Scope)
       .min(1, 'must name a scope, or be left out')
       .max(scopes.length)
       .nullish()
-      .describe('Absent: as far as your token and the role of its user go'),
+      .describe('Its scopes; absent: those that both your token and the role of its user have'),
     repository_ids: z
       .array(z.int().min(0))
       .min(1, 'must name a repository, or be left out')
       .max(limits.token_repositories)
       .nullish()
-      .describe('The only repositories that it is good for. Absent: those of your token'),
-    expires_in_seconds: z.int().min(1).max(limits.token_seconds).nullish().describe('How long it is good for'),
+      .describe('The only repositories that it is valid for. Absent: those of your token'),
+    expires_in_seconds: z.int().min(1).max(limits.token_seconds).nullish().describe('Its lifetime'),
     expires_at: moment()
       .nullish()
       .describe(

@@ -14,7 +14,7 @@ export const UsageQuery = z.object({
   group_by: z
     .enum(groupings, { error: `must be one of ${groupings.join(', ')}` })
     .default('day')
-    .describe('What the items are'),
+    .describe('Grouping of the items'),
   repo_id: several(id()).describe('Only runs on one of these repositories'),
   user_id: several(id()).describe('Only runs that one of these users requested'),
   model: several(text(1, 250)).describe('Only calls of one of these models, `provider/model`'),
@@ -26,15 +26,15 @@ export const UsageQuery = z.object({
 export type UsageQuery = z.output<typeof UsageQuery>
 
 const numbers = {
-  runs: z.int().describe('Runs made'),
+  runs: z.int().describe('Runs created'),
   completed: z.int().describe('Turns that were completed'),
   failed: z.int().describe('Turns that failed'),
   cancelled: z.int().describe('Turns that were stopped'),
   input_tokens: z.int().describe('Tokens that models read'),
   output_tokens: z.int().describe('Tokens that models wrote'),
-  cached_tokens: z.int().describe('Of the tokens read, those from a cache'),
-  cost_usd: money.nullable().describe('US dollars; null when something of it has no known price'),
-  known_cost_usd: money.describe('US dollars of what has a known price'),
+  cached_tokens: z.int().describe('Tokens read from a cache, included in the tokens read'),
+  cost_usd: money.nullable().describe('US dollars; null when the price of some calls is unknown'),
+  known_cost_usd: money.describe('US dollars of the calls whose price is known'),
   active_seconds: z.number().describe('Seconds of worker time'),
   success_rate: z
     .number()
@@ -66,15 +66,15 @@ export const Usage = z
   .object({
     from: z.string().describe('First day'),
     to: z.string().describe('Last day'),
-    group_by: z.enum(groupings).describe('What the items are'),
+    group_by: z.enum(groupings).describe('Grouping of the items'),
     items: z.array(UsageItem).describe('Days oldest first, everything else by name or id'),
     total: z.object(numbers).describe('Of all items'),
     month: z
       .object({
         first_day: z.string().describe('First day of this month (UTC)'),
         runs: z.int().describe('Runs created in it'),
-        runs_per_month: z.int().nullable().describe('How many may be created; null: no limit'),
-        known_cost_usd: money.describe('US dollars of what has a known price'),
+        runs_per_month: z.int().nullable().describe('Maximum number of runs that can be created; null: no limit'),
+        known_cost_usd: money.describe('US dollars of the calls whose price is known'),
         budget_usd_per_month: money.nullable().describe('US dollars that may be spent; null: no limit'),
       })
       .describe('The values that the limits of the organization apply to'),

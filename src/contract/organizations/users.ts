@@ -34,8 +34,8 @@ export const User = z
     email: z.string().nullable().describe('Address, if one is known'),
     ...githubAccountFields,
     avatar_url: z.string().nullable().describe('Address of a picture'),
-    full_name: z.string().nullable().describe('Name to show'),
-    role: Role.nullable().describe('What the user may do in the organization'),
+    full_name: z.string().nullable().describe('Display name'),
+    role: Role.nullable().describe('Role of the user in the organization'),
     is_admin: z.boolean().meta({ description: 'Whether `role` is ADMIN', deprecated: true }),
   })
   .meta({ id: 'UserResponse', examples: [example] })
@@ -54,7 +54,7 @@ const isWebUrl = (value: string) => ['http:', 'https:'].includes(URL.parse(value
 
 export const UpdateMeInput = z
   .object({
-    full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Name to show'),
+    full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Display name'),
     avatar_url: text(1, limits.webhook_url_chars)
       .refine(isWebUrl, 'must be an http or https URL')
       .nullish()

@@ -24,12 +24,12 @@ export const webhookEvents = z
   .min(1)
   .max(webhook_events.length)
   .nullish()
-  .describe('Which events are sent; absent or null: all')
+  .describe('The events to send; absent or null: all')
 export const webhookSecret = (about: string) => text(1, limits.webhook_secret_chars).nullish().describe(about)
 
 const WebhookTarget = z
   .object({
-    url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
+    url: WebhookUrl.describe('Address that receives the messages: https or http, no private address'),
     secret: webhookSecret('Signs messages, preferably `whsec_` and base64; never shown again'),
     events: webhookEvents,
   })

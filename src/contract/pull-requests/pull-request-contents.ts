@@ -9,12 +9,12 @@ const time = z.iso.datetime().describe('UTC, ISO 8601 with milliseconds')
 export const PullRequestCommit = z
   .object({
     sha: z.string().describe('The commit'),
-    parents: z.array(z.string()).describe('The commits that it builds on, first the one of its own branch'),
+    parents: z.array(z.string()).describe('Its parents, the one of its own branch first'),
     message: z.string().describe('Its whole message'),
     author_name: z.string().describe('The author, as recorded in the commit'),
     author_email: z.string().describe("The author's address, as recorded in the commit"),
-    authored_at: time.nullable().describe('When it was authored, as recorded in the commit; null when that is not a valid time'),
-    committed_at: time.nullable().describe('When it was committed, as recorded in the commit'),
+    authored_at: time.nullable().describe('Time at which it was authored, as recorded in the commit; null when that is not a valid time'),
+    committed_at: time.nullable().describe('Time at which it was committed, as recorded in the commit'),
   })
   .meta({
     id: 'PullRequestCommit',
@@ -61,18 +61,18 @@ export const PullRequestComment = z
     user_id: z.int().nullable().describe('The author; null: a run'),
     agent_run_id: z.int().nullable().describe('The run that wrote it; null: a person did, or the run is deleted'),
     author_name: z.string().describe('The name of the author'),
-    body: z.string().describe('Markdown of any author: never to be treated as HTML'),
-    path: z.string().nullable().describe('The file that it is about; null: the whole'),
+    body: z.string().describe('Markdown of any author: never treat it as HTML'),
+    path: z.string().nullable().describe('The file that it concerns; null: the whole pull request'),
     line: z.int().nullable().describe('The line of that file'),
-    side: z.enum(['LEFT', 'RIGHT']).nullable().describe('`RIGHT`: the line counts in the new file, `LEFT`: in the old one'),
+    side: z.enum(['LEFT', 'RIGHT']).nullable().describe('`RIGHT`: the line is counted in the new file, `LEFT`: in the old one'),
     head_sha: z.string().describe('The commit of the pull request when it was written'),
     forge_state: z
       .enum(['pending', 'posted', 'refused'])
       .nullable()
-      .describe('Whether the forge that has the pull request has the current comment; null: it is on none, or a run wrote it'),
-    forge_error: z.string().nullable().describe("Why the forge does not have it, in the forge's words"),
+      .describe('Whether the current comment is on the forge of the pull request; null: there is no forge, or a run wrote it'),
+    forge_error: z.string().nullable().describe('The message with which the forge refused it'),
     created_at: time,
-    updated_at: time.describe('Later than `created_at` when it was changed'),
+    updated_at: time.describe('Time of the last change; later than `created_at` when it was edited'),
   })
   .meta({ id: 'PullRequestComment', examples: [comment] })
 export type PullRequestComment = z.infer<typeof PullRequestComment>
@@ -84,9 +84,9 @@ const body = () => text(1, limits.comment_chars, { trim: true }).describe('Markd
 export const CreateCommentInput = z
   .object({
     body: body(),
-    path: text(1, limits.path_chars).nullish().describe('A file that it is about'),
-    line: z.int().min(1).max(limits.line_number).nullish().describe('A line of it'),
-    side: z.enum(['LEFT', 'RIGHT']).nullish().describe('In which of the two files the line counts. Default `RIGHT`'),
+    path: text(1, limits.path_chars).nullish().describe('The file that it concerns'),
+    line: z.int().min(1).max(limits.line_number).nullish().describe('A line of that file'),
+    side: z.enum(['LEFT', 'RIGHT']).nullish().describe('Version of the file in which the line is counted. Default `RIGHT`'),
   })
   .refine(({ path, line }) => line == null || path != null, { path: ['line'], error: 'needs a path' })
   .refine(({ line, side }) => side == null || line != null, { path: ['side'], error: 'needs a line' })

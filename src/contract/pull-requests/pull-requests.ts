@@ -50,10 +50,10 @@ const example = {
 export const PullRequest = z
   .object({
     id: z.int().describe('The pull request'),
-    number: z.int().describe('On its forge; of the built-in one it counts up per repository'),
-    organization_id: z.int().describe('Whose pull request it is'),
+    number: z.int().describe('Its number on its forge; the built-in one counts per repository'),
+    organization_id: z.int().describe('Organization of the pull request'),
     repo_id: z.int().describe('Its repository'),
-    agent_run_id: z.int().nullable().describe('Null: the run was deleted, or taken off it'),
+    agent_run_id: z.int().nullable().describe('The run that proposed it; null: that run was deleted or detached'),
     title: z.string().describe('The title of the run that proposed it, until it is changed'),
     body: z
       .string()
@@ -63,13 +63,15 @@ export const PullRequest = z
     url: z.string().describe('Its page'),
     state: PullRequestState,
     head_branch: z.string().describe('Branch with the changes'),
-    base_branch: z.string().describe('Branch that it is to be merged into'),
+    base_branch: z.string().describe('Branch into which it is merged'),
     base_sha: z.string().describe('The commit that the run started from'),
     head_sha: z.string().describe('The newest commit of the head branch, which is checked when the pull request is read'),
-    merge_sha: z.string().nullable().describe('The commit on the base branch by which it was merged'),
+    merge_sha: z.string().nullable().describe('The commit on the base branch that merged it'),
     mergeable: z
       .enum(['clean', 'conflict', 'unknown'])
-      .describe('By what the service last fetched; `unknown` in lists, when it is merged, and while a branch has not been fetched'),
+      .describe(
+        'Computed from the branches as last fetched; `unknown` in lists, when it is merged, and while a branch has not been fetched',
+      ),
     review: PullRequestReview.describe('The verdict of the `PR_EVALUATION` of `head_sha`'),
     checks: ChecksSummary.describe('The combined result of the checks of `head_sha`'),
     files_changed: z.int().describe('Number of files'),
@@ -117,10 +119,10 @@ export const EditPullRequestInput = z
     state: z
       .enum(['open', 'closed', 'draft', 'ready_for_review'])
       .optional()
-      .describe('The state to take; `ready_for_review` opens a draft. This or one of the others must be there'),
+      .describe('The new state; `ready_for_review` opens a draft. At least one of these keys is required'),
     title: text(1, limits.title_chars, { trim: true }).optional().describe('Another title'),
     body: text(0, limits.pull_request_body_chars).optional().describe('Another text, Markdown'),
-    base_branch: text(1, limits.branch_chars).optional().describe('Another branch that it is to be merged into'),
+    base_branch: text(1, limits.branch_chars).optional().describe('Another branch into which it is merged'),
   })
   .refine(input => Object.values(input).some(value => value !== undefined), {
     path: ['state'],
@@ -136,7 +138,7 @@ export const EditPullRequestResponse = z
     number: z.int().nullable().describe('Its number in the repository'),
     title: z.string().nullable().describe('Its title'),
     state: z.string().nullable().describe('Its state now'),
-    error: z.string().nullable().describe('Why nothing was changed; null on success'),
+    error: z.string().nullable().describe('The reason for which nothing was changed; null on success'),
   })
   .meta({
     id: 'EditPRResponse',

@@ -5,16 +5,18 @@ const Environment = z
   .object({
     id: z.int().describe('The environment'),
     repo_id: z.int().describe('Its repository'),
-    key: z.string().describe('Of what it depends on: commands, variables, secrets, manifests and lockfiles, ref, programs of the machine'),
-    base_ref: z.string().describe('The branch or tag that it was made on; runs of others get it only where this is the default branch'),
+    key: z
+      .string()
+      .describe('Digest of everything it depends on: commands, variables, secrets, manifests and lockfiles, ref, programs of the machine'),
+    base_ref: z.string().describe('The branch or tag that it was prepared on; runs on others reuse it only if this is the default branch'),
     base_sha: z.string().describe('The commit that the commands ran at'),
-    digest: z.string().describe('SHA-256 of names, kinds, sizes and times of change of its files; verified before each use'),
-    bytes: z.int().describe('What it takes on the disk of its machine'),
+    digest: z.string().describe('SHA-256 of names, kinds, sizes and modification times of its files; verified before each use'),
+    bytes: z.int().describe('Bytes on the disk of its machine'),
     setup_ms: z.int().describe('Milliseconds that the clone and the commands took'),
     made_by_run: z.int().describe('The run that needed it first, whose trace contains the output of the commands'),
-    made_at: z.iso.datetime().describe('When the commands had ended'),
-    last_used_at: z.iso.datetime().describe('When a run last got it'),
-    uses: z.int().describe('Runs that got it, the first one included'),
+    made_at: z.iso.datetime().describe('Time at which the commands ended'),
+    last_used_at: z.iso.datetime().describe('Time of its last use by a run'),
+    uses: z.int().describe('Number of runs that used it, including the first one'),
     machine: z.string().describe('An id of the data folder of the worker that has it'),
   })
   .meta({
@@ -34,5 +36,5 @@ export const EnvironmentList = z.object({ items: z.array(Environment).describe('
 })
 
 export const DroppedEnvironments = z
-  .object({ dropped: z.int().describe('How many are no longer used; the next run that needs one prepares it') })
+  .object({ dropped: z.int().describe('Number of discarded environments; the next run that needs one prepares it') })
   .meta({ id: 'DroppedEnvironments', examples: [{ dropped: 1 }] })

@@ -10,11 +10,9 @@ export const forgeNames: Record<ForgeKind, string> = { github: 'GitHub', gitea: 
 
 const GITHUB = 'https://github.com'
 const GITEA = 'https://git.example.org/gitea'
-const url = text(1, 500).describe('Where people find it, without a path: `https://github.com`, or a GitHub Enterprise Server')
+const url = text(1, 500).describe('Web address without a path: `https://github.com`, or a GitHub Enterprise Server')
 
-const base_url = text(1, 500).describe(
-  'Where people find it, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`',
-)
+const base_url = text(1, 500).describe('Web address, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`')
 
 export const ForgeAddress = z.object({ url: url.default(GITHUB) })
 export const GiteaAddress = z.object({ url: base_url })
@@ -23,7 +21,7 @@ const App = z
   .object({
     app_id: z.int().min(1).describe('The number of the app'),
     private_key: text(1, 20_000).describe('A private key of it, PEM; never shown again'),
-    installation_id: z.int().min(1).nullish().describe('Work by this installation alone; absent: by the one that each repository has'),
+    installation_id: z.int().min(1).nullish().describe('The only installation to use; absent: the one of each repository'),
   })
   .describe('A GitHub App; the service creates and renews its tokens')
 
@@ -36,7 +34,7 @@ const webhook_secret = text(1, 200)
 export const ForgeConnectionInput = z
   .object({
     url: url.default(GITHUB),
-    token: text(1, 500, { trim: true }).nullish().describe('A personal access token, or one of a machine user; never shown again'),
+    token: text(1, 500, { trim: true }).nullish().describe('A personal access token, preferably of a machine user; never shown again'),
     app: App.nullish(),
     webhook_secret,
   })
@@ -47,16 +45,16 @@ export type ForgeConnectionInput = z.output<typeof ForgeConnectionInput>
 export const GiteaConnectionInput = z
   .object({
     url: base_url,
-    token: text(1, 500, { trim: true }).describe('An access token, best of a machine user; never shown again'),
+    token: text(1, 500, { trim: true }).describe('An access token, preferably of a machine user; never shown again'),
     webhook_secret,
   })
   .meta({ id: 'GiteaConnectionInput', examples: [{ url: GITEA, token: '9f86d081884c7d65…' }] })
 
 const MissingPermission = z
   .object({
-    resource: z.enum(forgeResources).describe('What is not readable, or cannot be written'),
-    problem: z.string().describe('What does not work without it'),
-    fix: z.string().describe('How to grant the permission'),
+    resource: z.enum(forgeResources).describe('The resource that cannot be read or written'),
+    problem: z.string().describe('The feature that does not work without it'),
+    fix: z.string().describe('Instructions to grant the permission'),
     detail: z.string().describe('The message of the forge'),
     repo_ids: z.array(z.int()).describe('The repositories for which the forge refused it'),
   })
@@ -66,22 +64,22 @@ export type MissingPermission = z.output<typeof MissingPermission>
 export const ForgeConnection = z
   .object({
     id: z.int().describe('The connection'),
-    kind: z.enum(forgeKinds).describe('What the forge is; `gitea` is Forgejo too'),
-    url: z.string().describe('Where people find it'),
-    auth: z.enum(['token', 'app']).describe('What the service signs in with'),
+    kind: z.enum(forgeKinds).describe('Kind of the forge; `gitea` includes Forgejo'),
+    url: z.string().describe('Web address'),
+    auth: z.enum(['token', 'app']).describe('Credentials with which the service signs in'),
     login: z.string().nullable().describe('The account of the service there; null while unknown'),
     app_id: z.int().nullable().describe('The number of the app, if it is one'),
     app_slug: z.string().nullable().describe('The name of the app in addresses'),
     installation_id: z.int().nullable().describe('The only installation that is used'),
     active: z.boolean().describe('Whether the last request succeeded'),
-    problem: z.string().nullable().describe('Why it failed'),
+    problem: z.string().nullable().describe('The cause of the failure'),
     missing_permissions: z
       .array(MissingPermission)
-      .describe('What the forge refused to these credentials for lack of a permission; everything else works'),
+      .describe('Requests that the forge refused because these credentials lack a permission; everything else works'),
     webhook_url: z.string().describe('The webhook URL for the forge'),
     webhook_secret: z.string().nullable().describe('The webhook secret: shown when it was just generated, and never again'),
-    last_used_at: z.iso.datetime().nullable().describe('When it was last used, within a minute; null: never'),
-    updated_at: z.iso.datetime().describe('When it was set'),
+    last_used_at: z.iso.datetime().nullable().describe('Time of the last use, accurate to a minute; null: never'),
+    updated_at: z.iso.datetime().describe('Time of the last change'),
     updated_by: z.int().describe('The user who set it, and who owns the runs that people start from the forge'),
   })
   .meta({
@@ -109,11 +107,11 @@ export const ListGiteaRepositoriesQuery = GiteaAddress.extend(pageQuery)
 const ForgeRepositoryItem = z
   .object({
     full_name: z.string().describe('Owner and name'),
-    url: z.string().describe('What to register it with'),
+    url: z.string().describe('The address to register'),
     default_branch: z.string().nullable().describe('Its own default branch'),
-    private: z.boolean().describe('Whether only members see it'),
-    archived: z.boolean().describe('Whether it takes no changes any more'),
-    repo_id: z.int().nullable().describe('What it is registered as; null: it is not'),
+    private: z.boolean().describe('Whether it is private'),
+    archived: z.boolean().describe('Whether it is archived'),
+    repo_id: z.int().nullable().describe('The id of its registration here; null: it is not registered'),
   })
   .meta({
     id: 'ForgeRepository',
@@ -128,7 +126,7 @@ export const ForgeRepositoryPage = pageOf(ForgeRepositoryItem).meta({ id: 'PageO
 
 export const AppManifestInput = z
   .object({
-    url: text(1, 80).default(GITHUB).describe('Where people find it, without a path'),
+    url: text(1, 80).default(GITHUB).describe('Web address without a path'),
     owner: text(1, 39).nullish().describe('The organization there that will own the app; absent: the signed-in account'),
     name: text(1, 34, { trim: true }).default('agentrun').describe('The name of the app: it must be unique on GitHub'),
   })
@@ -138,22 +136,22 @@ export type AppManifestInput = z.output<typeof AppManifestInput>
 export const AppManifest = z
   .object({
     open_url: z.string().describe('To be opened in a browser: it leads to GitHub and back, and the app is connected'),
-    expires_at: z.iso.datetime().describe('Until when it is good'),
+    expires_at: z.iso.datetime().describe('Time at which it expires'),
   })
   .meta({
     id: 'AppManifest',
     examples: [{ open_url: 'https://agents.example.org/hooks/github-app/manifest?state=1.3f…', expires_at: '2026-11-20T11:30:00.000Z' }],
   })
 
-export const ManifestState = z.object({ state: text(1, 500).describe('As `open_url` has it') })
-export const ManifestCallback = ManifestState.extend({ code: text(1, 100).describe('As GitHub gives it') })
+export const ManifestState = z.object({ state: text(1, 500).describe('The state in `open_url`') })
+export const ManifestCallback = ManifestState.extend({ code: text(1, 100).describe('The code that GitHub passed') })
 
 export const ForgeReceipt = z
   .object({
     received: z.literal(true).describe('The delivery is recorded'),
     duplicate: z.boolean().describe('Whether it was received before'),
     queued: z.boolean().describe('Whether it has an effect'),
-    reason: z.string().nullable().describe('Why it has none'),
+    reason: z.string().nullable().describe('The reason for which it has none'),
   })
   .meta({ id: 'ForgeReceipt', examples: [{ received: true, duplicate: false, queued: true, reason: null }] })
 export type ForgeReceipt = z.output<typeof ForgeReceipt>

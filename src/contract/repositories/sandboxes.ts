@@ -25,33 +25,33 @@ export const Sandbox = z
     end_reason: z
       .enum(['stopped', 'start_failed', 'died', 'owner_lost'])
       .nullable()
-      .describe('`died`: by itself; `owner_lost`: the worker of the run was lost; null while it is running'),
-    driver: z.string().describe('What isolates it'),
+      .describe('`died`: the sandbox failed; `owner_lost`: the worker of the run was lost; null while it is running'),
+    driver: z.string().describe('The sandbox driver that isolates it'),
     host: z.string().describe('The machine of its worker'),
     limits: z
       .object({
         memory_bytes: z.int().describe('Memory of all processes together'),
-        cpus: z.number().describe('Processors that they may keep busy'),
+        cpus: z.number().describe('Number of processors that they may use'),
         processes: z.int().describe('Processes and threads'),
         disk_bytes: z.int().describe('Bytes of the workspace'),
         files: z.int().describe('Files of the workspace'),
       })
-      .describe('What it may take'),
+      .describe('Its resource limits'),
     peaks: z
       .object({
         memory_bytes: counted('Peak memory'),
         disk_bytes: counted('Peak size of the workspace, which is measured periodically'),
         processes: counted('Peak number of processes'),
         cpu_ms: counted('Total CPU time in milliseconds'),
-        memory_kills: counted('Processes that were killed because its memory was used up'),
+        memory_kills: counted('Processes that were killed because its memory was exhausted'),
       })
       .describe('Its usage, at its end or a few seconds ago'),
     first_seq: z.int().describe('The first entry of the run that may concern it'),
-    last_seq: z.int().nullable().describe('The last one; null: all that come'),
-    logs_url: z.string().describe('Where these entries begin in the web interface'),
-    created_at: z.iso.datetime().describe('When it was requested'),
-    started_at: z.iso.datetime().nullable().describe('When it was ready'),
-    ended_at: z.iso.datetime().nullable().describe('When it had ended'),
+    last_seq: z.int().nullable().describe('The last entry; null: all later ones'),
+    logs_url: z.string().describe('Address of these entries in the web interface'),
+    created_at: z.iso.datetime().describe('Time of the request'),
+    started_at: z.iso.datetime().nullable().describe('Time at which it was ready'),
+    ended_at: z.iso.datetime().nullable().describe('Time of its end'),
   })
   .meta({
     id: 'Sandbox',

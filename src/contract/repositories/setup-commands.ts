@@ -23,7 +23,7 @@ const shape = {
     ),
   on_failure: z
     .enum(['fail', 'continue'])
-    .describe('What happens when a command fails: the run ends as `setup_failed`, or continues with the agent, which is informed'),
+    .describe('Behaviour when a command fails: the run ends as `setup_failed`, or continues with the agent, which is informed'),
   timeout_seconds: z.int().min(10).max(limits.setup_seconds).describe('Seconds that all of them may take together'),
 }
 
@@ -31,7 +31,7 @@ const shape = {
 export const SetupCommandSettings = z
   .object({
     ...shape,
-    updated_at: z.iso.datetime().nullable().describe('When they were last set; null: never'),
+    updated_at: z.iso.datetime().nullable().describe('Time of the last change; null: never'),
     updated_by: z.int().nullable().describe('The user who set them last'),
   })
   .meta({
@@ -97,7 +97,7 @@ export const FoundSetupCommands = z.object({
   commands: shape.commands,
   verified: z.boolean().describe('They ran in a clean sandbox, and a command of the repository passed on the result'),
   saved: z.boolean().describe('The repository had none, and has these now'),
-  reason: z.enum(unproved_reasons).nullable().describe('Why they are not verified'),
+  reason: z.enum(unproved_reasons).nullable().describe('The reason for which they are not verified'),
   detail: z.string().describe('The proof, or the obstacle'),
   evidence: z.array(
     z.object({

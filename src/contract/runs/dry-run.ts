@@ -7,7 +7,7 @@ import { StartupStatistics } from './startups.ts'
 const Remark = z.object({
   code: z.string().describe('For programs'),
   detail: z.string().describe('For people'),
-  field: z.string().nullable().describe('The field of the request that it is about, where it is about one'),
+  field: z.string().nullable().describe('The field of the request that it concerns, if any'),
 })
 
 /** What a create would do (specification.md#create-and-resume): executed by the same code and rolled back. */
@@ -18,63 +18,61 @@ export const DryRun = z
       .object({
         id: z.int().describe('The repository'),
         full_name: z.string().describe('Its name with its owner'),
-        url: z.string().describe('Where it is cloned from'),
+        url: z.string().describe('Address for the clone'),
       })
       .nullable()
       .describe('The repository that the run would work on; null: an empty workspace, or none could be chosen'),
     base_ref: z.string().nullable().describe('Branch, tag or commit that it would start from'),
     base_sha: z.string().nullable().describe('The commit of `base_ref`; null while it is not known'),
     model: z.string().nullable().describe('The model that it would use; null: the requested one is unknown'),
-    reasoning_effort: ReasoningEffort.nullable().describe("How much the model would think; null: the model's default"),
-    review: ReviewMode.nullable().describe("Who would review the change: `model` or `rules`; null: the service's default"),
+    reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of the model; null: the model's default"),
+    review: ReviewMode.nullable().describe("Reviewer of the change: `model` or `rules`; null: the service's default"),
     agent_type: z.string().nullable().describe('The agent that would work on it; null: the requested one is not installed'),
     environment: z
       .object({
-        sandbox: z.string().nullable().describe('What isolates the run; null while no run can be started'),
-        blocked: z.string().nullable().describe('Why no run can be started now'),
-        network: z.enum(['none', 'allowlist']).describe('What a run can reach: nothing, or by a proxy what `GET …/egress` allows'),
+        sandbox: z.string().nullable().describe('The sandbox driver that isolates the run; null while no run can be started'),
+        blocked: z.string().nullable().describe('The reason for which no run can be started now'),
+        network: z
+          .enum(['none', 'allowlist'])
+          .describe('Network access of a run: none, or through a proxy to the hosts that `GET …/egress` allows'),
         setup: z
           .object({
             commands: z.int().describe('Commands that prepare the sandbox before the agent begins'),
             state: z
               .enum(['none', 'prepared', 'to_be_prepared'])
               .describe(
-                '`none`: there are no commands. `prepared`: an earlier run has prepared the same on a machine. Otherwise they will run',
+                '`none`: there are no commands. `prepared`: an earlier run has prepared the same environment on a machine. Otherwise the commands run',
               ),
-            environment_id: z.int().nullable().describe('What was prepared'),
-            made_at: z.iso.datetime().nullable().describe('When'),
+            environment_id: z.int().nullable().describe('The prepared environment'),
+            made_at: z.iso.datetime().nullable().describe('Time of its preparation'),
             at_base_sha: z
               .boolean()
               .nullable()
-              .describe('Whether at the commit that the run would start from; otherwise maintenance commands run'),
+              .describe('Whether it was prepared at the commit that the run would start from; otherwise maintenance commands run'),
           })
           .nullable()
-          .describe('How it would be set up; null: no repository'),
+          .describe('Its setup; null: no repository'),
         checks: z.int().describe('Checks that the service itself would run on what is pushed'),
-        startups: StartupStatistics.nullable().describe(
-          'What the starts of the repository’s runs took in the last 7 days; null: no repository',
-        ),
+        startups: StartupStatistics.nullable().describe('Start times of the repository’s runs in the last 7 days; null: no repository'),
       })
-      .describe('Where it would work'),
+      .describe('Its sandbox'),
     limits_left: z
       .record(
         z.string(),
         z.object({
           limit: z.int().describe('Requests in the window'),
-          remaining: z.int().describe('What is left of them; this request is counted'),
-          reset_seconds: z.int().describe('Until all of them are left again'),
+          remaining: z.int().describe('Requests that are left; this request is counted'),
+          reset_seconds: z.int().describe('Seconds until all of them are available again'),
         }),
       )
       .describe('The windows that a create is charged to, by name; those without a limit are left out'),
     blocking_problems: z
       .array(Remark)
-      .describe(
-        'Why a create would be refused (`code` as in that refusal), or why its run would not start: `workers_blocked`, `empty_repository`',
-      ),
+      .describe('Obstacles to the creation (`code` as in the refusal) or to the start of the run: `workers_blocked`, `empty_repository`'),
     notices: z
       .array(Remark)
       .describe(
-        'What does not prevent it but should be known: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
+        'Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`',
       ),
   })
   .meta({

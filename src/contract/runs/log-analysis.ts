@@ -9,19 +9,21 @@ const seq = z.int().min(1)
 export const LogFinding = z
   .object({
     code: z.string().describe('Kind of finding, for example `command_failed`, `failing_tests`, `node_module_not_found`, `flaky`'),
-    severity: z.enum(['error', 'warning', 'info']).describe('`error`: it blocks the run; `warning`: it did, or it may'),
-    message: z.string().describe('In words'),
+    severity: z
+      .enum(['error', 'warning', 'info'])
+      .describe('`error`: it blocks the run; `warning`: it blocked the run earlier, or may block it'),
+    message: z.string().describe('Message for people'),
     cause: z.string().nullable().describe('The cause, if known'),
-    mend: z.string().nullable().describe('How to fix it'),
+    mend: z.string().nullable().describe('The fix'),
     agent_run_id: z.int().describe('The run of the entry'),
-    sandbox_id: z.int().nullable().describe('The sandbox in which it was'),
+    sandbox_id: z.int().nullable().describe('The sandbox of the entry'),
     seq: seq.nullable().describe('The first entry; null: it concerns all of them'),
     url: z.string().describe('That entry in the web interface'),
     excerpt: z.string().nullable().describe('The quoted text, as printed'),
     count: z.int().describe('The number of occurrences'),
     entries: z.array(seq).describe('Other entries of the run with it'),
     agent_run_ids: z.array(z.int()).describe('Other runs with it'),
-    command: z.string().nullable().describe('What was run'),
+    command: z.string().nullable().describe('The command'),
     exit_code: z.int().nullable().describe('Its exit code; for a signal 128 plus its number'),
     tests: z
       .array(
@@ -39,7 +41,7 @@ const AnalyzedAmount = z.object({
   runs: z.int().describe('Runs'),
   entries: z.int().describe('Entries of their traces'),
   commands: z.int().describe('Commands among them'),
-  left_out: z.array(z.string()).describe('What was not analyzed, as text'),
+  left_out: z.array(z.string()).describe('Parts that were not analyzed, as text'),
 })
 
 const example = {
@@ -53,11 +55,11 @@ const example = {
 
 export const LogAnalysis = z
   .object({
-    agent_run_id: z.int().describe('The run that analyzes: its result holds the explanation of a model, where there is one'),
+    agent_run_id: z.int().describe('The run that analyzes: its result contains the explanation of a model, if there is one'),
     status: RunStatus,
-    message: z.string().describe('What was found at first sight'),
+    message: z.string().describe('Findings of the rules'),
     findings: z.array(LogFinding).describe('The findings one by one, the root cause first'),
-    looked_at: AnalyzedAmount.describe('How much was analyzed'),
+    looked_at: AnalyzedAmount.describe('Extent of the analysis'),
     url: z.string().describe('Its trace page'),
   })
   .meta({
@@ -87,8 +89,8 @@ export const AnalyzeManyLogsInput = z
   .object({
     prompt,
     repo_id: z.int().min(0).nullish().describe('Only runs of this repository'),
-    from: moment.nullish().describe('Runs that were active later than this; default: a day before `to`'),
-    to: moment.nullish().describe('Runs that were active earlier than this; default: now'),
+    from: moment.nullish().describe('Only runs that were active later than this; default: a day before `to`'),
+    to: moment.nullish().describe('Only runs that were active earlier than this; default: now'),
   })
   .optional()
   .meta({ id: 'AnalyzeManyLogsInput', examples: [{ repo_id: 7, from: '2026-11-19T10:30:00Z' }] })

@@ -23,7 +23,7 @@ export const LogHit = z
     tool_name: z.string().nullable().describe('Tool of the entry'),
     field: z
       .string()
-      .describe('Where the first match is, with dots between names: `tool_output.output`; empty when it spans several fields'),
+      .describe('Path of the first match, with dots between names: `tool_output.output`; empty when it spans several fields'),
     snippet: z.string().describe('The text around the first match, at most 520 characters'),
     match_start: z.int().describe('Position of the match in `snippet`, in UTF-16 code units'),
     match_length: z.int().describe('Length of the match in UTF-16 code units'),

@@ -23,7 +23,7 @@ export const MessageType = z
     'COMMIT_EVALUATION',
     'AGENT_RUN_LINK',
   ])
-  .meta({ id: 'MessageType', description: 'What kind of entry it is' })
+  .meta({ id: 'MessageType', description: 'Kind of the entry' })
 export type MessageType = z.infer<typeof MessageType>
 
 const json = z.record(z.string(), z.unknown())
@@ -35,27 +35,27 @@ export const LogEntry = z
     seq: z.int().describe('Gap-free position in the run, from 1'),
     created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     message_type: MessageType,
-    thought: z.string().nullable().describe('What the agent wrote about this step'),
+    thought: z.string().nullable().describe('Text of the agent about this step'),
     tool_name: z.string().nullable().describe('The tool of an ACTION, or of an ERROR during one'),
     tool_input: json
       .nullable()
       .describe('The input of the tool, long texts truncated in the middle; for the built-in tools see the schemas `Tool_…`'),
     tool_output: json.nullable().describe('The output of the tool; of `shell`: `status`, `exit_code`, `output`, `truncated`'),
     observation: z.union([json, z.string()]).nullable().describe('The observation; its shape depends on `message_type`'),
-    turn: z.int().describe('1 for the first prompt, one more with each new turn'),
+    turn: z.int().describe('1 for the first prompt, incremented with each new turn'),
     duration_ms: z.int().nullable().describe('Milliseconds it took'),
     truncated: z.boolean().describe('Whether a long output was truncated'),
     redactions: z
       .record(z.string(), z.int())
       .optional()
       .describe(
-        'How many values stand in this entry as `[redacted:NAME]`, by name: of a secret, or of what looks like a credential; absent when there is none',
+        'Number of values that this entry contains as `[redacted:NAME]`, by name: of a secret, or of a credential-shaped text; absent when there is none',
       ),
     artifact_url: z
       .string()
       .nullable()
       .describe(
-        'Where the whole output is, when it was cut: head and tail of what is longer than 1 MiB; null when the outputs of the run have used up their 32 MiB',
+        'Address of the whole output of a truncated one: head and tail of an output over 1 MiB; null when the outputs of the run have used up their 32 MiB',
       ),
   })
   .meta({ id: 'AgentRunLogEntry', examples: [exampleEntry] })
@@ -83,9 +83,9 @@ export const RunWithLogs = z
     created_at: z.iso.datetime().describe('UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
     result: z.string().describe('As in the run object'),
-    metadata: json.nullable().describe('As set at create'),
+    metadata: json.nullable().describe('As set by the request that created it'),
     logs: z.array(LogEntry).describe('Entries of this page, oldest first unless `reverse`'),
-    total_logs: z.int().describe('Number of entries of the run, whatever the filter'),
+    total_logs: z.int().describe('Number of entries of the run, regardless of the filter'),
     filtered_total: z.int().optional().describe('Only with a filter: number of entries that match'),
     page: z.int().describe('1-based: `floor(skip / limit) + 1`'),
     size: z.int().describe('The requested `limit`'),

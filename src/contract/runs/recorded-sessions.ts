@@ -6,7 +6,7 @@ export const SessionId = z
   .string()
   .regex(SESSION_ID, `must have 1 to ${limits.session_id_chars} letters, digits and _ . : -`)
   .meta({ wire: { type: 'string', pattern: SESSION_ID.source } })
-  .describe('The session, as its client named it; each user has names of their own')
+  .describe('The session, by the name that its client chose; names are unique per user')
 
 export const CreateSessionInput = z
   .object({ session_id: SessionId })

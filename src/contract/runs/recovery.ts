@@ -9,7 +9,7 @@ export const StepState = z.enum(['committed', 'reissued', 'interrupted', 'not_ru
     '`reissued`: a model call that was lost with its worker; it was repeated, and both are counted.',
     '`interrupted`: a tool was started and its outcome is unknown; it is not repeated, and the agent is informed.',
     '`not_run`: it was planned and never started.',
-    '`failed`: a model call that was refused, broke off or was abandoned.',
+    '`failed`: a model call that was refused, interrupted or abandoned.',
     '`open`: it is in progress.',
   ].join(' '),
 })
@@ -19,7 +19,7 @@ export const RecoveryStep = z
   .object({
     n: z.int().describe('Position among the steps of the run, from 1'),
     turn: z.int().describe('Turn it belongs to'),
-    kind: z.enum(['model_call', 'tool_call']).describe('What it is'),
+    kind: z.enum(['model_call', 'tool_call']).describe('Kind of the step'),
     state: StepState,
     tool_name: z.string().nullable().describe('The tool; null for a model call'),
     call_id: z.string().nullable().describe('The id that the model gave the call; null for a model call'),
@@ -28,8 +28,8 @@ export const RecoveryStep = z
     started_at: z.iso
       .datetime()
       .nullable()
-      .describe('When its start was recorded; UTC, ISO 8601 with milliseconds. Null when it never started'),
-    ended_at: z.iso.datetime().nullable().describe('When its outcome was recorded'),
+      .describe('Time at which its start was recorded; UTC, ISO 8601 with milliseconds. Null when it never started'),
+    ended_at: z.iso.datetime().nullable().describe('Time at which its outcome was recorded'),
   })
   .meta({ id: 'RecoveryStep' })
 export type RecoveryStep = z.infer<typeof RecoveryStep>
@@ -41,7 +41,7 @@ const RestoredWorkspace = z
       .describe(
         '`adopted`: the folder still existed. `restored`: populated from a checkpoint. `fresh`: a checkout, because nothing else was available',
       ),
-    seq: z.int().nullable().describe('Entry after which the files were so when they were kept; null: they are those of `commit`'),
+    seq: z.int().nullable().describe('Entry of the checkpoint that the files equal; null: they are those of `commit`'),
     commit: z.string().nullable().describe('The HEAD of the workspace'),
     tree: z.string().nullable().describe('A digest of all of its files, as they were read back'),
     matches: z.boolean().describe('Whether they are the files of the last checkpoint'),
@@ -57,15 +57,15 @@ const Recovery = z
       .describe(
         '`lease_lost`: there was no heartbeat until the lease ended, or the sandbox ended during the run. `handed_over`: the worker shut down gracefully',
       ),
-    lost_at: z.iso.datetime().describe('When the lease ended, or the run was handed over'),
-    recovered_at: z.iso.datetime().describe('When another worker continued'),
+    lost_at: z.iso.datetime().describe('Time at which the lease ended or the run was handed over'),
+    recovered_at: z.iso.datetime().describe('Time at which another worker continued'),
     after_seq: z.int().describe('Length of the trace then: all earlier entries are unchanged'),
     epoch: z.int().describe('The number of the worker that continued'),
     model_call_reissued: z.boolean().describe('Whether a model call was in progress and is repeated'),
     interrupted: z
       .array(z.object({ call_id: z.string().describe('Id of the call'), tool_name: z.string().describe('Its tool') }))
       .describe('Calls whose outcome is unknown'),
-    workspace: RestoredWorkspace.nullable().describe('How the files were recovered; null until they are, or when there were none'),
+    workspace: RestoredWorkspace.nullable().describe('Recovery of the files; null until it is done, or when there were none'),
   })
   .meta({ id: 'Recovery' })
 

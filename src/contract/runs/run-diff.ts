@@ -5,11 +5,11 @@ import { exampleRun } from './example-run.ts'
 const ChangedFile = z
   .object({
     path: z.string().describe('Path in the repository'),
-    old_path: z.string().nullable().describe('Where it was before, when it was renamed or copied'),
-    status: z.enum(['added', 'modified', 'deleted', 'renamed', 'copied', 'type_changed']).describe('What happened to it'),
+    old_path: z.string().nullable().describe('Previous path of a renamed or copied file'),
+    status: z.enum(['added', 'modified', 'deleted', 'renamed', 'copied', 'type_changed']).describe('Kind of the change'),
     additions: z.int().nullable().describe('Lines added; null for binary files'),
     deletions: z.int().nullable().describe('Lines removed; null for binary files'),
-    binary: z.boolean().describe('Whether it is no text'),
+    binary: z.boolean().describe('Whether it is binary'),
   })
   .meta({ id: 'ChangedFile' })
 
@@ -27,12 +27,9 @@ export const RunDiff = z
   .object({
     agent_run_id: z.int().describe('The run'),
     base_sha: z.string().nullable().describe('Commit that it started from'),
-    head_sha: z
-      .string()
-      .nullable()
-      .describe('Commit of its changes; null while there is none. Of steps: where the workspace stood in the end'),
-    from_seq: z.int().optional().describe('Only of steps: after this entry; 0: at the start'),
-    to_seq: z.int().optional().describe('Only of steps: up to and including this entry'),
+    head_sha: z.string().nullable().describe('Commit of its changes; null while there is none. For steps: the last state of the workspace'),
+    from_seq: z.int().optional().describe('Only for steps: after this entry; 0: at the start'),
+    to_seq: z.int().optional().describe('Only for steps: up to and including this entry'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
     deletions: z.int().describe('Lines removed'),
@@ -57,7 +54,7 @@ const seq = () => decimal(0, 2_147_483_647).optional()
 
 export const DiffQuery = z.object({
   format: z.enum(['json', 'patch']).default('json').describe('`patch`: the unified diff alone, as text'),
-  from_seq: seq().describe('Only what changed after this entry; 0, or only `to_seq`: since the start'),
-  to_seq: seq().describe('Only what had changed by this entry; default: the newest whose files are kept'),
+  from_seq: seq().describe('Only changes after this entry; 0, or only `to_seq`: since the start'),
+  to_seq: seq().describe('Only changes up to this entry; default: the newest whose files are available'),
 })
 export type DiffQuery = z.output<typeof DiffQuery>

@@ -56,37 +56,37 @@ const budgetInput = z
     max_cost_usd: moneyInput
       .nullish()
       .describe('US dollars, as a number or a decimal string; has no effect when the price of the model is unknown'),
-    max_steps: z.int().min(1).max(100_000).nullish().describe('Model answers'),
-    max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds that a worker spends'),
+    max_steps: z.int().min(1).max(100_000).nullish().describe('Number of model responses'),
+    max_active_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds of worker time'),
     max_wall_seconds: z.int().min(1).max(604_800).nullish().describe('Seconds since the turn was requested, including waiting'),
   })
   .meta({ id: 'BudgetInput' })
 
 const webhooks = WebhookTargets.nullish().describe(
-  "Where the run is reported instead of at the organization's webhook; an empty list: nowhere",
+  "Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none",
 )
 
 export const CreateRunInput = z
   .object({
-    prompt: prompt.describe('What the agent is to do'),
+    prompt: prompt.describe('Task of the agent'),
     repo_id: z.int().min(0).nullish().describe("Absent: the organization's default or only repository"),
     repoless: z.boolean().optional().describe('With `repo_id` null: an empty workspace'),
-    images: images.describe('PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB together'),
-    metadata: metadata.nullish().describe('Any object of at most 16 kB as JSON; comes back as it is'),
+    images: images.describe('PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB in total'),
+    metadata: metadata.nullish().describe('Any object of at most 16 kB as JSON; returned unchanged'),
     model: model.nullish().describe('`provider/model`'),
     reasoning_effort: reasoningEffortInput.describe(
-      "How much the model thinks; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others",
+      "Reasoning effort of the model; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others",
     ),
     review: reviewModeInput.describe(
-      "Who reviews the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's",
+      "Reviewer of the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's",
     ),
     tools_off: toolsOff
       .nullish()
       .describe('Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none'),
-    agent_type: text(1, 50).nullish().describe('The agent that is to work on it; default `built_in`'),
+    agent_type: text(1, 50).nullish().describe('The agent that executes the run; default `built_in`'),
     base_ref: text(1, 255).nullish().describe('Branch, tag or commit to start from'),
-    title: title.nullish().describe('Name to show; default: made from the prompt'),
-    tags: tags.nullish().describe('Words to find it by'),
+    title: title.nullish().describe('Display name; default: derived from the prompt'),
+    tags: tags.nullish().describe('Search words'),
     budget: budgetInput.nullish().describe('Limits of the run over all turns; reaching one pauses it'),
     auto_create_pr: z.boolean().nullish().describe("Propose a pull request; default: the organization's setting"),
     parent_run_id: z.int().min(0).nullish().describe('A run of yours that this one belongs to'),
@@ -104,30 +104,30 @@ export const CreateRunInput = z
 export type CreateRunInput = z.output<typeof CreateRunInput>
 
 export const CreateRunQuery = z.object({
-  dry_run: flag().optional().describe('Create nothing, and return what would be created and the obstacles'),
+  dry_run: flag().optional().describe('Create nothing; return the run that would be created and its obstacles'),
 })
 
 export const ResumeRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run'),
     prompt: prompt.describe('The follow-up, or the answer to the question of the run'),
-    mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('How a message reaches a run that is working; default `steer`'),
-    images: images.describe('As at create'),
-    model: model.nullish().describe('For this turn and later ones; default: as before'),
-    reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: as before"),
-    review: reviewModeInput.describe("For this turn and later ones; null: the service's default; absent: as before"),
-    budget: budgetInput.nullish().describe('Replaces the limits that it names; a paused run continues with them'),
+    mode: z.enum(['steer', 'enqueue', 'interrupt']).optional().describe('Delivery of a message to an active run; default `steer`'),
+    images: images.describe('As in the request that creates a run'),
+    model: model.nullish().describe('For this turn and later ones; default: unchanged'),
+    reasoning_effort: reasoningEffortInput.describe("For this turn and later ones; null: the model's default; absent: unchanged"),
+    review: reviewModeInput.describe("For this turn and later ones; null: the service's default; absent: unchanged"),
+    budget: budgetInput.nullish().describe('New values of the named limits; a paused run continues with them'),
     approve: z
       .boolean()
       .nullish()
       .describe(
-        'Of a run that waits for `tool_approval`: true lets it push what it shows, and the agent is not called again; otherwise the prompt goes to the agent',
+        'For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again; otherwise the prompt goes to the agent',
       ),
     expected_head_sha: z
       .string()
       .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA')
       .nullish()
-      .describe('With `approve`: only while this is the commit that waits, as `head_sha` of the newest `COMMIT_EVALUATION` says'),
+      .describe('With `approve`: the commit that must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`'),
     webhooks,
   })
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })
@@ -136,8 +136,8 @@ export type ResumeRunInput = z.output<typeof ResumeRunInput>
 export const ForkRunInput = z
   .object({
     agent_run_id: z.int().min(0).describe('The run to fork'),
-    from_seq: z.int().min(1).describe('Entry of its trace, the last that the new run takes over'),
-    prompt: prompt.nullish().describe('What the agent is to do from there; default `Continue.`'),
+    from_seq: z.int().min(1).describe('The last entry of its trace that the new run copies'),
+    prompt: prompt.nullish().describe('Task of the agent from there on; default `Continue.`'),
   })
   .meta({ id: 'ForkAgentRunInput', examples: [{ agent_run_id: exampleRun.id, from_seq: 5, prompt: 'Try it without a discount.' }] })
 export type ForkRunInput = z.output<typeof ForkRunInput>
@@ -148,7 +148,7 @@ const { agent_run_id: _in_the_path, prompt: _or_instruction, ...follow_up } = Re
 export const ResumeRunByIdInput = z
   .object({
     prompt: prompt.nullish().describe('The follow-up, or the answer to the question of the run; required, here or as `instruction`'),
-    instruction: prompt.nullish().describe('Another name of `prompt`, which wins'),
+    instruction: prompt.nullish().describe('Another name of `prompt`, which takes precedence'),
     ...follow_up,
   })
   .meta({ id: 'ResumeAgentRunByIdInput', examples: [{ prompt: 'Add a line to the changelog, too.' }] })
@@ -174,13 +174,13 @@ export const RunReference = z
 
 export const UpdateRunInput = z
   .object({
-    title: title.optional().describe('Name to show'),
-    tags: tags.optional().describe('Words to find it by, instead of those it has'),
-    archived: z.boolean().optional().describe('Leave it out of the default list, or take it in again'),
+    title: title.optional().describe('Display name'),
+    tags: tags.optional().describe('Search words that replace the current ones'),
+    archived: z.boolean().optional().describe('Whether the default list omits it'),
     model: model.optional().describe('For the next turn'),
     reasoning_effort: reasoningEffortInput.describe("For the next turn; null: the model's default"),
     review: reviewModeInput.describe("For the next turn; null: the service's default"),
-    budget: budgetInput.optional().describe('Replaces the limits that it names'),
+    budget: budgetInput.optional().describe('New values of the named limits'),
   })
   .meta({ id: 'UpdateAgentRunInput', examples: [{ title: 'Discount before tax', tags: ['billing', 'reviewed'] }] })
 export type UpdateRunInput = z.output<typeof UpdateRunInput>

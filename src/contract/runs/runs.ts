@@ -8,7 +8,7 @@ import { exampleRun } from './example-run.ts'
 /** Run status (specification.md#run-status). */
 export const RunStatus = z
   .enum(['queued', 'starting', 'running', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'])
-  .meta({ id: 'RunStatus', description: 'Where a run stands; `completed`, `failed` and `cancelled` are final until it is resumed' })
+  .meta({ id: 'RunStatus', description: 'Status of a run; `completed`, `failed` and `cancelled` are final until it is resumed' })
 export type RunStatus = z.infer<typeof RunStatus>
 
 /** Why a run failed, or is paused. */
@@ -29,7 +29,7 @@ export const failureReasons = [
 export const pauseReasons = ['user_request', 'budget', 'sandbox_lost'] as const
 export const StatusReason = z
   .enum([...failureReasons, ...pauseReasons])
-  .meta({ id: 'StatusReason', description: 'Why a run failed, or is paused' })
+  .meta({ id: 'StatusReason', description: 'The reason for which a run failed or is paused' })
 export type StatusReason = z.infer<typeof StatusReason>
 
 /** What a run does while it starts, and while it runs. */
@@ -37,7 +37,7 @@ export const startingPhases = ['clone', 'setup', 'checkout', 'recover'] as const
 export const runningPhases = ['agent', 'evaluate', 'push', 'pull_request'] as const
 export const RunPhase = z
   .enum([...startingPhases, ...runningPhases])
-  .meta({ id: 'RunPhase', description: 'What a run does while it is starting or running' })
+  .meta({ id: 'RunPhase', description: 'Current activity of a run that is starting or running' })
 export type RunPhase = z.infer<typeof RunPhase>
 
 /** What a `waiting` run waits for, and what a run in another status does (specification.md#run-status). */
@@ -47,7 +47,7 @@ const workingReasons = ['slot', 'worker', 'clone', 'setup', 'recovery', 'model',
 export const WaitingOn = z.enum([...waitingReasons, ...workingReasons]).meta({
   id: 'WaitingOn',
   description:
-    'What a run waits for: a person or an outside event while it is `waiting` (`user_input`, `plan_approval`, `tool_approval`, `ci`), otherwise what goes on right now: `ci`: checks that the service runs itself; `slot`: a free worker; `worker`: one that takes over, lets go or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: an answer; `model_retry`: the next try after one that failed; `tool`: a call that is running; `push`',
+    'The condition or activity that a run waits for. While it is `waiting`, a person or an outside event: `user_input`, `plan_approval`, `tool_approval`, `ci`. Otherwise the current activity: `ci`: checks that the service itself runs; `slot`: a free worker; `worker`: a worker that claims it, releases it or is between two steps; `clone`, `setup` and `recovery` of its files; `model`: a response; `model_retry`: the next attempt after a failed one; `tool`: a call in progress; `push`',
 })
 export type WaitingOn = z.infer<typeof WaitingOn>
 
@@ -69,7 +69,7 @@ export const publicSourceTypes = [
 export const SourceType = z.enum([...publicSourceTypes, 'SCHEDULE', 'WEBHOOK', 'LOG_ANALYSIS', 'FORK', 'PARENT_RUN', 'TOOL']).meta({
   id: 'SourceType',
   description:
-    'What started a run: `CHAT` the web page, `API` another client, `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
+    'Source of a run: `CHAT` the web page, `API` another client, `LOCAL` a session outside this service that is only recorded, `LOG_ANALYSIS` an analysis of logs, `FORK` a fork of another run, `PARENT_RUN` the agent of another run, `TOOL` a single tool call; tokens with the wire profile `codegen` get `API` for these four. No run has `SCHEDULE` or `WEBHOOK` yet. The other values are those of the Codegen API',
 })
 export type SourceType = z.infer<typeof SourceType>
 
@@ -79,14 +79,14 @@ export const RunPullRequest = z
   .object({
     id: z.int().describe('The pull request'),
     title: z.string().nullable().describe('Its title'),
-    url: z.string().nullable().describe('Where it can be looked at'),
-    created_at: time.describe('When it was proposed; UTC, ISO 8601 with milliseconds'),
-    updated_at: time.describe('When it was last changed, or commented on'),
+    url: z.string().nullable().describe('Web address'),
+    created_at: time.describe('Time of its creation; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('Time of the last change or comment'),
     head_branch_name: z.string().nullable().describe('Branch with the changes'),
     number: z.int().describe('Its number in the repository'),
-    state: z.enum(['open', 'closed', 'merged', 'draft']).describe('Where it stands'),
-    base_branch_name: z.string().describe('Branch that it is to be merged into'),
-    head_sha: z.string().describe('Newest commit of it'),
+    state: z.enum(['open', 'closed', 'merged', 'draft']).describe('State of the pull request'),
+    base_branch_name: z.string().describe('Branch into which it is merged'),
+    head_sha: z.string().describe('Its newest commit'),
     files_changed: z.int().describe('Number of files'),
     additions: z.int().describe('Lines added'),
     deletions: z.int().describe('Lines removed'),
@@ -97,22 +97,22 @@ export type RunPullRequest = z.infer<typeof RunPullRequest>
 const Usage = z
   .object({
     input_tokens: z.int().describe('Tokens sent to models'),
-    output_tokens: z.int().describe('Tokens that models answered'),
-    cached_tokens: z.int().describe('Of the tokens sent, those that a provider had in its cache'),
+    output_tokens: z.int().describe('Tokens in responses of models'),
+    cached_tokens: z.int().describe('Tokens that a provider had in its cache, included in the tokens sent'),
     cached_share: z
       .number()
       .nullable()
       .describe('`cached_tokens` as a part of `input_tokens`, from 0 to 1 with three decimals; null while none were sent'),
-    cost_usd: money.nullable().describe('null when the price of a model is unknown, never 0 for it'),
-    active_seconds: z.number().describe('Time a worker spent on the run'),
+    cost_usd: money.nullable().describe('Cost in US dollars; null, never 0, when the price of a model is unknown'),
+    active_seconds: z.number().describe('Seconds of worker time spent on the run'),
   })
   .meta({ id: 'Usage' })
 
 const Budget = z
   .object({
     max_cost_usd: money.nullable().describe('US dollars as a decimal string'),
-    max_steps: z.int().nullable().describe('Model answers'),
-    max_active_seconds: z.int().nullable().describe('Seconds that a worker spends'),
+    max_steps: z.int().nullable().describe('Number of model responses'),
+    max_active_seconds: z.int().nullable().describe('Seconds of worker time'),
     max_wall_seconds: z.int().nullable().describe('Seconds since the turn was requested, including waiting'),
   })
   .meta({ id: 'Budget' })
@@ -122,10 +122,10 @@ const RunChecks = z
   .object({
     state: z
       .enum(['none', 'pending', 'success', 'failure'])
-      .describe('`failure`: one has failed; `pending`: none has, and one has not ended; `none`: there are none'),
-    passed: z.int().describe('How many passed, or were skipped'),
-    failed: z.int().describe('How many ended otherwise'),
-    pending: z.int().describe('How many have not ended'),
+      .describe('`failure`: one has failed; `pending`: none has failed, and one has not ended; `none`: there are no checks'),
+    passed: z.int().describe('Number of checks that passed or were skipped'),
+    failed: z.int().describe('Number of checks that failed'),
+    pending: z.int().describe('Number of checks that have not ended'),
   })
   .meta({ id: 'RunChecks' })
 
@@ -133,22 +133,22 @@ const RunChecks = z
 export const AgentRun = z
   .object({
     id: z.int().describe('The run'),
-    organization_id: z.int().describe('Whose run it is'),
+    organization_id: z.int().describe('Organization of the run'),
     status: RunStatus,
-    created_at: time.describe('When it was requested; UTC, ISO 8601 with milliseconds'),
+    created_at: time.describe('Time of the request; UTC, ISO 8601 with milliseconds'),
     web_url: z.string().describe('The run in the web interface'),
     result: z
       .string()
       .describe('The final answer; "" until there is one and while a new turn runs; null instead with the wire profile `codegen`'),
     summary: z.string().nullable().describe('A one-line summary'),
     source_type: SourceType,
-    github_pull_requests: z.array(RunPullRequest).describe('What it proposed; empty when nothing was'),
-    metadata: z.record(z.string(), z.unknown()).nullable().describe('As set at create'),
-    status_reason: StatusReason.nullable().describe('Why it failed or is paused'),
+    github_pull_requests: z.array(RunPullRequest).describe('Its pull requests; empty when there are none'),
+    metadata: z.record(z.string(), z.unknown()).nullable().describe('As set by the request that created it'),
+    status_reason: StatusReason.nullable().describe('The reason for which it failed or is paused'),
     terminal: z.boolean().describe('Whether it has ended; only a resume continues it'),
-    phase: RunPhase.nullable().describe('What it does while it is starting or running'),
+    phase: RunPhase.nullable().describe('Its activity while it is starting or running'),
     waiting_on: WaitingOn.nullable().describe(
-      'What it waits for now; null when it is paused or has ended, or records a session outside this service',
+      'The condition or activity that it waits for now; null when it is paused or has ended, or records a session outside this service',
     ),
     queue_position: z
       .int()
@@ -157,18 +157,18 @@ export const AgentRun = z
         "Its position among the queued runs of its organization: 1 is next when it is the organization's turn. From 1,000 on it stays 1,000; null unless queued",
       ),
     last_progress_at: time.describe(
-      'When it last made progress: an entry, a part of a model response, output of a tool; UTC, ISO 8601 with milliseconds',
+      'Time of its last progress: an entry, a part of a model response, output of a tool; UTC, ISO 8601 with milliseconds',
     ),
     deadline_at: time
       .nullable()
       .describe('The deadline of its current activity; null only when it is paused or has ended; UTC, ISO 8601 with milliseconds'),
-    stop_requested_at: time.nullable().describe('When a stop was requested; null unless for this turn; UTC, ISO 8601 with milliseconds'),
-    stop_requested_by: z.int().nullable().describe('The user who requested that'),
-    pause_requested_at: time.nullable().describe('When a pause was requested, until it continues; UTC, ISO 8601 with milliseconds'),
-    pause_requested_by: z.int().nullable().describe('The user who requested that'),
-    started_at: time.nullable().describe('When a worker first claimed it; UTC, ISO 8601 with milliseconds'),
-    updated_at: time.describe('When it last changed; UTC, ISO 8601 with milliseconds'),
-    finished_at: time.nullable().describe('When it ended; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
+    stop_requested_at: time.nullable().describe('Time of the request to stop; null unless for this turn; UTC, ISO 8601 with milliseconds'),
+    stop_requested_by: z.int().nullable().describe('The user who sent that request'),
+    pause_requested_at: time.nullable().describe('Time of the request to pause; null after it continues; UTC, ISO 8601 with milliseconds'),
+    pause_requested_by: z.int().nullable().describe('The user who sent that request'),
+    started_at: time.nullable().describe('Time at which a worker first claimed it; UTC, ISO 8601 with milliseconds'),
+    updated_at: time.describe('Time of the last change; UTC, ISO 8601 with milliseconds'),
+    finished_at: time.nullable().describe('Time of its end; null while a new turn runs; UTC, ISO 8601 with milliseconds'),
     error: z
       .object({ code: z.string().describe('For programs'), message: z.string().describe('For people') })
       .nullable()
@@ -176,26 +176,26 @@ export const AgentRun = z
     agent_type: z.string().describe('The agent that works on it'),
     model: z.string().describe('`provider/model`; models under `scripted/` play a script and are not language models'),
     reasoning_effort: ReasoningEffort.nullable().describe(
-      'How much its model thinks; null: the default of the model, `high` for Claude and `medium` for others',
+      'Reasoning effort of its model; null: the default of the model, `high` for Claude and `medium` for others',
     ),
     review: ReviewMode.nullable().describe(
-      "Who reviews its change before the push: `model`, or `rules` without model calls; null: the service's default",
+      "Reviewer of its change before the push: `model`, or `rules` without model calls; null: the service's default",
     ),
     tools_off: z.array(z.string()).describe('Tools that its agent may not use'),
     prompt: z.string().describe('Its first prompt'),
-    title: z.string().describe('Name to show'),
-    tags: z.array(z.string()).describe('Words to find it by'),
+    title: z.string().describe('Display name'),
+    tags: z.array(z.string()).describe('Search words'),
     archived: z.boolean().describe('Whether it is archived'),
     repo_id: z.int().nullable().describe('Repository that it works on; null: an empty workspace'),
     base_ref: z.string().nullable().describe('Branch, tag or commit that it starts from'),
     base_sha: z.string().nullable().describe('The commit of `base_ref`, once it was resolved'),
     branch: z.string().nullable().describe('null until it was pushed'),
     user_id: z.int().describe('The user who requested it'),
-    turn: z.int().describe('1 for the first prompt, one more with each new turn'),
+    turn: z.int().describe('1 for the first prompt, incremented with each new turn'),
     parent_run_id: z.int().nullable().describe('The run that this one belongs to'),
     forked_at_seq: z.int().nullable().describe('Entry of the parent that a fork starts from'),
     total_logs: z.int().describe('Number of entries in its trace'),
-    usage: Usage.describe('What it used, over all turns'),
+    usage: Usage.describe('Its usage over all turns'),
     budget: Budget.describe('Limits that the caller set; reaching one pauses it'),
     repo_name: z.string().nullable().describe('Name of that repository'),
     checks: RunChecks.nullable().describe('The combined checks of its newest pull request; null without one'),
@@ -205,7 +205,7 @@ export const AgentRun = z
 export type AgentRun = z.infer<typeof AgentRun>
 
 export const DeletedRun = z
-  .object({ id: z.int().describe('The run that is no more'), deleted: z.literal(true).describe('Always') })
+  .object({ id: z.int().describe('The deleted run'), deleted: z.literal(true).describe('Always true') })
   .meta({ id: 'DeletedAgentRun', examples: [{ id: exampleRun.id, deleted: true }] })
 
 export const RunPage = pageOf(AgentRun).meta({ id: 'PageOfAgentRun' })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-const ms = (what: string) => z.int().nullable().describe(`Milliseconds ${what}; null: it was no part of this start`)
+const ms = (what: string) => z.int().nullable().describe(`Milliseconds ${what}; null: not part of this start`)
 const shape = {
   queue_ms: ms('from the create to the claim by a worker'),
   claim_ms: ms('from the claim to the first work on the run'),
   mirror_ms: ms('until the commit was settled and the mirror had it'),
   clone_ms: ms('to populate the workspace'),
-  setup_ms: ms('that setup commands took, or finding and checking the environment instead'),
+  setup_ms: ms('for setup commands, or to find and verify the environment instead'),
   sandbox_ms: ms('until the sandbox and its layers had started'),
   first_model_byte_ms: ms('from the create to the first piece of a model response'),
   first_action_ms: ms('from the create to the first action of the agent'),
@@ -21,7 +21,7 @@ export const RunStartup = z
       .object({
         id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),
         made: z.boolean().describe('Whether this run prepared it'),
-        age_seconds: z.int().describe('How old it was'),
+        age_seconds: z.int().describe('Its age'),
       })
       .nullable()
       .describe('The environment that the run reused'),
@@ -42,10 +42,10 @@ const durations = z.object(shape)
 const median = { ...{ queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42 }, setup_ms: 61, sandbox_ms: 55, first_model_byte_ms: 640 }
 export const StartupStatistics = z
   .object({
-    runs: z.int().describe('Runs that these are of: at most the newest 10,000'),
+    runs: z.int().describe('Number of runs that are counted: at most the newest 10,000'),
     since: z.iso.datetime().describe('The start of the requested period'),
     p50: durations.describe('The median of each part, over the runs that had it'),
-    p95: durations.describe('What 95 of 100 runs stayed within, of each part'),
+    p95: durations.describe('The 95th percentile of each part, over the same runs'),
   })
   .meta({
     id: 'StartupFigures',

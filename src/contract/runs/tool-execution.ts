@@ -45,10 +45,10 @@ export const ToolExecution = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe('The `tool_output` of the `ACTION` in the trace; null when the tool did not end'),
-    error: z.string().nullable().describe('Why it did not succeed'),
+    error: z.string().nullable().describe('The reason for which it did not succeed'),
     tool_name: z.string().describe('The tool'),
-    execution_time_ms: z.number().describe('Milliseconds of the tool call, without the start of the sandbox'),
-    agent_run_id: z.int().describe('The archived run that the call was made in, with its trace'),
+    execution_time_ms: z.number().describe('Duration of the tool call in milliseconds, without the start of the sandbox'),
+    agent_run_id: z.int().describe('The archived run of the call, with its trace'),
   })
   .meta({
     id: 'ToolResult',

@@ -12,20 +12,22 @@ const delivery = {
   id: z.int().describe('The delivery; later ones have larger numbers'),
   organization_id: z.int().describe('The organization'),
   agent_run_id: z.int().describe('The run that it reports, which may be deleted'),
-  event_seq: z.int().describe('Place of the event among those of the organization'),
+  event_seq: z.int().describe('Position of the event among those of the organization'),
   type: WebhookEventName,
   message_id: z.string().describe('`webhook-id` of every attempt, by which a receiver recognizes a duplicate'),
   url: z.string().nullable().describe('The webhook of the run that it is for; null: the webhook of the organization'),
   state: z.enum(delivery_states).describe('`pending`: waits, or is retried; `delivered`: accepted; `failed`: given up'),
-  error: z.string().nullable().describe('Why the last attempt failed, or there is none'),
+  error: z.string().nullable().describe('The reason for which the last attempt failed, or for which there is none'),
   attempts: z.int().describe('The number of attempts'),
   last_status: z.int().nullable().describe('The last status of the receiver; null: no response'),
   last_latency_ms: z.int().nullable().describe('Milliseconds that the last attempt took'),
   next_attempt_at: time
     .nullable()
-    .describe('When it is retried; null when it is finished, or waits for an earlier one of its run; UTC, ISO 8601 with milliseconds'),
-  created_at: time.describe('When the event happened; UTC, ISO 8601 with milliseconds'),
-  finished_at: time.nullable().describe('When it was finished; UTC, ISO 8601 with milliseconds'),
+    .describe(
+      'Time of the next attempt; null when it is finished, or waits for an earlier one of its run; UTC, ISO 8601 with milliseconds',
+    ),
+  created_at: time.describe('Time of the event; UTC, ISO 8601 with milliseconds'),
+  finished_at: time.nullable().describe('Time of its completion; UTC, ISO 8601 with milliseconds'),
 }
 const example = {
   ...{ id: 815, organization_id: 1, agent_run_id: exampleMessage.data.agent_run_id, event_seq: 130, type: 'agent_run.finished' },
@@ -41,12 +43,12 @@ const WebhookAttempt = z
   .object({
     n: z.int().describe('1 for the first'),
     url: z.string().nullable().describe('The URL of the attempt; null while it is in progress'),
-    started_at: time.describe('When it began; UTC, ISO 8601 with milliseconds'),
+    started_at: time.describe('Time of its start; UTC, ISO 8601 with milliseconds'),
     finished_at: time
       .nullable()
-      .describe('When its outcome was known; null: it is in progress, or its process died; UTC, ISO 8601 with milliseconds'),
+      .describe('Time of its outcome; null: it is in progress, or its process died; UTC, ISO 8601 with milliseconds'),
     status: z.int().nullable().describe('The status of the receiver; null: no response'),
-    error: z.string().nullable().describe('Why it failed'),
+    error: z.string().nullable().describe('The cause of the failure'),
     latency_ms: z.int().nullable().describe('Milliseconds that it took'),
     answer: z.string().nullable().describe('The first 1,000 characters of the response'),
   })
@@ -110,16 +112,16 @@ export const RedeliverFailedInput = z
       .enum(webhook_events, { error: `must be one of ${webhook_events.join(', ')}` })
       .nullish()
       .describe('Only of this event'),
-    limit: z.int().min(1).max(max_redelivered).default(max_redelivered).describe('How many at most, the earliest first'),
+    limit: z.int().min(1).max(max_redelivered).default(max_redelivered).describe('Maximum number to retry, the earliest first'),
   })
   .meta({ id: 'RedeliverFailedRequest', examples: [{ since: '2026-11-20T10:00:00.000Z', until: '2026-11-20T12:00:00.000Z' }] })
 export type RedeliverFailedInput = z.output<typeof RedeliverFailedInput>
 
 export const RedeliveredFailed = z
   .object({
-    queued: z.int().describe('How many are sent again'),
-    remaining: z.int().describe('How many more there are, beyond `limit` or the capacity of the queue: repeat the request later'),
-    without_recipient: z.int().describe('How many are unchanged, because they have no recipient any more'),
+    queued: z.int().describe('Number of deliveries that are retried'),
+    remaining: z.int().describe('Number of further deliveries, beyond `limit` or the capacity of the queue: repeat the request later'),
+    without_recipient: z.int().describe('Number of deliveries that are unchanged because their recipient no longer exists'),
   })
   .meta({ id: 'RedeliveredFailedResponse', examples: [{ queued: 1_000, remaining: 212, without_recipient: 3 }] })
 export type RedeliveredFailed = z.output<typeof RedeliveredFailed>

@@ -37,14 +37,14 @@ const run = AgentRun.pick({
 /** The body of a webhook except for deletions. Under `data`, a name of the run object has the same meaning. */
 export const WebhookMessage = z
   .object({
-    type: WebhookEventName.exclude(['agent_run.deleted']).describe('What happened'),
-    timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
+    type: WebhookEventName.exclude(['agent_run.deleted']).describe('Type of the event'),
+    timestamp: z.iso.datetime().describe('Time of the event; UTC, ISO 8601 with milliseconds'),
     data: run
       .extend({
         agent_run_id: z.int().describe('The run'),
-        event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
+        event_seq: z.int().describe('Position of the event among those of the organization, as in its stream'),
         seq: z.int().describe('Last entry of the trace at that moment; never smaller at a later event'),
-        waiting_on: WaitingOn.nullable().describe('What it waits for; null unless it is `waiting`'),
+        waiting_on: WaitingOn.nullable().describe('The condition that it waits for while it is `waiting`; otherwise null'),
         result: z.string().describe(`The final answer, its first ${message_limits.result_chars} characters`),
         result_truncated: z.boolean().describe('Whether the result is longer; the run has all of it'),
         change: z.record(z.string(), z.unknown()).describe('Further fields of the event: for a pull request `pr_number` and `state`'),
@@ -96,17 +96,17 @@ export const exampleMessage = {
 /** The fields of a deleted run. */
 export const WebhookDeletion = z
   .object({
-    type: z.literal('agent_run.deleted').describe('What happened'),
-    timestamp: z.iso.datetime().describe('When it happened; UTC, ISO 8601 with milliseconds'),
+    type: z.literal('agent_run.deleted').describe('Type of the event'),
+    timestamp: z.iso.datetime().describe('Time of the event; UTC, ISO 8601 with milliseconds'),
     data: z
       .object({
         agent_run_id: z.int().describe('The deleted run'),
         organization_id: z.int().describe('The organization'),
-        event_seq: z.int().describe('Place of the event among those of the organization, as its stream has it'),
+        event_seq: z.int().describe('Position of the event among those of the organization, as in its stream'),
         repo_id: z.int().nullable().describe('The repository that it was for'),
         change: z
           .object({ user_id: z.int().nullable().describe('The user who deleted it; null: its retention period has ended') })
-          .describe('What the event says besides'),
+          .describe('Further fields of the event'),
         web_url: z.string().describe('Its page'),
       })
       .describe('The remaining fields'),

@@ -4,7 +4,7 @@ import { WebhookUrl, webhookEvents, webhookSecret } from '../organizations/webho
 
 export const WebhookConfigInput = z
   .object({
-    url: WebhookUrl.describe('Where it is sent: https or http, no private address'),
+    url: WebhookUrl.describe('Address that receives the messages: https or http, no private address'),
     secret: webhookSecret(
       'Signs messages, preferably `whsec_` and base64; absent: unchanged, null: none. The previous secret signs as well for a day',
     ),
@@ -18,15 +18,17 @@ const time = z.iso.datetime()
 
 export const WebhookConfig = z
   .object({
-    url: z.string().nullable().describe('Where it is sent; null: nowhere'),
+    url: z.string().nullable().describe('Address that receives the messages; null: none'),
     enabled: z.boolean().describe('Whether anything is sent'),
     has_secret: z.boolean().describe('Whether messages are signed; the secret itself is never shown'),
-    events: z.array(WebhookEventName).nullable().describe('Which events are sent; null: all'),
-    previous_secret_until: time.nullable().describe('Until when the previous secret signs too; UTC, ISO 8601 with milliseconds'),
+    events: z.array(WebhookEventName).nullable().describe('The events that are sent; null: all'),
+    previous_secret_until: time
+      .nullable()
+      .describe('End of the time in which the previous secret also signs; UTC, ISO 8601 with milliseconds'),
     failures: z.int().describe('Attempts that have failed since the last success'),
-    rests_until: time.nullable().describe('Until when nothing is sent because of them; UTC, ISO 8601 with milliseconds'),
-    disabled_at: time.nullable().describe('When the service disabled it; UTC, ISO 8601 with milliseconds'),
-    disabled_reason: z.string().nullable().describe('Why it was disabled; setting the webhook again enables it'),
+    rests_until: time.nullable().describe('End of the pause in sending that they caused; UTC, ISO 8601 with milliseconds'),
+    disabled_at: time.nullable().describe('Time at which the service disabled it; UTC, ISO 8601 with milliseconds'),
+    disabled_reason: z.string().nullable().describe('The reason for which it is disabled; setting the webhook again enables it'),
   })
   .meta({
     id: 'WebhookConfigResponse',
@@ -40,13 +42,13 @@ export const WebhookConfig = z
 export type WebhookConfig = z.output<typeof WebhookConfig>
 
 export const WebhookTestInput = z
-  .object({ url: WebhookUrl.describe('Where the test is sent') })
+  .object({ url: WebhookUrl.describe('Address that receives the test') })
   .meta({ id: 'WebhookTestRequest', examples: [{ url: 'https://hooks.example.org/runs' }] })
 export const WebhookTest = z
   .object({
     delivered: z.boolean().describe('Whether the address accepted it'),
     status: z.int().nullable().describe('The status of the response; null: no response'),
-    error: z.string().nullable().describe('Why it is not delivered'),
+    error: z.string().nullable().describe('The reason for which it is not delivered'),
     latency_ms: z.int().describe('Milliseconds until the result'),
     signed: z.boolean().describe("Whether it was signed: only messages to the organization's own webhook are signed with its secret"),
   })
