@@ -56,7 +56,7 @@ async function simulate(roles: ('all' | 'serve' | 'work')[], runs: number): Prom
       ...init,
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     })
-    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`)
+    if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${await response.text()}`)
     await response.text()
     into.push(performance.now() - before)
   }

@@ -114,7 +114,7 @@ function readArguments(args: string[]) {
   const wire_profile = values['wire-profile'] ?? 'standard'
   if (wire_profile !== 'standard' && wire_profile !== 'codegen') throw new UsageError('--wire-profile is standard or codegen')
   if (values.org !== undefined && !/^\d{1,15}$/.test(values.org)) throw new UsageError('--org is the number of an organization')
-  const name = values.name?.trim() ?? 'made by the operator'
+  const name = values.name?.trim() ?? 'created by the operator'
   if (name === '' || name.length > 100) throw new UsageError('--name has 1 to 100 characters')
   const organization_id = values.org === undefined ? null : Number(values.org)
   return { command, user: values.user ?? null, organization_id, name, wire_profile } as const
@@ -149,7 +149,7 @@ async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_mak
   } catch (error) {
     if (!(error instanceof DataFolderInUse)) throw error
     const url = await findRunningPostgres(data.postgres, START_MS)
-    if (url === null) throw new Error(`${error.message}, and its database does not answer`)
+    if (url === null) throw new Error(`${error.message}, and its database does not respond`)
     return url
   }
   const owners = { user: users.database, former: users.service }

@@ -94,11 +94,11 @@ const schema = z.object({
   AGENTRUN_RETENTION_DAYS: whole(1, 36_500).optional(),
   AGENTRUN_COMMIT_AUTHOR_NAME: text
     .max(100)
-    .regex(/^[^<>\n]+$/, 'must not hold < > or a line break')
+    .regex(/^[^<>\n]+$/, 'must not contain < > or a line break')
     .default('Agent Run'),
   AGENTRUN_COMMIT_AUTHOR_EMAIL: text
     .max(200)
-    .regex(/^[^<>\s]+$/, 'must not hold < > or blanks')
+    .regex(/^[^<>\s]+$/, 'must not contain < > or blanks')
     .default('agent@agentrun.invalid'),
   AGENTRUN_COMMIT_TRAILER: text
     .max(100)

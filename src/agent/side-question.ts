@@ -154,7 +154,7 @@ async function answerTo(
 }
 
 const correctionText = (tool: string, sent: string, mistakes: readonly string[]) =>
-  `Your answer cannot be used:\n${mistakes.join('\n')}\n\nThe answer was:\n${sent.slice(0, CORRECTION.answer)}\n\nAnswer again, by one call of the tool ${tool}.`
+  `Your response cannot be used:\n${mistakes.join('\n')}\n\nThe response was:\n${sent.slice(0, CORRECTION.answer)}\n\nRespond again, with one call of the tool ${tool}.`
 
 /** The messages of people, and the question. The agent's own conversation is not part of it: a reviewer who did the work is biased. */
 function messagesOf(messages: readonly ModelMessage[], { text }: Question, correction: string | null): ModelMessage[] {

@@ -23,20 +23,20 @@ export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelA
     return { ...none, ends_turn: { kind: 'answer', text, thought: reasoning } }
   }
   if (state.empty >= MAX_EMPTY_ANSWERS)
-    return { ...none, failure: failedAgent('empty_answer', `The model gave ${state.empty + 1} empty or cut-off answers in a row.`) }
+    return { ...none, failure: failedAgent('empty_answer', `The model gave ${state.empty + 1} empty or truncated responses in a row.`) }
   return { ...none, notice: incomplete(answer) }
 }
 
 const CONTINUE: ModelMessage = {
   role: 'user',
   content:
-    'Message of the service, not of a person: your answer calls no tool. Continue, or call finish: if work is left, go on with it now; if none is, call finish with your complete answer.',
+    'Message of the service, not of a person: your response calls no tool. Continue, or call finish: if work is left, continue it now; if none is, call finish with your complete answer.',
 }
 
 function incomplete({ finish_reason, usage }: ModelAnswer): AnswerNotice {
-  if (finish_reason !== 'length') return noticeOf('The model gave an empty answer.', 'Your last answer was empty.')
-  const cut = `was cut off at ${usage.output_tokens} tokens, the most that one answer may have`
-  return noticeOf(`The model's answer ${cut}.`, `Your last answer ${cut}. Be shorter; write a large file in parts.`)
+  if (finish_reason !== 'length') return noticeOf('The response of the model was empty.', 'Your last response was empty.')
+  const cut = `was cut off at ${usage.output_tokens} tokens, the maximum of one response`
+  return noticeOf(`The response of the model ${cut}.`, `Your last response ${cut}. Be shorter; write a large file in parts.`)
 }
 
 const noticeOf = (shown: string, message: string): AnswerNotice => ({

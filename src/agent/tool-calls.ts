@@ -95,7 +95,7 @@ const repeatedCall = ({ name }: ToolCall, calls: number): LoopOutcome => ({
 
 /** The arguments end where the answer did, so they are no JSON. */
 function cutOff({ name }: ToolCall, { usage }: ModelAnswer): ToolResult {
-  const message = `The call of ${name} was cut off at ${usage.output_tokens} tokens, the most that one answer may have, so it did not run. Write the file in parts.`
+  const message = `The call of ${name} was cut off at ${usage.output_tokens} tokens, the maximum of one response, so it did not run. Write the file in parts.`
   return { ...failed('cut_off', message), duration_ms: 0, truncated: false, whole: null }
 }
 

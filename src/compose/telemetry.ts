@@ -88,7 +88,7 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
       if (known !== null) return known
       return db.ping().then(
         () => null,
-        () => 'the database does not answer',
+        () => 'the database does not respond',
       )
     },
   })

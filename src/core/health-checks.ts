@@ -30,7 +30,7 @@ export function checkWorkers({ blocked, sandbox, sandbox_limits, processes }: Wo
 function checkSandboxLimits({ memory, cpu, processes }: SandboxLimitMechanisms): HealthCheck {
   const limits = `memory by ${memory}, processors by ${cpu}, processes by ${processes}`
   if (memory !== 'watchdog' && cpu !== 'niceness') return ok('limits', limits)
-  return warning('limits', limits, 'let the service make control groups: as root, or Delegate=yes in its systemd unit')
+  return warning('limits', limits, 'let the service create control groups: as root, or Delegate=yes in its systemd unit')
 }
 
 /** What runs work on. `chosen`: the repository of runs that name none. */

@@ -24,7 +24,7 @@ export async function dial(configuration: ProxyConfiguration, to: Allowed): Prom
 /** Returns null when connected; otherwise the reason, and the socket is closed. */
 function opened(socket: Socket, wait_ms: number): Promise<string | null> {
   return new Promise(resolve => {
-    const timer = setTimeout(() => socket.destroy(new Error('no answer')), wait_ms)
+    const timer = setTimeout(() => socket.destroy(new Error('no response')), wait_ms)
     const settle = (problem: string | null) => {
       clearTimeout(timer)
       resolve(problem)
@@ -51,14 +51,14 @@ function dialBy(upstream: URL, configuration: ProxyConfiguration, to: Allowed): 
       reject(new DialError(`the proxy of this service did not connect to ${authority} (${problem})`))
     }
     sent.once('connect', (response, socket, head) => {
-      if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
+      if (response.statusCode !== 200) return fail(`it responded with ${response.statusCode}`)
       if (head.length > 0) socket.unshift(head)
       socket.setTimeout(0)
       socket.on('error', () => {})
       resolve(socket)
     })
-    sent.once('response', response => fail(`it answered ${response.statusCode}`))
-    sent.once('timeout', () => fail('no answer'))
+    sent.once('response', response => fail(`it responded with ${response.statusCode}`))
+    sent.once('timeout', () => fail('no response'))
     sent.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
     sent.end()
   })

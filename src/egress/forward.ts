@@ -57,12 +57,12 @@ export async function forward(
     try {
       response.writeHead(found.statusCode ?? 502, passed(found))
     } catch {
-      return outgoing.destroy(new Error('it answered what is no HTTP'))
+      return outgoing.destroy(new Error('its response is not HTTP'))
     }
     found.on('data', (chunk: Buffer) => count(chunk.length))
     found.pipe(response)
   })
-  outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
+  outgoing.on('timeout', () => outgoing.destroy(new Error('no response')))
   outgoing.on('error', reject)
   response.on('close', () => {
     outgoing.destroy()

@@ -30,8 +30,8 @@ export async function post(
 }
 
 function failureOf(error: unknown, own_signal: AbortSignal, late: boolean): { error: string; refused: boolean } {
-  if (own_signal.aborted) return { error: 'the service stopped before there was an answer', refused: false }
-  if (late) return { error: `no answer within ${REQUEST_TIMEOUT_MS / 1_000} seconds`, refused: false }
+  if (own_signal.aborted) return { error: 'the service stopped before there was a response', refused: false }
+  if (late) return { error: `no response within ${REQUEST_TIMEOUT_MS / 1_000} seconds`, refused: false }
   const { code, message } = error as NodeJS.ErrnoException
   return { error: (error instanceof Refused ? message : (code ?? message)).slice(0, 300), refused: error instanceof Refused }
 }
@@ -54,8 +54,8 @@ async function exchange(
       status >= 200 && status < 300
         ? null
         : status >= 300 && status < 400
-          ? `it answered ${status}: redirects are not followed`
-          : `it answered ${status}`
+          ? `it responded with ${status}: redirects are not followed`
+          : `it responded with ${status}`
     return { status, error, refused: false, answer: text, retry_after: readRetryAfter(response.headers['retry-after'], Date.now()) }
   } finally {
     socket.destroy()

@@ -18,7 +18,7 @@ export function boundFetch(fetch: PlainFetch, api_url: string, forge: string): P
   return async (url, init = {}) => {
     let at = new URL(url)
     for (let hops = 0; ; hops++) {
-      if (at.origin !== origin) throw new ForgeError('refused', `${forge}'s answer leads to ${at.origin}, which is not followed.`)
+      if (at.origin !== origin) throw new ForgeError('refused', `${forge}'s response leads to ${at.origin}, which is not followed.`)
       const response = await fetch(at.href, init)
       if (!REDIRECTS.includes(response.status)) return response
       const next = URL.parse(response.headers.get('location') ?? '', at.href)

@@ -11,8 +11,8 @@ const KNOWN: Record<string, Explanation> = {
   setup_command_failed: ['The setup failed', 'Fix the setup commands of the repository: the failing one is in the entries before.'],
   script_failed: ['A step of the script had an unexpected result', 'Fix the command of the step, or its expectation.'],
   setup_timeout: ['The setup took too long', 'Have it do less, or raise its time-out.'],
-  clone_failed: ['The files could not be laid out', 'Check the clone in the entries before.'],
-  repository_removed: ['The repository is gone', 'Register it again, or make a run in another one.'],
+  clone_failed: ['The workspace could not be populated', 'Check the clone in the entries before.'],
+  repository_removed: ['The repository is gone', 'Register it again, or create a run in another one.'],
   empty_repository: ['The repository is empty', 'Push a first commit.'],
   base_commit_gone: ['The base commit is gone', 'Create a new run: the branch was rewritten.'],
   auth: ['The remote of the repository refuses the service', 'Give the service credentials for it that work.'],
@@ -41,7 +41,7 @@ const KNOWN: Record<string, Explanation> = {
   commit_failed: ['The commit failed', 'Check the output of git: a hook may reject it.'],
   secret_in_commit: ['A commit contains a secret', 'Take it out of the files and of the commits, and replace it where it is used.'],
   change_too_large: ['The change is too large', 'Leave generated files out of it, or split it.'],
-  repeated_call: ['The agent went round in a circle', 'Say in a follow-up what it is to do instead.'],
+  repeated_call: ['The agent went round in a circle', 'Send a follow-up with other instructions.'],
   canary_seen: ['A value that must not be seen was met', 'Check where it was found; replace the secrets of the run.'],
 }
 

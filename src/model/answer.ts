@@ -87,7 +87,7 @@ function addPart(reading: Reading, part: LanguageModelStreamPart): Delta | null 
 function grow(reading: Reading, text: string): void {
   reading.bytes += Buffer.byteLength(text)
   if (reading.bytes > MAX_ANSWER_BYTES)
-    throw new ModelError('malformed', `The answer of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
+    throw new ModelError('malformed', `The response of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
 }
 
 function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta | null {
@@ -117,9 +117,9 @@ function finish({ content, calls, end }: Reading): ReadAnswer {
   if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
-    throw new ModelError('malformed', 'The answer of the model ended in the middle.')
+    throw new ModelError('malformed', 'The response of the model ended in the middle.')
   if (finishReason === 'error' || BROKEN_OFF.test(rawFinishReason ?? ''))
-    throw new ModelError('malformed', `The model broke off its answer: ${JSON.stringify(rawFinishReason?.slice(0, MAX_NAME))}.`)
+    throw new ModelError('malformed', `The model interrupted its response: ${JSON.stringify(rawFinishReason?.slice(0, MAX_NAME))}.`)
   // Only now: a surrogate pair may arrive in two deltas.
   for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
   const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)

@@ -37,11 +37,11 @@ export function guardCall(
     controller.abort(why)
   }
   const late = (what: string, ms: number) => setTimeout(() => stop(new ModelError('timeout', `The model ${what} within ${ms} ms.`)), ms)
-  const total = late('did not finish its answer', timeouts.total_ms)
+  const total = late('did not finish its response', timeouts.total_ms)
   let quiet = late('sent nothing', timeouts.first_byte_ms)
   const onData = () => {
     clearTimeout(quiet)
-    quiet = late('stopped in the middle of its answer and sent nothing', timeouts.idle_ms)
+    quiet = late('stopped in the middle of its response and sent nothing', timeouts.idle_ms)
   }
   const over = (close: () => void) => {
     clearTimeout(quiet)
@@ -95,7 +95,7 @@ function watchAnswer(
     try {
       decoder.decode(chunk, { stream: chunk !== undefined })
     } catch {
-      stop(new ModelError('malformed', 'The answer of the model is not valid UTF-8.'))
+      stop(new ModelError('malformed', 'The response of the model is not valid UTF-8.'))
     }
   }
   return new TransformStream({
@@ -106,7 +106,7 @@ function watchAnswer(
       const end = chunk.lastIndexOf(0x0a)
       line = end < 0 ? line + chunk.length : chunk.length - end
       if (bytes > MAX_STREAM_BYTES)
-        stop(new ModelError('malformed', `The answer of the model has more than ${MAX_STREAM_BYTES} bytes on the wire.`))
+        stop(new ModelError('malformed', `The response of the model has more than ${MAX_STREAM_BYTES} bytes on the wire.`))
       else if (line > MAX_LINE_BYTES) stop(new ModelError('malformed', `An event of the model has more than ${MAX_LINE_BYTES} bytes.`))
       else check(chunk)
       controller.enqueue(chunk)

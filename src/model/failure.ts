@@ -18,7 +18,7 @@ export function toModelError(error: unknown, secrets: string[], now: number): Mo
   const message =
     facts.unreadable ??
     (facts.message || (facts.status === null ? 'The model cannot be reached.' : `The provider responded with ${facts.status}.`))
-  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be made: ${message}` : message, secrets), {
+  return new ModelError(code, tidy(code === 'rejected' && facts.ours ? `The request could not be sent: ${message}` : message, secrets), {
     http_status: facts.status,
     retry_after_ms: retryAfter(error, now),
     ...(isUnpaid(facts) ? { retryable: false } : {}),
@@ -73,7 +73,7 @@ function factsOf(error: unknown): Facts {
   const provider = status !== null || words !== '' || /APICallError|StreamProviderError/.test(name) || !(error instanceof Error)
   const causes = [message, record(fields.cause).message]
   const cut = status === null && causes.some(text => text === 'terminated' || text === 'Failed to process successful response')
-  const shown = cut ? 'The connection was cut in the middle of the answer.' : message
+  const shown = cut ? 'The connection was cut in the middle of the response.' : message
   return { status, words, message: shown, unreadable: refusal ? null : unreadable(name, message), cut, ours: !provider && refusal === null }
 }
 

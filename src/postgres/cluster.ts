@@ -21,7 +21,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
     const major = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
     if (major === binaries.major) return
     throw new Error(
-      `${cluster} was made by PostgreSQL ${major}, this is ${binaries.major}: move the data over with pg_dump, or start the version that made it`,
+      `${cluster} was created by PostgreSQL ${major}, this is ${binaries.major}: move the data over with pg_dump, or start the version that created it`,
     )
   }
   for (const name of readdirSync(dirname(cluster))) {

@@ -65,7 +65,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = installBinaries(data_dir)
   if (user && options.former) changeOwner(cluster, options.former.uid, user)
   keepSmall(log_file)
-  if (!existsSync(cluster)) log('first start: making the database')
+  if (!existsSync(cluster)) log('first start: creating the database')
   await ensureCluster({ cluster, binaries, user, log_file, durable })
   const socket_folder = makeSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
   if (existsSync(join(cluster, 'postmaster.pid'))) log('PostgreSQL was not shut down: recovering')

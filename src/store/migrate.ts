@@ -135,7 +135,7 @@ function requireBaseline(applied: Applied[], [baseline]: File[]) {
 function requireKnownEnough(applied: Applied[], files: File[]) {
   const knows = (name: string) => files.some(file => file.name === name)
   const beyond = applied.find(row => !knows(row.name) && row.needs !== null && !knows(row.needs))
-  if (beyond) throw new Error(`the database holds migration ${beyond.name}, which this version cannot run on: start a newer version`)
+  if (beyond) throw new Error(`the database contains migration ${beyond.name}, which this version cannot run on: start a newer version`)
 }
 
 async function readFiles(folder: URL): Promise<File[]> {

@@ -18,7 +18,7 @@ export function ownSecretKey(root: string): Buffer {
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
       throw new Error(`${path} must belong to the user that starts the service, and nobody else may read it: chown and chmod 600 it`)
     const key = readKey(readFileSync(file, 'utf8').trim())
-    if (key === null) throw new Error(`${path} holds no key: restore it from a backup, or remove it and set all secrets again`)
+    if (key === null) throw new Error(`${path} contains no key: restore it from a backup, or remove it and set all secrets again`)
     return key
   } finally {
     closeSync(file)

@@ -23,7 +23,7 @@ const sandbox_name = 'agentrun-sandbox'
 export function ensureServiceUsers(): ServiceUsers {
   if (process.getuid?.() !== 0) return { service: null, database: null, sandbox: null }
   const service = ensureAccount(service_name, ['--user-group']) ?? accounts().find(account => account.name === 'nobody')
-  if (!service) throw new Error(`cannot make the system user ${service_name} with useradd, and there is no user "nobody" to take instead`)
+  if (!service) throw new Error(`cannot create the system user ${service_name} with useradd, and there is no user "nobody" to take instead`)
   const made = service.name === service_name ? ensureAccount(sandbox_name, ['--gid', String(service.gid)]) : undefined
   const database = service.name === service_name ? ensureAccount(database_name, ['--user-group']) : undefined
   return { service, database: database ?? service, sandbox: made ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }

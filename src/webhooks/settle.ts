@@ -25,7 +25,7 @@ import type { WebhookDeps } from './settings.ts'
 /** `inconclusive`: it proves nothing about the receiver, because this process aborted it or did not send it. */
 export type AttemptEnd = { url: string; outcome: AttemptOutcome; verdict: Verdict; inconclusive: boolean }
 
-const gone = 'the receiver answered 410: nobody is there any more'
+const gone = 'the receiver responded with 410: it is gone'
 const dead = `nothing could be delivered for ${GIVE_UP_SECONDS / 3_600} hours`
 
 /** Records the outcome of an attempt and its consequences in one transaction. */

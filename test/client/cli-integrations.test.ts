@@ -38,7 +38,7 @@ test('GitHub is connected by token and as an app, listed with its repositories, 
   expect(as_app.out).toMatch(/ as careful-agent\[bot\]\nstate +works\nwebhooks +\S+\n$/)
   expect((await cli('repositories', github.url, '--limit', '2')).out).toMatch(/\nacme\/app +http:\S+app\.git *\nacme\/other-0 /)
   const wrong = await cli('connect', github.url, '--token-file', file('wrong', 'ghp_wrong'))
-  expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('does not work: GitHub answered 401') })
+  expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('does not work: GitHub responded with 401') })
   expect((await cli('app', github.url, '--owner', 'acme', '--name', 'agents')).out).toMatch(
     /^http:\S+\/hooks\/github-app\/manifest\?state=\S+\n$/,
   )

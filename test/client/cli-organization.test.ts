@@ -50,7 +50,7 @@ describe('models', () => {
     expect(await cli(['models', 'set', file])).toMatchObject({ code: 0, out: 'set: acme/coder\n' })
     const tested = await cli(['models', 'test', 'acme/coder'])
     expect(tested).toMatchObject({ code: 1, out: expect.stringMatching(/^unavailable: /) })
-    expect((await cli(['models', 'test', 'scripted/playbook'])).out).toMatch(/^ok: scripted\/playbook answered in \d+ ms$/m)
+    expect((await cli(['models', 'test', 'scripted/playbook'])).out).toMatch(/^ok: scripted\/playbook responded in \d+ ms$/m)
     for (const which of ['acme/coder', 'anthropic']) expect((await cli(['models', 'remove', which])).out).toBe(`removed: ${which}\n`)
     expect((await cli(['models'])).out).not.toContain('anthropic/')
     expect(await cli(['models', 'key', 'other'], { input: 'x' })).toMatchObject({ code: 2 })

@@ -28,7 +28,7 @@ test('GitHub is connected with a token: a refused one shows the reason, a valid 
   await connect.click()
   const item = page.getByRole('region', { name: 'Connections' }).getByRole('listitem', { name: github.url })
   await item.getByText('Not working', { exact: true }).waitFor()
-  await item.getByText('GitHub answered 401: Bad credentials').waitFor()
+  await item.getByText('GitHub responded with 401: Bad credentials').waitFor()
   await form.getByText('It is not shown again').waitFor()
   expect(await token.inputValue()).toBe('')
 

@@ -124,7 +124,7 @@ test('a merge names the head that was read, and returns the merge commit', async
   expect(await failureOf(forge.mergePullRequest(repo, 100, other))).toMatchObject({ code: 'conflict', http_status: 409 })
   // It returns the same for a conflict, and while mergeability is unknown.
   gitea.play(MERGE, { kind: 'status', status: 405, message: 'Please try again later' })
-  const later = { code: 'conflict', retryable: false, message: 'Gitea answered 405: Please try again later' }
+  const later = { code: 'conflict', retryable: false, message: 'Gitea responded with 405: Please try again later' }
   expect(await failureOf(forge.mergePullRequest(repo, 100, input))).toMatchObject(later)
   const { merge_sha } = await forge.mergePullRequest(repo, 100, input)
   expect(gitIn(gitea.folder, 'log', '-1', '--format=%H %B', 'main').trim()).toBe(`${merge_sha} ${input.message}`)
@@ -163,7 +163,7 @@ test('statuses are checks, the newest of each context, in the terms of the port'
 
 test('statuses that the token may not read are a gap, and no failure', async () => {
   gitea.state.refused.add('GET /repos/{owner}/{repo}/statuses/{sha}')
-  const detail = 'Gitea answered 403: token does not have at least one of required scope(s): [read:repository]'
+  const detail = 'Gitea responded with 403: token does not have at least one of required scope(s): [read:repository]'
   expect(await forge.listChecks(repo, gitea.state.sha('one') ?? '')).toEqual({
     checks: [],
     gaps: [{ resource: 'commit_statuses', detail }],
@@ -175,7 +175,7 @@ test('the state of a run is a status, posted once despite lost responses, and ne
   const mark = {
     status: 'in_progress',
     conclusion: null,
-    title: 'At work',
+    title: 'Running',
     external_id: '7',
     url: 'https://x/7',
     summary: 'words',
@@ -185,7 +185,7 @@ test('the state of a run is a status, posted once despite lost responses, and ne
   expect(await failureOf(forge.markCommit(repo, sha, mark))).toMatchObject({ code: 'unreachable' })
   for (const text of [mark, mark, ended, ended]) await forge.markCommit(repo, sha, text)
   expect(gitea.state.statuses.map(({ context, state, description, target_url }) => [context, state, description, target_url])).toEqual([
-    ['agentrun', 'pending', 'At work', 'https://x/7'],
+    ['agentrun', 'pending', 'Running', 'https://x/7'],
     ['agentrun', 'success', 'Completed', 'https://x/7'],
   ])
   expect((await forge.listChecks(repo, sha)).checks).toEqual([])
@@ -241,7 +241,7 @@ test('limits, failures, lost and unreadable responses are distinguished, with th
     { code: 'rate_limited', retryable: true, http_status: 429, retry_after_seconds: 7 },
     { code: 'rate_limited', retryable: true, http_status: 429, retry_after_seconds: 60 },
     { code: 'server_error', retryable: true, http_status: 503, retry_after_seconds: 9 },
-    { code: 'server_error', retryable: true, http_status: 502, message: 'Gitea answered 502: no message' },
+    { code: 'server_error', retryable: true, http_status: 502, message: 'Gitea responded with 502: no message' },
     { code: 'auth', retryable: false, http_status: 401 },
     { code: 'unreachable', retryable: true, http_status: null },
     { code: 'answer', retryable: false },

@@ -33,7 +33,7 @@ test('a second pull request of an open branch is refused, and what is found is t
   await forge.createPullRequest(repo, pull)
   await expect(forge.createPullRequest(repo, pull)).rejects.toMatchObject({
     ...{ code: 'refused', http_status: 422, retryable: false },
-    message: 'GitHub answered 422: Validation Failed; A pull request already exists for acme:one.',
+    message: 'GitHub responded with 422: Validation Failed; A pull request already exists for acme:one.',
   })
   const again = await forge.createPullRequest(repo, { ...pull, base_branch: 'two' })
   await forge.updatePullRequest(repo, again.number, { state: 'closed' })
@@ -113,7 +113,7 @@ test('where check runs are refused, statuses and the workflow runs of GitHub Act
         { name: 'CI', status: 'completed', conclusion: 'success', url: `${fake().url}/acme/app/actions/runs/2` },
         { name: 'ci/deploy', conclusion: 'success' },
       ],
-      gaps: [{ resource: 'app_check_runs', detail: 'GitHub answered 403: Resource not accessible by personal access token' }],
+      gaps: [{ resource: 'app_check_runs', detail: 'GitHub responded with 403: Resource not accessible by personal access token' }],
     })
   // What was refused is not requested again on every poll; other credentials are tried.
   expect(fake().count(RUNS)).toBe(1)
@@ -137,7 +137,7 @@ test('a refusal for lack of a permission is a gap; a rate limit, an error and a 
 const at_work = {
   status: 'in_progress',
   conclusion: null,
-  title: 'At work',
+  title: 'Running',
   external_id: '7',
   url: 'https://x/7',
   summary: 'words',
@@ -182,7 +182,7 @@ test('a token, and an app that may write no checks, post it as a status, the las
       .state.statuses.slice(1)
       .map(({ state, description, target_url, creator }) => [state, description, target_url, creator]),
   ).toEqual([
-    ['pending', 'At work', 'https://x/7', 'agent-bot'],
+    ['pending', 'Running', 'https://x/7', 'agent-bot'],
     ['success', 'Completed', 'https://x/7', 'agent-bot'],
     ['error', 'Stopped', 'https://x/7', 'agent-bot'],
     ['success', 'Completed', 'https://x/7', 'careful-agent[bot]'],

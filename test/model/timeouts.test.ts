@@ -21,7 +21,7 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
     const raw = protocol.events({ text: 'some words that never end' }).slice(0, 5)
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
     const failure = await failureOf(fake.model.call(request({ timeouts: quick('idle_ms') })))
-    expect(failure).toMatchObject({ code: 'timeout', message: expect.stringContaining('in the middle of its answer') })
+    expect(failure).toMatchObject({ code: 'timeout', message: expect.stringContaining('in the middle of its response') })
     await fake.server.requests[0]?.closed
   })
 

@@ -171,7 +171,7 @@ describe('with DATABASE_URL', () => {
   test('the oldest ADMIN who is a person, for all of their organizations', async () => {
     const token = await printed(['token'], env)
     expect(await me(token)).toMatchObject({ id: app.user_id })
-    expect(await tokenRow('made by the operator')).toEqual({
+    expect(await tokenRow('created by the operator')).toEqual({
       ...{ user_id: app.user_id, organization_id: null, kind: 'personal', wire_profile: 'standard', created_by: null, expires_at: null },
     })
   })

@@ -136,7 +136,7 @@ test('while the database is unavailable the metrics of the process are reported,
   expect(samples.filter(({ name }) => /^agentrun_(runs|queue|worker)/.test(name))).toEqual([])
   const ready = await fetch(`${metricsUrl(behind)}/readyz`)
   expect({ status: ready.status, retry: ready.headers.get('retry-after'), body: await ready.json() }).toEqual({
-    ...{ status: 503, retry: '2', body: { status: 'the database does not answer' } },
+    ...{ status: 503, retry: '2', body: { status: 'the database does not respond' } },
   })
   expect((await fetch(`${metricsUrl(behind)}/healthz`)).status).toBe(200)
   await proxy.up()

@@ -71,8 +71,8 @@ test('a message that is not accepted is sent again with the same id and body, an
   const [first] = (await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))).slice(-1)
   const { body } = await app.call('GET', `${hook(app)}/deliveries/${first?.id}`)
   expect(body.log.map(({ status, error }: { status: number; error: string }) => [status, error])).toEqual([
-    [503, 'it answered 503'],
-    [500, 'it answered 500'],
+    [503, 'it responded with 503'],
+    [500, 'it responded with 500'],
     [204, null],
   ])
 })

@@ -75,7 +75,7 @@ describe('F120 an address that is not public', () => {
     const inner = await receiverOf()
     for (const status of [301, 302, 303, 307, 308]) {
       const outer = await receiverOf((_request, response) => response.writeHead(status, { location: inner.url }).end())
-      expect(await send(outer.url)).toMatchObject({ status, error: `it answered ${status}: redirects are not followed` })
+      expect(await send(outer.url)).toMatchObject({ status, error: `it responded with ${status}: redirects are not followed` })
     }
     expect(inner.received).toEqual([])
   })
@@ -150,7 +150,7 @@ describe('F122 a receiver that', () => {
     })
     const outcomes = await Promise.all([silent, slow, flood].map(url => send(url)))
     expect(outcomes.map(({ status, refused }) => ({ status, refused }))).toEqual(Array(3).fill({ status: null, refused: false }))
-    expect(outcomes[0]?.error).toBe('no answer within 10 seconds')
+    expect(outcomes[0]?.error).toBe('no response within 10 seconds')
     expect(outcomes[2]?.error).toMatch(/HPE_|HEADER/)
   }, 30_000)
 
@@ -225,7 +225,7 @@ test('a stopped request ends immediately, and reports it', async () => {
   // It exists: this connection is behind the one that was opened before it.
   await once(connect(Number(port), '127.0.0.1'), 'connect')
   abort.abort()
-  expect(await sent).toMatchObject({ status: null, error: 'the service stopped before there was an answer' })
+  expect(await sent).toMatchObject({ status: null, error: 'the service stopped before there was a response' })
 })
 
 test('by the operator’s proxy the name is the proxy’s to resolve, and the message goes through the tunnel', async () => {

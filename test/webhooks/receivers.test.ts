@@ -125,7 +125,7 @@ describe('a receiver that is away', () => {
     await rows(app, `update webhook_deliveries set give_up_at = now(), created_at = now() - interval '1 day'`)
     await hurry(app)
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'failed')
-    expect(one).toMatchObject({ attempts: 2, error: 'it answered 503', next_attempt_at: null })
+    expect(one).toMatchObject({ attempts: 2, error: 'it responded with 503', next_attempt_at: null })
     expect(await config()).toMatchObject({
       ...{ enabled: false, disabled_reason: 'nothing could be delivered for 24 hours', disabled_at: expect.any(String) },
     })
@@ -158,7 +158,7 @@ test('F122 410 switches the webhook off at once; what a run names alone is given
   await setHook(app, receiver.url, only)
   await createRun(app, { prompt: 'Look', webhooks: [{ url: receiver.url }] })
   const [of_run] = await untilDeliveries(app, all => all[0]?.state === 'failed')
-  expect(settled(of_run as never)).toEqual({ state: 'failed', attempts: 1, error: 'it answered 410' })
+  expect(settled(of_run as never)).toEqual({ state: 'failed', attempts: 1, error: 'it responded with 410' })
   expect((await config()).enabled).toBe(true)
   await createRun(app, { prompt: 'Look' })
   await untilDeliveries(app, all => all[0]?.state === 'failed' && all[0].url === null)

@@ -9,7 +9,7 @@ const SUBJECT_CHARS = 72
 export function proposal(run: { title: string; answer: string; web_url: string; scripted: boolean; trailer: string }): Proposal {
   const title = neutralMentions(run.title.replace(/\s+/g, ' ').trim())
   const answer = neutralMentions(run.answer)
-  const by = run.scripted ? 'Made by a scripted playbook, without a language model' : 'Made by an agent run'
+  const by = run.scripted ? 'Created by a scripted playbook, without a language model' : 'Created by an agent run'
   return {
     title,
     description: answer.trim(),

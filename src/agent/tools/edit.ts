@@ -61,7 +61,7 @@ async function explained(
   if (replaced.kind === 'excessive') return `${replaced.limit}, which is too much for an edit of ${path}. Use a command, for example sed.`
   const text = readable(byte_text)
   const at = one.new.trim() === '' ? null : findSequence(text, one.new)
-  const done = at === null ? '' : ` \`new\` occurs in line ${lineNumbers(text)(at)}: perhaps this edit was made already.`
+  const done = at === null ? '' : ` \`new\` occurs in line ${lineNumbers(text)(at)}: this edit may already be applied.`
   const lines = text.split('\n').map(line => line.replace(/\r$/, ''))
   const nearest = nearestLines(lines, one.old.replace(/\r?\n$/, '').split(/\r?\n/))
   if (nearest === null) return `\`old\` does not occur in ${path} (${lines.length} lines), nor does anything like it.${done}`

@@ -39,7 +39,7 @@ export async function writeBytes(context: ToolContext, path: string, bytes: Uint
 export function placeholderWritten(context: ToolContext, path: string, text: string, known = ''): ToolOutcome | null {
   const found = context.redactor.placeholders(text).find(placeholder => !known.includes(placeholder))
   if (found === undefined) return null
-  const message = `${found} stands for a value that is hidden from you, and would replace it. Leave such lines unchanged: change the others with edit or a command. Where a value is needed, use its variable.`
+  const message = `${found} represents a value that is hidden from you, and would replace it. Leave such lines unchanged: change the others with edit or a command. Where a value is needed, use its variable.`
   const { error: _entry, ...outcome } = failed('placeholder', message)
   return { ...outcome, output: { ...outcome.output, path } }
 }

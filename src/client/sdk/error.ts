@@ -51,7 +51,7 @@ export async function refusal(response: Response, retry_after_ms: number | null)
     retry_after_ms,
     problem,
     code: problem?.code ?? 'unexpected',
-    detail: problem?.message ?? `The service answered ${status} ${response.statusText}`.trim(),
+    detail: problem?.message ?? `The service responded with ${status} ${response.statusText}`.trim(),
     errors: Array.isArray(problem?.errors) ? problem.errors : [],
     request_id: problem?.request_id ?? response.headers.get('x-request-id'),
   })

@@ -32,6 +32,6 @@ function hinted(error: unknown): unknown {
     errors,
     request_id,
     problem,
-    detail: `${error.detail} Name the organization, so that it need not be looked up.`,
+    detail: `${error.detail} Name the organization, so that no lookup is needed.`,
   })
 }

@@ -127,5 +127,5 @@ const blocked = (url: string) =>
   new AgentRunError({
     status: 0,
     code: 'stream_blocked',
-    detail: `The stream at ${url} opens but brings nothing: a proxy may hold it back.`,
+    detail: `The stream at ${url} opens but sends nothing: a proxy may buffer it.`,
   })

@@ -54,7 +54,7 @@ async function attempt<T>(transport: Transport, request: Outgoing, read: (respon
   const signal = request.signal ? AbortSignal.any([request.signal, late.signal]) : late.signal
   return withTimeout(exchange(transport, { ...request, signal }, read), transport.timeout_ms, () => {
     late.abort()
-    throw unreached(request.url, 'timeout', `no answer within ${transport.timeout_ms / 1000} s`)
+    throw unreached(request.url, 'timeout', `no response within ${transport.timeout_ms / 1000} s`)
   })
 }
 

@@ -39,7 +39,7 @@ export const Skill = z
 export const SkillInput = z
   .object({
     content: text(1, limits.skill_chars).describe(
-      'A SKILL.md: front matter with `name`, the same as in the path, and `description`, at most 1,024 characters; then what the agent is to do',
+      'A SKILL.md: front matter with `name`, the same as in the path, and `description`, at most 1,024 characters; then the instructions',
     ),
   })
   .meta({ id: 'SkillInput', examples: [{ content }] })

@@ -74,7 +74,7 @@ export const WebhookDeliveryDetail = z
               started_at: '2026-11-20T10:31:12.530Z',
               finished_at: '2026-11-20T10:31:12.610Z',
             },
-            ...{ status: 503, error: 'it answered 503', latency_ms: 80, answer: 'try later' },
+            ...{ status: 503, error: 'it responded with 503', latency_ms: 80, answer: 'try later' },
           },
           {
             ...{

@@ -23,5 +23,5 @@ test('only a run that is completed, and has left no check failing, is a success'
   expect(good).toEqual(['success', 'failure', 'cancelled', 'neutral', 'neutral'])
   expect(runMark({ ...run, status: 'failed', superseded: true }).conclusion).toBe('neutral')
   expect(runMark({ ...run, status: 'failed', status_reason: 'timeout' }).title).toBe('Failed (timeout)')
-  expect(runMark({ ...run, status: 'waiting', waiting_on: 'ci' }).title).toBe('At work')
+  expect(runMark({ ...run, status: 'waiting', waiting_on: 'ci' }).title).toBe('Running')
 })

@@ -25,9 +25,9 @@ const waits: Record<WaitingReason, string> = {
   plan_approval: 'Waiting for an approval',
   tool_approval: 'Waiting for an approval',
   // The same text as before and after: the checks are listed beside the status, and each update counts against a rate limit.
-  ci: 'At work',
+  ci: 'Running',
 }
-const at_work = (title: string): RunMark => ({ status: 'in_progress', conclusion: null, title })
+const inProgress = (title: string): RunMark => ({ status: 'in_progress', conclusion: null, title })
 const over = (conclusion: RunMark['conclusion'], title: string): RunMark => ({ status: 'completed', conclusion, title })
 
 /** Returns the status of a run; undefined: the run is deleted. */
@@ -35,12 +35,12 @@ export function runMark(run: Marked | undefined): RunMark {
   if (run === undefined) return over('neutral', 'The run was deleted')
   if (run.superseded) return over('neutral', 'The run went on with another commit')
   if (run.status === 'queued') return { status: 'queued', conclusion: null, title: 'Waiting for a worker' }
-  if (run.status === 'waiting') return at_work(run.waiting_on === null ? 'Waiting' : waits[run.waiting_on])
-  if (run.status === 'paused') return at_work('Paused')
-  if (run.status === 'cancelling') return at_work('Stopping')
+  if (run.status === 'waiting') return inProgress(run.waiting_on === null ? 'Waiting' : waits[run.waiting_on])
+  if (run.status === 'paused') return inProgress('Paused')
+  if (run.status === 'cancelling') return inProgress('Stopping')
   if (run.status === 'cancelled') return over('cancelled', 'Stopped')
   if (run.status === 'failed') return over('failure', `Failed${run.status_reason === null ? '' : ` (${run.status_reason})`}`)
-  if (run.status !== 'completed') return at_work('At work')
+  if (run.status !== 'completed') return inProgress('Running')
   return run.checks_given_up === null
     ? over('success', 'Completed')
     : over('neutral', `Completed, while checks do not pass (${run.checks_given_up})`)

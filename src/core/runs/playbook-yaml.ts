@@ -106,7 +106,7 @@ function toValue(node: unknown, lineOf: (offset: number) => number, parentLine: 
     const key = toValue(pair.key, lineOf, line)
     if (key.kind !== 'text') throw new PlaybookMistake(key.line, 'playbook', 'a key must be a word')
     if (keys.has(key.text))
-      throw new PlaybookMistake(key.line, 'playbook', `the key ${JSON.stringify(key.text.slice(0, 100))} stands twice in one map`)
+      throw new PlaybookMistake(key.line, 'playbook', `the key ${JSON.stringify(key.text.slice(0, 100))} occurs twice in one map`)
     keys.add(key.text)
     return { key: key.text, line: key.line, value: toValue(pair.value, lineOf, key.line) }
   })

@@ -97,5 +97,5 @@ function read<S extends z.ZodType>(shape: S, data: unknown): z.output<S> {
   const parsed = shape.safeParse(data)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new ForgeError('answer', `Gitea's answer cannot be read: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'it is not JSON'}`)
+  throw new ForgeError('answer', `Gitea's response cannot be read: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'it is not JSON'}`)
 }

@@ -27,7 +27,7 @@ function graphqlFailure({ message, errors }: GraphqlError): ForgeError {
   const type = errors?.[0]?.type
   const code = typeof type === 'string' ? (GRAPHQL_CODES[type] ?? 'refused') : 'server_error'
   const retry_after_seconds = code === 'rate_limited' ? LIMITED_SECONDS : null
-  return new ForgeError(code, `GitHub answered: ${shown(message)}`, { http_status: 200, retry_after_seconds })
+  return new ForgeError(code, `GitHub responded: ${shown(message)}`, { http_status: 200, retry_after_seconds })
 }
 
 /** The data of a response, also where some of the requested nodes do not exist any more. */
@@ -62,6 +62,6 @@ export async function readable<T>(result: Promise<T>): Promise<T> {
     return await result
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error
-    throw new ForgeError('answer', `GitHub's answer cannot be read: ${shown(error.message)}`)
+    throw new ForgeError('answer', `GitHub's response cannot be read: ${shown(error.message)}`)
   }
 }

@@ -49,7 +49,7 @@ export function gitErrorFrom(stderr: string, what: string): GitError {
   if (/returned error: 30\d\b/.test(stderr))
     return new GitError(
       'failed',
-      `${what}: the server answered with a redirect, and redirects are not followed; use the address it redirects to`,
+      `${what}: the server responded with a redirect, and redirects are not followed; use the address it redirects to`,
     )
   const last_lines = lastLines(stderr)
   return new GitError(code, last_lines ? `${what}: ${last_lines}` : what)

@@ -144,7 +144,7 @@ async function finish(host: GitHost, command: RunningProgram, call: GitCall, lim
   if (stopped === 'timeout') throw new GitError('timeout', `git took longer than ${timeoutOf(call)} ms`)
   const truncated = stopped === 'output'
   if (truncated && call.on_overflow !== 'cut')
-    throw new GitError('too_large', `the answer of git is larger than ${maxOutputOf(call)} bytes`)
+    throw new GitError('too_large', `the output of git is larger than ${maxOutputOf(call)} bytes`)
   const limited = truncated || call.program !== undefined ? null : limitError(stderr, exit, limits)
   if (limited) throw limited
   return { exit_code: truncated ? null : exit.code, stdout, stderr: shown(host, stderr, call), truncated }

@@ -31,7 +31,7 @@ export async function readFilesAt(
     })
     if (output.subarray(-60).toString('latin1').endsWith(`${commit}^{tree} missing\n`)) await markSuspect(host, repository_id)
     const count = takeFiles(output, rest, max_bytes, found)
-    if (count === 0) throw new GitError('failed', 'files cannot be read: git gave no answer')
+    if (count === 0) throw new GitError('failed', 'files cannot be read: git returned nothing')
     rest = rest.slice(count)
   }
   return found

@@ -83,7 +83,7 @@ export const compiledSignatures: readonly Signature[] = [
     pattern: /^error: linker `([^`]{1,100})` not found|^error: linking with `([^`]{1,100})` failed/,
     title: 'Rust cannot link',
     cause: 'The linker `$1$2` is missing or refused.',
-    remedy: 'Have a C compiler in the sandbox; which library it lacks stands in the note below.',
+    remedy: 'Install a C compiler in the sandbox; the note below names the missing library.',
   },
   {
     code: 'rust_borrow',

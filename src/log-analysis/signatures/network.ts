@@ -15,7 +15,7 @@ export const networkSignatures: readonly Signature[] = [
     pattern:
       /\b(?:HTTP(?: status| error)?(?: code)?:? ?|status(?: code)?:? |error: )429\b|429 Too Many Requests|toomanyrequests:|API rate limit exceeded|secondary rate limit/i,
     title: 'A server wants fewer requests',
-    cause: 'It answered 429: too many requests in a short time.',
+    cause: 'It responded with 429: too many requests in a short time.',
     remedy: 'Wait and try again, sign in for a higher limit, or use a mirror.',
     in_tests: true,
   },
@@ -85,7 +85,7 @@ export const networkSignatures: readonly Signature[] = [
     pattern:
       /\b(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)\b ?(\S{0,100})|[Cc]onnection timed out|(?:Read|Connect) ?[Tt]imed? ?out|ReadTimeoutError|ConnectTimeoutError|Operation timed out|TLS handshake timeout|i\/o timeout/,
     title: 'A connection timed out',
-    cause: 'The other side did not answer in time: $1',
+    cause: 'The other side did not respond in time: $1',
     remedy: 'Try again; if it stays, allow the host, use a mirror, or raise the time-out.',
     in_tests: true,
   },
@@ -102,8 +102,8 @@ export const networkSignatures: readonly Signature[] = [
     code: 'http_error',
     pattern:
       /The requested URL returned error: (\d{3})|HTTP Error (\d{3}): (.{1,60})|server returned (?:HTTP response code: |HTTP )?(\d{3})|Request failed with status code (\d{3})|ERROR (\d{3}): (.{1,60})\.$/i,
-    title: 'A server answered with an error',
-    cause: 'It answered $1$2$4$5$6 $3$7',
+    title: 'A server responded with an error',
+    cause: 'It responded with $1$2$4$5$6 $3$7',
     remedy: '401 and 403: credentials or rights; 404: the address; 5xx: try again later.',
     in_tests: true,
     general: true,

@@ -11,7 +11,7 @@ export const pythonSignatures: readonly Signature[] = [
   {
     code: 'python_no_venv',
     pattern: /ensurepip is not available|No module named (?:'?ensurepip'?|'?venv'?)|The virtual environment was not created successfully/,
-    title: 'Python cannot make virtual environments',
+    title: 'Python cannot create virtual environments',
     cause: 'The package that does it, on Debian `python3-venv`, is not in this sandbox.',
     remedy: 'Use `uv venv` or `virtualenv` where one is there, or a sandbox with `python3-venv`.',
   },

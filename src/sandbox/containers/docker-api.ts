@@ -22,7 +22,7 @@ export function dockerApi(socket: string): DockerApi {
       const away = (error: NodeJS.ErrnoException) =>
         reject(
           new SandboxError(
-            `no container engine answers at ${socket} (${error.code ?? error.message}): start it, or name its socket by AGENTRUN_SANDBOX_ENGINE`,
+            `no container engine responds at ${socket} (${error.code ?? error.message}): start it, or name its socket by AGENTRUN_SANDBOX_ENGINE`,
           ),
         )
       const bytes = body instanceof Uint8Array ? body : body === undefined ? null : Buffer.from(JSON.stringify(body))
@@ -35,7 +35,7 @@ export function dockerApi(socket: string): DockerApi {
       })
       call.on('error', away)
       // Waiting for the end of a container keeps no process alive.
-      if (timeout_ms !== undefined) call.setTimeout(timeout_ms, () => call.destroy(new Error(`no answer within ${timeout_ms / 1000} s`)))
+      if (timeout_ms !== undefined) call.setTimeout(timeout_ms, () => call.destroy(new Error(`no response within ${timeout_ms / 1000} s`)))
       else call.on('socket', connection => connection.unref())
       call.end(bytes)
       return promise
@@ -48,7 +48,7 @@ async function readAll(stream: Readable): Promise<string> {
   let length = 0
   for await (const chunk of stream) {
     length += chunk.length
-    if (length > MAX_RESPONSE_BYTES) throw new Error('an answer is too long')
+    if (length > MAX_RESPONSE_BYTES) throw new Error('a response is too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

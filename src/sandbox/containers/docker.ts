@@ -68,7 +68,7 @@ const request = ({ api }: Engine, method: string, path: string, body?: unknown) 
 /** Throws SandboxError for a refusal of the engine. */
 function check({ options }: Engine, what: string, response: EngineResponse): EngineResponse {
   if (response.status < 300 || response.status === 304) return response
-  const engine_message = refusal.safeParse(response.body).data?.message ?? `it answers ${response.status}`
+  const engine_message = refusal.safeParse(response.body).data?.message ?? `it responded with ${response.status}`
   throw new SandboxError(explain(`${options.name} ${what}: ${engine_message.replace(/\s+/g, ' ').trim()}`, options))
 }
 
@@ -83,7 +83,7 @@ function prepare(engine: Engine): Promise<void> {
 
 async function prepareOnce(engine: Engine): Promise<void> {
   const { image, base } = engine
-  check(engine, 'does not answer as expected', await request(engine, 'GET', '/info'))
+  check(engine, 'does not respond as expected', await request(engine, 'GET', '/info'))
   const found = await request(engine, 'GET', `/images/${encodeURIComponent(image)}/json`)
   if (found.status === 404 && base !== null) {
     const [repo = '', tag = ''] = base.name.split(':')
@@ -118,7 +118,7 @@ async function startContainer(engine: Engine, spec: ContainerSpec): Promise<Cont
     await prepare(engine)
     creation = await create()
   }
-  const { Id: id } = created.parse(check(engine, 'cannot make a container', creation).body)
+  const { Id: id } = created.parse(check(engine, 'cannot create a container', creation).body)
   try {
     const condition = options.name === 'docker' ? 'removed' : 'next-exit'
     const over = api.call('POST', `/containers/${id}/wait?condition=${condition}`).catch(() => null)

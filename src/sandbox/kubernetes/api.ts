@@ -139,12 +139,12 @@ function refusal(response: IncomingMessage, body: string): ApiError {
   // A proxy may respond with a page.
   const status = Status.safeParse(parseJson(body)).data ?? {}
   const seconds = Number(response.headers['retry-after'] ?? status.details?.retryAfterSeconds ?? Number.NaN)
-  const message = status.message ?? `the Kubernetes API answered ${response.statusCode}`
+  const message = status.message ?? `the Kubernetes API responded with ${response.statusCode}`
   return new ApiError(response.statusCode ?? 0, status.reason ?? '', message, seconds >= 0 ? seconds * 1000 : null)
 }
 
 const noResponse = (error: unknown) =>
-  new ApiError(0, '', `the Kubernetes API does not answer: ${error instanceof Error ? error.message : error}`)
+  new ApiError(0, '', `the Kubernetes API does not respond: ${error instanceof Error ? error.message : error}`)
 
 /** Returns whether the same call may succeed in a moment. A token that has just been replaced is retried once. */
 function mayPass(method: string, error: ApiError, attempt: number): boolean {

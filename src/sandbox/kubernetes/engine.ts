@@ -138,7 +138,7 @@ function containerOf(pod: Pod, followed: Followed, remove: (which: Which) => Pro
     const { is, why } = podState(followed.latest() === null ? null : latest)
     await remove({ uid: pod.metadata.uid, known_to_node: latest.status?.hostIP !== undefined }).catch(() => {})
     followed.leave()
-    resolve(is === 'over' ? await followed.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may tell more)`)
+    resolve(is === 'over' ? await followed.over : `nothing ran in it in time: ${why} (kubectl get events -n ${namespace} may show more)`)
   }
   const stopOnce = () => {
     stopped ??= stop()

@@ -27,7 +27,7 @@ export function podState(pod: Pod | null): PodState {
   if (phase === 'Failed' || phase === 'Succeeded') return { is: 'over', why: `the pod has ended: ${followed(reason ?? phase, message)}` }
   if (pod.metadata.deletionTimestamp !== undefined) return { is: 'over', why: 'the pod was deleted' }
   const refused = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'False')
-  if (refused) return { is: 'over', why: `the pod cannot be placed: ${followed(refused.reason, refused.message)}` }
+  if (refused) return { is: 'over', why: `the pod cannot be scheduled: ${followed(refused.reason, refused.message)}` }
   if (waiting?.reason !== undefined && HOPELESS.has(waiting.reason))
     return { is: 'over', why: `the pod does not start: ${followed(waiting.reason, waiting.message)}` }
   return { is: 'wait', why: `the pod is ${waiting?.reason ?? phase ?? 'Pending'}` }

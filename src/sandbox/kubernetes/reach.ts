@@ -39,7 +39,7 @@ export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<s
     max_output_bytes: 10_000,
   })
   const probe_output = Buffer.from(output).toString()
-  if (!probe_output.endsWith('looked\n')) return `nobody could look around in it (${probe_output.trim().slice(-200)})`
+  if (!probe_output.endsWith('looked\n')) return `the probe could not run in it (${probe_output.trim().slice(-200)})`
   const [reached] = list.filter((_, index) => probe_output.includes(`reached ${index}\n`))
   return reached ? `${reached.name} (${reached.host}, port ${reached.port}${reached.udp ? ' of UDP' : ''}) can be reached from it` : null
 }

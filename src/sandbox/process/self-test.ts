@@ -89,5 +89,5 @@ export function findFault(report: string, { uid, usr, findReachable }: Omit<Expe
   if (interfaces.length > 0) return `it has the network ${interfaces.join(', ')}`
   const seen = lines.find(line => line.startsWith('visible '))
   if (seen) return `${seen.slice('visible '.length)} of the host can be read`
-  return lines.includes('namespace made') ? 'new user namespaces can be made in it' : null
+  return lines.includes('namespace made') ? 'new user namespaces can be created in it' : null
 }

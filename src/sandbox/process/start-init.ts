@@ -45,7 +45,7 @@ function connect(started: SandboxProcess, reply: (line: string) => Promise<void>
       started.send(`kill ${job} ${Math.max(0, Math.floor((since - ready_at) / 10))}`)
       if (await settledWithin(Promise.race([killed, started.ended]), REPLY_TIMEOUT_MS)) return
       await started.stop()
-      throw new SandboxLostError('the sandbox no longer answered and was ended')
+      throw new SandboxLostError('the sandbox no longer responded and was ended')
     },
     stop: started.stop,
     complaint: started.complaint,

@@ -34,7 +34,7 @@ export async function startSandbox(
   }
   if (init.status === 'fulfilled') await init.value.stop()
   pipes.remove()
-  throw init.status === 'rejected' ? init.reason : new SandboxError('cannot make the pipes of a sandbox', { cause: slot })
+  throw init.status === 'rejected' ? init.reason : new SandboxError('cannot create the pipes of a sandbox', { cause: slot })
 }
 
 async function sizeOf({ workspace, home }: SandboxSpec, user: SystemUser | null, process_1: number): Promise<WorkspaceSize | null> {

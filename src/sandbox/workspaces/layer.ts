@@ -70,7 +70,7 @@ export async function openLayer(copies: readonly Copy[], host: { user: SystemUse
   if (identity === null) {
     child.kill('SIGKILL')
     await ended
-    throw new SandboxError(`a layer cannot be made: ${complaint.replace(/\s+/g, ' ').trim() || 'it did not report in time'}`)
+    throw new SandboxError(`a layer cannot be created: ${complaint.replace(/\s+/g, ' ').trim() || 'it did not report in time'}`)
   }
   return {
     identity,

@@ -56,7 +56,7 @@ async function findMention(services: Services, source: MentionSource, task: Forg
   const subject = await source.on.forge.getSubject(source.on.repository, task.number)
   const mentions = await recordMentions(services, source, subject, reported)
   const visible = mentions.some(({ by, at }) => by === task.by && at.getTime() > reported.at.getTime() - VISIBLE_SECONDS * 1_000)
-  return visible || age > VISIBLE_SECONDS ? 'looked at' : { task, seconds: VISIBLE_POLL_SECONDS }
+  return visible || age > VISIBLE_SECONDS ? 'checked' : { task, seconds: VISIBLE_POLL_SECONDS }
 }
 
 /** A text is the final outcome; an object is the next task; undefined: the task is settled already. */

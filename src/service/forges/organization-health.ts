@@ -10,7 +10,7 @@ import { getRepository } from '../repositories/repositories.ts'
 import { workerState } from '../runs/worker-state.ts'
 import { listIntegrations } from './integrations.ts'
 
-/** Checks what runs of the organization need. Expected faults are findings; throws only when the database does not answer. */
+/** Checks what runs of the organization need. Expected faults are findings; throws only when the database does not respond. */
 export async function getOrganizationHealth(ctx: Context): Promise<OrganizationHealth> {
   const workers = await workerState(ctx.db)
   const checks = [

@@ -20,7 +20,7 @@ export async function syncFromForge(ctx: Context, task: SyncTask, source: Reposi
   const pr = await findRemote(ctx.db, ctx.organization_id, source.repository.id, task.number)
   if (!pr) return 'no pull request of ours'
   await syncPullRequest(ctx.db, source.on, pr)
-  return 'looked at'
+  return 'checked'
 }
 
 /** Saves the checks of a commit that is the head of a pull request of ours. */

@@ -21,7 +21,7 @@ export async function generateSetupCommands(ctx: Context, { repo_id, prompt, tri
   const models = await ctx.organizationModels(ctx.db, ctx.organization_id)
   const input = {
     ...{ repo_id, auto_create_pr: false, metadata: { trigger_source: trigger_source ?? TRIGGER } },
-    prompt: prompt ?? `Find out how ${repository.full_name} is set up.`,
+    prompt: prompt ?? `Detect how ${repository.full_name} is set up.`,
     title: `Setup commands of ${repository.full_name}`.slice(0, limits.title_chars).toWellFormed(),
     model: preferred !== null && models.get(preferred) !== null ? preferred : models.default_model,
   }

@@ -77,5 +77,5 @@ export const MISSING: readonly [RegExp, (name: string) => string][] = [
   [/requires the "([\w-]{1,40})" extensions?/, ofPhp],
   [/requires php ([^\n]{1,40}?) but your php version/, wanted => `Another version of PHP is needed: ${wanted}.`],
   [/NoSuchFileException: (\/(?:etc|usr)\/[\w./-]{1,100})/, path => `The program reads ${path}, which sandboxes do not show.`],
-  [/(ensurepip) is not\s+available/, () => 'Python cannot make virtual environments: Debian has that in python3-venv.'],
+  [/(ensurepip) is not\s+available/, () => 'Python cannot create virtual environments: Debian has that in python3-venv.'],
 ]

@@ -73,7 +73,7 @@ function conclusionOf(
 ): { conclusion: CheckConclusion; why: string | null } {
   if (status === 'timeout') return { conclusion: 'timed_out', why: `It was not done after ${seconds} s.` }
   if (status === 'output_limit') return { conclusion: 'failure', why: 'It wrote more output than it may.' }
-  if (status === 'disk_limit') return { conclusion: 'failure', why: 'It filled the workspace beyond what it may hold.' }
+  if (status === 'disk_limit') return { conclusion: 'failure', why: 'It filled the workspace beyond its limit.' }
   if (status === 'interrupted') return { conclusion: 'cancelled', why: 'It was interrupted.' }
   if (exit_code === 0) return { conclusion: 'success', why: null }
   return { conclusion: 'failure', why: memory_kills > 0 ? 'Its memory was used up.' : null }

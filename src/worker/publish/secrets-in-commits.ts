@@ -38,7 +38,7 @@ export async function deniedForSecrets(writer: RunWriter, found: SecretFound[]):
     kind: 'failed',
     reason: 'policy_denied',
     code: 'secret_in_commit',
-    message: `Nothing was pushed, because the commits hold values of secrets: ${lines.slice(0, MAX_SHOWN).join('; ')}${more}. The work is kept. Resume the run and have the values removed from the commits, not only from the files.`,
+    message: `Nothing was pushed, because the commits contain values of secrets: ${lines.slice(0, MAX_SHOWN).join('; ')}${more}. The work is kept. Resume the run and have the values removed from the commits, not only from the files.`,
   }
 }
 

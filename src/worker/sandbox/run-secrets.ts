@@ -71,7 +71,7 @@ function canaryAlarms({ log, telemetry }: LogDeps & TelemetryDeps, writer: RunWr
       reported.add(where)
       log('error', 'a canary was seen: something in the sandbox of a run reads credentials', { where })
       telemetry.canarySeen()
-      const message = `The canary of this sandbox was seen (${where}): something in it reads files that hold credentials and shows what it finds. The value was removed.`
+      const message = `The canary of this sandbox was seen (${where}): something in it reads files that contain credentials and prints them. The value was removed.`
       const details = { code: 'canary_seen', message, retryable: false, phase: 'agent', where }
       await writer.db.transaction(async tx => {
         await writer.append({ entries: [errorEntry(details)] }, tx)

@@ -135,7 +135,7 @@ const short = (command: string) => (command.length > SHOWN_CHARS ? `${command.sl
 function failureOf({ status, exit_code, memory_kills }: ExecResult, { timeout_ms }: Setup): string | null {
   if (status === 'timeout') return `was not done when the ${Math.round(timeout_ms / 1000)} s of the setup were over`
   if (status === 'output_limit') return 'wrote more output than it may'
-  if (status === 'disk_limit') return 'filled the workspace beyond what it may hold'
+  if (status === 'disk_limit') return 'filled the workspace beyond its limit'
   if (status === 'interrupted') return 'was interrupted'
   if (exit_code === 0) return null
   return `failed with exit code ${exit_code}${memory_kills > 0 ? ', after its memory was used up' : ''}`

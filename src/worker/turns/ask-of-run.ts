@@ -38,7 +38,7 @@ function askWithin(
 ): Ask {
   const failed = ({ code, message }: ModelError) => {
     if (code === 'auth')
-      deps.log('error', 'a model provider rejects its key: the model answers no questions until the key is replaced', {
+      deps.log('error', 'a model provider rejects its key: the model is not called until the key is replaced', {
         model: model.id,
         error: message,
       })

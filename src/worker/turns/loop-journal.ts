@@ -41,7 +41,7 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
     },
     async modelAnswered(answer, follows) {
       await live.answerEnded()
-      await writer.reportAlarms('answer of the model')
+      await writer.reportAlarms('response of the model')
       return signalsOf(await writer.append(modelAnswered(of.model, answer, follows)))
     },
     async toolStarted(call) {

@@ -73,7 +73,8 @@ async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<
     const end = endedFor(run, endOf(error, control))
     if (end.kind === 'lost' && isDatabaseAway(error))
       deps.log('error', 'the database is unavailable: the run is released', { error: errorText(error) })
-    if (end.kind === 'failed' && end.code === 'internal') deps.log('error', 'run failed inside', { error: errorText(error) })
+    if (end.kind === 'failed' && end.code === 'internal')
+      deps.log('error', 'run failed with an internal error', { error: errorText(error) })
     return end
   }
 }

@@ -40,7 +40,7 @@ test('an incompatible newer schema is refused with the name of the unknown migra
   await migrate(database.url)
   await database.query(later('9999_future.sql', '9999_future.sql'))
   const before = await database.query(tables)
-  const refusal = 'the database holds migration 9999_future.sql, which this version cannot run on: start a newer version'
+  const refusal = 'the database contains migration 9999_future.sql, which this version cannot run on: start a newer version'
   await expect(migrate(database.url)).rejects.toThrow(refusal)
   await expect(requireMigrated(database.url)).rejects.toThrow(refusal)
   expect(await database.query(tables)).toEqual(before)

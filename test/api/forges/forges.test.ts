@@ -72,7 +72,10 @@ describe('200', () => {
 
   test('credentials that the forge rejects are stored, with the reason why they do not work', async () => {
     const wrong = await connect({ token: 'ghp_wrong' })
-    expect(wrong).toMatchObject({ status: 200, body: { active: false, login: null, problem: 'GitHub answered 401: Bad credentials' } })
+    expect(wrong).toMatchObject({
+      status: 200,
+      body: { active: false, login: null, problem: 'GitHub responded with 401: Bad credentials' },
+    })
     const away = await app.call('PUT', at('/github'), { url: 'http://127.0.0.1:1', token: 'x' })
     expect(away.body).toMatchObject({ active: false, problem: expect.stringContaining('was not reached') })
     expect((await app.call('GET', at())).body).toMatchObject({ total_active_integrations: 0 })

@@ -43,7 +43,7 @@ describe('200', () => {
     ])
     expect(JSON.stringify(listed)).not.toMatch(new RegExp(`${gitea.token}|${body.webhook_secret}`))
     const wrong = await connect({ token: 'wrong' })
-    expect(wrong.body).toMatchObject({ active: false, problem: 'Gitea answered 401: invalid username, password or token' })
+    expect(wrong.body).toMatchObject({ active: false, problem: 'Gitea responded with 401: invalid username, password or token' })
   })
 
   test('its repositories are marked as registered or not, and it is deleted', async () => {

@@ -57,7 +57,7 @@ test('text, base and state are changed on the forge and in the service; a change
   expect((await edit({ state: 'closed' })).body).toMatchObject({
     success: false,
     state: 'open',
-    error: 'GitHub answered 403: Server Error',
+    error: 'GitHub responded with 403: Server Error',
   })
   expect([(await here()).state, pr.pull.state]).toEqual(['open', 'open'])
 }, 60_000)
@@ -75,7 +75,7 @@ test('it is merged by the forge itself, once, also when the response is lost', a
 test('a merge is refused with the message of the forge, and never merges an unseen newer head', async () => {
   expectProblem(await app.call('POST', `${pr.path}/merge`, { expected_head_sha: 'f'.repeat(40) }), 409)
   github.play(MERGE, { kind: 'status', status: 405 })
-  expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain('GitHub answered 405')
+  expect(expectProblem(await app.call('POST', `${pr.path}/merge`), 409).detail).toContain('GitHub responded with 405')
   github.play(GET, { kind: 'secondary_limit', seconds: 3 })
   expectProblem(await app.call('POST', `${pr.path}/merge`), 503)
   pr.pull.state = 'closed'

@@ -17,7 +17,7 @@ test('a success takes one review: it passes the commits, writes the text of the 
   const { id } = await createRun(app, { prompt: 'Add two', model: PRICED.model })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'open', title: words.title }] })
-  expect((await prOf(app, id)).body).toBe(`${words.body}\n\n---\nMade by an agent run: ${run.web_url}`)
+  expect((await prOf(app, id)).body).toBe(`${words.body}\n\n---\nCreated by an agent run: ${run.web_url}`)
   expect(questionsOf(app.model)).toEqual(['commit_verdict'])
   const by_model = { verdict: 'pass', evaluated_by: PRICED.model }
   expect(await evaluations(app, id)).toMatchObject([

@@ -60,7 +60,7 @@ test('checks that are not readable are reported by the run, its pull request and
   const final = (await allLogs(app, run.id)).filter(entry => JSON.stringify(entry).includes('Not readable'))
   expect(final).toHaveLength(1)
   expect(checks).toMatchObject({ state: 'none', unreadable: ['check_runs', 'commit_statuses'] })
-  const detail = 'GitHub answered 403: Resource not accessible by personal access token'
+  const detail = 'GitHub responded with 403: Resource not accessible by personal access token'
   const unreadable = async () => (await missing()).filter(({ resource }) => resource !== 'run_status')
   expect(await unreadable()).toMatchObject([
     { resource: 'check_runs', fix: expect.stringContaining('"Actions: read"'), detail, repo_ids: [repo_id] },

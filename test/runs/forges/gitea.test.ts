@@ -118,7 +118,7 @@ test('a user with write access requests a run in a comment, once: the run starts
 test.each([
   ['eve', 61, true, 'eve may not write there (read)'],
   ['mallory', 62, true, 'mallory may not write there (none)'],
-  ['ada', 63, false, 'Gitea answered 403: Only admins can query all permissions, repo admins can query all repo permissions'],
+  ['ada', 63, false, 'Gitea responded with 403: Only admins can query all permissions, repo admins can query all repo permissions'],
 ])(
   '%s gets nothing where the forge does not say that they may write (comment %i, it tells us: %j)',
   async (login, id, is_repository_admin, outcome) => {

@@ -133,7 +133,7 @@ test('a final refusal of a forge ends with a typed failure; the branch is pushed
   const run = await runToEnd()
   expect(run.github_pull_requests).toEqual([])
   expect((await entriesOf(run.id, 'PR_CREATION_FAILED')).map(entry => entry.observation)).toEqual([
-    { code: 'forbidden', message: 'GitHub answered 403: Server Error', http_status: 403, retryable: false, attempt: 1 },
+    { code: 'forbidden', message: 'GitHub responded with 403: Server Error', http_status: 403, retryable: false, attempt: 1 },
   ])
   expect(github.state.sha(run.branch)).not.toBeNull()
   await resume(run.id)

@@ -155,7 +155,7 @@ test('a run that is deleted before its final status was posted gets the status d
   await marksOn(sha)
   await rows(
     app,
-    `update run_marks set change = change + 1, next_attempt_at = 'infinity', posted = 'in_progress null At work' where run_id = $1`,
+    `update run_marks set change = change + 1, next_attempt_at = 'infinity', posted = 'in_progress null Running' where run_id = $1`,
     [id],
   )
   await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)

@@ -26,7 +26,7 @@ test('a pull request follows the repository’s template at the commit that the 
   const run = await awaitEnd(app, id)
   const pr = await pullRequestOf(app, id)
   expect(pr).toMatchObject({ state: 'open', title: 'Count to two', head_branch: run.branch, review: 'pass' })
-  expect(pr.body).toBe(`## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nMade by an agent run: ${run.web_url}`)
+  expect(pr.body).toBe(`## Summary\n\nCounts to two now, as asked.\n\n## Tests\n\n---\nCreated by an agent run: ${run.web_url}`)
   expect(await evaluations(app, id)).toEqual([
     {
       ...{ pr_number: 1, head_sha: pr.head_sha, verdict: 'pass', evaluated_by: null },

@@ -87,7 +87,7 @@ test('an incompatible schema is refused at the start, in one line that names the
   const { code, output } = await service.ended
   expect({ code, output: output.trim() }).toEqual({
     code: 1,
-    output: 'cannot start: the database holds migration 9999_next.sql, which this version cannot run on: start a newer version',
+    output: 'cannot start: the database contains migration 9999_next.sql, which this version cannot run on: start a newer version',
   })
 })
 

@@ -36,7 +36,7 @@ describe.skipIf(reason !== null)('runs in containers of Docker', () => {
     expect(await workers()).toMatchObject({
       workers: 'blocked',
       workers_reason: expect.stringMatching(
-        /no container engine answers at \/no\/such\/engine\.sock \(ENOENT\): start it, or name its socket by/,
+        /no container engine responds at \/no\/such\/engine\.sock \(ENOENT\): start it, or name its socket by/,
       ),
     })
   })

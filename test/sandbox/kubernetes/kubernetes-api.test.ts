@@ -77,7 +77,7 @@ it('reports which server does not respond, or that the token is rejected', async
       schema: z.unknown(),
       signal: AbortSignal.timeout(500),
     }),
-  ).rejects.toThrow(/^the Kubernetes API does not answer: .*ECONNREFUSED/)
+  ).rejects.toThrow(/^the Kubernetes API does not respond: .*ECONNREFUSED/)
   const token_file = `${server.access.token_file}-other`
   writeFileSync(token_file, 'nobody')
   await expect(

@@ -21,7 +21,7 @@ export async function checkToken(client: Client, { settings, signal }: Patient):
       broken(
         'token',
         error.detail,
-        `it may have expired or been revoked: ${where}; on the machine of the service "./agentrun admin token" makes one`,
+        `it may have expired or been revoked: ${where}; on the machine of the service "./agentrun admin token" creates one`,
       ),
     ]
   }
@@ -122,7 +122,7 @@ export async function checkEvents(client: Client, { signal }: Patient): Promise<
   } catch (error) {
     if (signal.aborted) throw error
     if (error instanceof AgentRunError && error.status === 403) return []
-    const fix = 'let the proxy in between pass text/event-stream on without buffering; until then waiting asks every 2 s'
+    const fix = 'let the proxy in between pass text/event-stream on without buffering; until then the command polls every 2 s'
     return [broken('events', error instanceof AgentRunError ? error.detail : 'the stream opens, but nothing comes through', fix)]
   }
 }

@@ -51,14 +51,14 @@ function explained({ code = '', message, name }: Error & { code?: string }, host
   if (name === 'AbortError' || name === 'TimeoutError' || code === 'ETIMEDOUT' || code === 'EHOSTUNREACH' || code === 'ENETUNREACH')
     return broken(
       'connection',
-      `${where} does not answer (${code || 'no answer in 10 s'})`,
+      `${where} does not respond (${code || 'no response in 10 s'})`,
       'check the network, a firewall in between, and that the service listens on that interface (AGENTRUN_HOST)',
     )
   if (/CERT|TLS|SSL|SELF_SIGNED|VERIFY|ALTNAME/.test(code))
     return broken(
       'certificate',
       `the certificate of ${where} is refused: ${message}`,
-      'renew it or use the name it is made for; for an authority of your own set NODE_EXTRA_CA_CERTS to its file',
+      'renew it or use the name it is issued for; for an authority of your own set NODE_EXTRA_CA_CERTS to its file',
     )
   return broken('connection', `${where}: ${message}`, 'check the address and the network')
 }

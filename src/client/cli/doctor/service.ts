@@ -30,12 +30,11 @@ export async function checkService(client: Client, { settings, signal, now, vers
 const stranger = (base_url: string) =>
   broken(
     'service',
-    `what answers at ${base_url} is not an Agent Run Service`,
+    `the server at ${base_url} is not an Agent Run Service`,
     'give the address that the service printed at its start (--url, AGENTRUN_URL)',
   )
 
-const hidden = ({ detail }: AgentRunError) =>
-  broken('service', detail, 'let the service answer by this name: AGENTRUN_ALLOWED_HOSTS or AGENTRUN_BASE_URL')
+const hidden = ({ detail }: AgentRunError) => broken('service', detail, 'allow this name: AGENTRUN_ALLOWED_HOSTS or AGENTRUN_BASE_URL')
 
 async function readiness(client: Client, signal: AbortSignal, version: string): Promise<Finding[]> {
   try {
@@ -70,7 +69,7 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
 function clock(date: string | null, sent_at: number, received_at: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there))
-    return [warning('clock', 'the service does not say what time it is', 'let the proxy in between pass the Date header')]
+    return [warning('clock', 'the responses of the service have no Date header', 'let the proxy in between pass the Date header')]
   const apart = Math.max(sent_at - there - 1_000, there - received_at, 0)
   if (apart <= SKEW_MS) return [ok('clock', 'as here')]
   const words = `${Math.round(apart / 1_000)} s ${there > received_at ? 'ahead of' : 'behind'} this machine`

@@ -104,7 +104,7 @@ export const Feedback = () => (
     <Notice>The token is shown once. Copy it now.</Notice>
     <Notice tone="warn">One check is still running.</Notice>
     <Notice tone="bad" action={<Button>Try again</Button>}>
-      The webhook answered 500.
+      The webhook responded with 500.
     </Notice>
     <div className="flex gap-2 pt-1">
       <Button onClick={() => notify('Saved')}>Show a message</Button>

@@ -37,7 +37,7 @@ export const models = command({
       else
         print.line(
           tested.ok
-            ? `ok: ${which} answered in ${tested.latency_ms} ms`
+            ? `ok: ${which} responded in ${tested.latency_ms} ms`
             : `${tested.error?.code}: ${plainText(tested.error?.message ?? '')}`,
         )
       return tested.ok ? exit.success : exit.failed

@@ -78,7 +78,7 @@ type Client = Parameters<typeof repositoryId>[0]
 /** Returns the commands that a run has detected, and their repository. */
 async function foundBy(client: Client, id: number, signal: AbortSignal): Promise<{ repo_id: number; commands: string[] }> {
   const { source_type, repo_id, result, status } = await client.runs.get(id, { signal })
-  if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} finds out no setup commands`)
+  if (source_type !== 'SETUP_COMMANDS' || repo_id === null) throw new UsageError(`run ${id} is not a detection of setup commands`)
   if (!result) throw new UsageError(`run ${id} has found nothing yet: it is ${status}`)
   return { repo_id, commands: commandsOf(result) }
 }
