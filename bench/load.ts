@@ -11,11 +11,11 @@ export async function throughput(
   const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
   const end = performance.now() + options.seconds * 1000
   const started = performance.now()
-  const counts = await Promise.all(Array.from({ length: options.connections }, () => ask(hostname, Number(port), request, end)))
+  const counts = await Promise.all(Array.from({ length: options.connections }, () => sendRequests(hostname, Number(port), request, end)))
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
 }
 
-function ask(host: string, port: number, request: Buffer, end: number): Promise<number> {
+function sendRequests(host: string, port: number, request: Buffer, end: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
     let finished = 0

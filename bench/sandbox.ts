@@ -24,10 +24,10 @@ const AT_ONCE = 50
  * shell, fifty at once, and the memory of an idle one (PSS of all its processes).
  */
 export async function sandbox(): Promise<string> {
-  await using place = makeDriver()
+  await using host = makeDriver()
   using repository = makeLargeRepository()
   const { service } = ensureServiceUsers()
-  const data_dir = join(place.folder, 'data')
+  const data_dir = join(host.folder, 'data')
   createOwnFolder(data_dir, 0o711, service)
   await using git = await openGitHost({ data_dir, user: service, allow_private: true })
   const repo = { id: 1, kind: 'local' as const, url: repository.path }
@@ -39,17 +39,17 @@ export async function sandbox(): Promise<string> {
     ...{ author_name: 'Ada', author_email: 'ada@example.org' },
   }
   const read_only = [{ host: mirrorPath(git, repo.id), inside: '/mirror' }]
-  const workspaces = join(place.folder, 'workspaces')
+  const workspaces = join(host.folder, 'workspaces')
   const start = async (n: number) =>
-    place.driver.start({ workspace: await createWorkspace(workspaces, n, 1, sandbox_user), read_only, limits })
-  await using templates = openTemplates(place.driver, git, place.folder)
+    host.driver.start({ workspace: await createWorkspace(workspaces, n, 1, sandbox_user), read_only, limits })
+  await using templates = openTemplates(host.driver, git, host.folder)
   const startReady = async (n: number) => {
     const template = await templates.provide(repo.id, found.sha, new AbortController().signal)
     if (template === null) throw new Error(`no template: ${templates.problem}`)
     const workspace = await createWorkspace(workspaces, n, 1, sandbox_user, template)
     const layer = await templates.open(workspace, null, template)
     if (layer === null) throw new Error('the template has gone')
-    const box = await place.driver.start({ workspace, within: layer, read_only, limits })
+    const box = await host.driver.start({ workspace, within: layer, read_only, limits })
     await run(box, 'separate', onTemplateCommand(clone))
     return { box, layer }
   }
@@ -76,7 +76,7 @@ export async function sandbox(): Promise<string> {
     if (n >= 0) add('baseline: spawn of bash -c true', spawned)
   }
   const commands = await timeCommands(await start(1))
-  const crowd = await startMany(place.driver, start)
+  const crowd = await startMany(host.driver, start)
   return [
     report(`sandbox: ${STARTS} starts one after another`, samples, { name: ready, median_ms: 150 }),
     report(`sandbox: ${COMMANDS} commands in a running one`, commands, {
@@ -90,8 +90,8 @@ export async function sandbox(): Promise<string> {
 function openTemplates(driver: SandboxDriver, git: GitHost, folder: string): Templates {
   const root = join(folder, 'templates')
   createOwnFolder(root, 0o711, null)
-  const place = { root, workspaces: join(folder, 'workspaces'), user: sandbox_user }
-  return new Templates({ driver, git, place, sandbox_limits: limits, clone_ms: 60_000, max_bytes: 1e9, log: () => {} })
+  const folders = { root, workspaces: join(folder, 'workspaces'), user: sandbox_user }
+  return new Templates({ driver, git, folders, sandbox_limits: limits, clone_ms: 60_000, max_bytes: 1e9, log: () => {} })
 }
 
 async function timeCommands(box: Sandbox): Promise<Samples> {

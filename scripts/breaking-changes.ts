@@ -66,8 +66,8 @@ function parameters(name: string, was: Operation, is: Operation, before: Documen
 }
 
 /** A query parameter that became an array still takes one value, written as before: arrays are exploded there by default. */
-function oneOf(was: Parameter, { in: place, schema }: Parameter): Schema | undefined {
-  if (place !== 'query' || schema?.type !== 'array' || was.schema?.type === 'array') return schema
+function oneOf(was: Parameter, { in: location, schema }: Parameter): Schema | undefined {
+  if (location !== 'query' || schema?.type !== 'array' || was.schema?.type === 'array') return schema
   return schema.items as Schema
 }
 
@@ -85,7 +85,7 @@ function answers(name: string, was: Operation, is: Operation, before: Document, 
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([status, response]) => {
       const given = is.responses?.[status]
-      if (given === undefined) return [`${name} does not answer ${status} any more`]
+      if (given === undefined) return [`${name} no longer responds with ${status}`]
       const old = resolve({ schema: response, root: before }) as typeof response
       const now = resolve({ schema: given, root: after }) as typeof response
       const headers = Object.keys(old.headers ?? {}).filter(header => !(header in (now.headers ?? {})))

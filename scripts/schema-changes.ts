@@ -117,9 +117,10 @@ function others(where: string, before: Schema, after: Schema, direction: Directi
 function properties(where: string, before: Sides, after: Sides, direction: Direction, seen: string[]): string[] {
   const [old, now] = [object(before.schema.properties), object(after.schema.properties)]
   const [needed, needs] = [list(before.schema.required), list(after.schema.required)]
-  const asked = direction === 'request' ? needs.filter(name => !needed.includes(name)).map(name => `${where}.${name} is required now`) : []
+  const required =
+    direction === 'request' ? needs.filter(name => !needed.includes(name)).map(name => `${where}.${name} is required now`) : []
   return [
-    ...asked,
+    ...required,
     ...Object.keys(old).flatMap(name => {
       const at = `${where}.${name}`
       if (!(name in now)) return [direction === 'request' ? `${at} is not taken any more` : `${at} is gone`]

@@ -3,7 +3,7 @@ import type pg from 'pg'
 /** Where the dump of the migrated schema is kept. */
 export const SCHEMA_FILE = new URL('../src/store/schema.sql', import.meta.url)
 
-const HEAD = `-- The schema after all migrations, as PostgreSQL's catalog tells it: for readers, and for test/drift.test.ts.
+const HEAD = `-- The schema after all migrations, as reported by PostgreSQL's catalog: for readers, and for test/drift.test.ts.
 -- Written by \`node scripts/write-schema.ts\`. Never run: migrations are.
 `
 

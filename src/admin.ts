@@ -35,7 +35,7 @@ rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_
 const START_MS = 30_000
 const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
-const say = (line: string) => process.stderr.write(`${line}\n`)
+const report = (line: string) => process.stderr.write(`${line}\n`)
 
 /** Wrong arguments: reported with the usage. */
 class UsageError extends Error {}
@@ -53,13 +53,15 @@ async function main(args: string[]) {
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
   if (given.command === 'link') {
     const { link, user } = await createOperatorLink({ db, base_url }, given)
-    say(`A link that signs ${nameOf(user)} in once, within 15 minutes. Set AGENTRUN_BASE_URL if the service is reached at another address.`)
+    report(
+      `A link that signs ${nameOf(user)} in once, within 15 minutes. Set AGENTRUN_BASE_URL if the service is reached at another address.`,
+    )
     process.stdout.write(`${link}\n`)
     return
   }
   const { token, user, organization_id } = await createOperatorToken(db, given, given)
   const where = organization_id === null ? `organization ${user.organization_ids.join(', ')}` : `organization ${organization_id} only`
-  say(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
+  report(`A token of ${nameOf(user)} for ${where}. It is shown only now.`)
   process.stdout.write(`${token}\n`)
 }
 
@@ -70,10 +72,10 @@ async function keep(command: 'backup' | 'restore', file: string) {
   if (command === 'backup') {
     await requireMigrated(url)
     const { tables, rows, sha256 } = await backUp(url, resolve(file), version)
-    return say(`${rows} rows of ${tables} tables are in ${file} (content sha256 ${sha256})`)
+    return report(`${rows} rows of ${tables} tables are in ${file} (content sha256 ${sha256})`)
   }
   const { taken_at, version: of, tables, rows } = await restore(url, resolve(file))
-  say(
+  report(
     `The database is as it was at ${taken_at} (version ${of}): ${rows} rows of ${tables} tables. Start the service; runs that were active continue.`,
   )
 }
@@ -87,7 +89,7 @@ async function rotate() {
   await requireMigrated(url)
   const db = stack.use(new Database(url, { max: 1, on_error: () => {} }))
   const { resealed, changed, unreadable } = await rotateSecrets(db, createSealer(key, config.AGENTRUN_SECRET_KEY_PREVIOUS))
-  say(`${resealed} values are encrypted with the current key${changed > 0 ? `, ${changed} were replaced meanwhile` : ''}.`)
+  report(`${resealed} values are encrypted with the current key${changed > 0 ? `, ${changed} were replaced meanwhile` : ''}.`)
   if (unreadable > 0)
     throw new Error(`${unreadable} values are sealed with a key that is neither AGENTRUN_SECRET_KEY nor in AGENTRUN_SECRET_KEY_PREVIOUS`)
 }
@@ -139,11 +141,11 @@ function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config):
 }
 
 /** The server that the running service has, or one of our own until the end. The folder's lock decides which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
-async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_make = false): Promise<string> {
+async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_create = false): Promise<string> {
   const users = ensureServiceUsers()
   const folder = { path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users }
-  const data = may_make ? prepareDataFolder(folder) : findDataFolder(folder)
-  if (!may_make && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
+  const data = may_create ? prepareDataFolder(folder) : findDataFolder(folder)
+  if (!may_create && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
   try {
     stack.use(await lockDataFolder(data.root))
   } catch (error) {
@@ -153,14 +155,14 @@ async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_mak
     return url
   }
   const owners = { user: users.database, former: users.service }
-  return stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: say })).url
+  return stack.use(await startEmbeddedPostgres({ data_dir: data.postgres, ...owners, log: report })).url
 }
 
 main(process.argv.slice(2)).then(
   () => process.exit(0),
   error => {
     const message = error instanceof Error ? error.message : String(error)
-    say(error instanceof UsageError ? `${message}${message && '\n\n'}${usage.trimEnd()}` : `cannot do that: ${message}`)
+    report(error instanceof UsageError ? `${message}${message && '\n\n'}${usage.trimEnd()}` : `cannot do that: ${message}`)
     process.exit(error instanceof UsageError ? 2 : 1)
   },
 )

@@ -25,7 +25,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-test('docs/openapi.json is the document that the contract table makes: after a change run `node scripts/write-openapi.ts`', () => {
+test('docs/openapi.json is the document generated from the contract table: after a change run `node scripts/write-openapi.ts`', () => {
   expect(readFileSync(DOCUMENT_FILE, 'utf8')).toBe(documentText())
 })
 

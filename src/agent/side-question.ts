@@ -18,7 +18,7 @@ export type Question = {
 
 /** `unusable`: the answer has no usable content, or the model could not be reached; `not_asked`: model reviews are off, or a budget forbids it. */
 export type SideAnswer = { kind: 'answered'; input: Record<string, unknown>; model: string } | { kind: 'unusable' | 'not_asked' }
-export type Ask = (question: Question) => Promise<SideAnswer>
+export type SendQuestion = (question: Question) => Promise<SideAnswer>
 
 /** An answer does not fit the schema: the next attempt explains it to the model. */
 type Correction = { correction: string }
@@ -62,13 +62,13 @@ const MAX_LOST = 2
 const PROMPTS = { max: 5, chars: 20_000 }
 const CORRECTION = { answer: 8_000, mistakes: 20 }
 
-export const neverAsk: Ask = async () => ({ kind: 'not_asked' })
+export const sendNoQuestion: SendQuestion = async () => ({ kind: 'not_asked' })
 
 /**
- * Asks a model beside the conversation of a run, within the run's budgets. An answer that does not fit the schema is corrected once; a call that
+ * Returns a function that sends questions to a model beside the conversation of a run, within the run's budgets. An answer that does not fit the schema is corrected once; a call that
  * fails is not repeated, because the run can continue without the answer. Rejects only with errors that end the run anyway.
  */
-export function createAsk(input: SideQuestionInput): Ask {
+export function createQuestionSender(input: SideQuestionInput): SendQuestion {
   return async question => {
     const { started, ended } = await input.journal.steps(question.key)
     const known = ended.find(({ asked }) => asked !== undefined)?.asked

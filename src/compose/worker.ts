@@ -34,12 +34,12 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   }
   const clone_ms = config.AGENTRUN_CLONE_SECONDS * 1000
   const templates = new Templates({
-    place: { root: data.templates, workspaces: data.workspaces, user: users.sandbox },
+    folders: { root: data.templates, workspaces: data.workspaces, user: users.sandbox },
     max_bytes: config.AGENTRUN_TEMPLATE_BYTES,
     ...{ driver, git, sandbox_limits, clone_ms, log },
   })
   const environments = new Environments({
-    ...{ db, git, templates, log, place: templates.place, folder_id: data.id },
+    ...{ db, git, templates, log, folders: templates.folders, folder_id: data.id },
     max_bytes: config.AGENTRUN_ENVIRONMENT_BYTES,
     max_age_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
   })

@@ -65,7 +65,7 @@ test('every parameter has a description: add .describe(…)', () => {
   expect(nameless).toEqual([])
 })
 
-test('every body and every answer has an example: give its schema .meta({ examples: [...] }), or the row `examples`', () => {
+test('every body and every response has an example: give its schema .meta({ examples: [...] }), or the row `examples`', () => {
   const missing = rows.flatMap(([name, endpoint]) => [
     ...(endpoint.body !== null && bodyExample(endpoint) === undefined ? [`${name}: body`] : []),
     ...(endpoint.response !== 'document' && responseExample(endpoint) === undefined ? [`${name}: answer`] : []),

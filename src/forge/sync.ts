@@ -25,7 +25,7 @@ export async function syncPullRequest(
   const seen = await forge.getPullRequest(repository, pr.remote_number)
   const ended = seen.state === 'closed' || seen.state === 'merged'
   if (ended || pr.state === 'closed' || (seen.state === 'draft') !== (pr.remote_draft ?? false)) {
-    await takeOver(db, pr, seen)
+    await saveRemoteState(db, pr, seen)
     return seen
   }
   if ((pr.state === 'draft') === (seen.state === 'draft')) return seen
@@ -34,8 +34,8 @@ export async function syncPullRequest(
   return { ...seen, state: pr.state }
 }
 
-/** Takes over the state on the forge, with the event and notification of it. */
-export async function takeOver(db: Transactional, pr: PullRequestRow, seen: RemotePullRequest): Promise<void> {
+/** Saves the state on the forge, with its event and notification. */
+export async function saveRemoteState(db: Transactional, pr: PullRequestRow, seen: RemotePullRequest): Promise<void> {
   await db.transaction(async tx => {
     // The run is locked first, as its worker does: otherwise the two could deadlock.
     const run = pr.run_id === null ? undefined : await lockRun(tx, pr.organization_id, pr.run_id)

@@ -27,13 +27,13 @@ export function exitCodeMeaning(code: number): string | null {
 }
 
 const REMEDIES: Record<number, string> = {
-  124: 'Find out what it waits for, or give it more time.',
+  124: 'Determine what it waits for, or give it more time.',
   126: 'Make it executable (`chmod +x`), or start it by its interpreter; a binary has to be for this machine.',
   127: 'Install the program, or call it by its path.',
   134: 'Read the output directly before it, and run it under a debugger.',
   137: 'Reduce its memory (fewer jobs and workers), or raise the limits of the sandbox; check also which other process may have killed it.',
   139: 'Run it under a debugger or a sanitizer; a native module of another version is a frequent cause.',
-  143: 'Find out what ended it: a timeout, or a command that cleans up.',
+  143: 'Determine what ended it: a timeout, or a command that cleans up.',
 }
 
 /** Returns a remedy, where the exit code alone implies one. */

@@ -3,7 +3,7 @@ import { type LanguageModel, type LanguageModelUsage, experimental_streamLanguag
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { answerReader, type ReadAnswer } from './answer.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
-import { costUsd, mostUsd } from './call-cost.ts'
+import { costUsd, maxCostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
@@ -65,7 +65,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
     long_prompt_tokens: described.pricing?.price.long?.over_tokens ?? null,
     reasoning_effort: described.reasoning_effort,
     tool_family: described.tool_family,
-    price: tokens => mostUsd(described.pricing, tokens, Date.now()),
+    price: tokens => maxCostUsd(described.pricing, tokens, Date.now()),
     async call(request) {
       const effort = request.reasoning_effort ?? described.reasoning_effort
       const kinds = new Set<Lesson['kind']>()

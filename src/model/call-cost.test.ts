@@ -4,7 +4,7 @@ import * as cost from './call-cost.ts'
 import { KNOWN_MODELS, knownModel } from './model-prices.ts'
 
 const costUsd = (id: string, tokens: cost.CountedTokens, at: number) => cost.costUsd(knownModel(id), tokens, at)
-const mostUsd = (id: string, tokens: Parameters<typeof cost.mostUsd>[1], at: number) => cost.mostUsd(knownModel(id), tokens, at)
+const maxCostUsd = (id: string, tokens: Parameters<typeof cost.maxCostUsd>[1], at: number) => cost.maxCostUsd(knownModel(id), tokens, at)
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({
   input_tokens,
@@ -67,7 +67,7 @@ test('costs of calls add up to the cost of their sum', () => {
 
 test('the maximum cost of a call is that with an empty cache that it fills; for an unknown model it is unknown', () => {
   const tokens_of = { input_tokens: 1_000_000, output_tokens: 0 }
-  expect(mostUsd('anthropic/claude-opus-5', tokens_of, now)).toBe('6.25')
-  expect(mostUsd('openai/gpt-5.5', { input_tokens: 100_000, output_tokens: 10_000 }, now)).toBe('0.8')
-  expect(mostUsd('openai-compatible/any', tokens_of, now)).toBeNull()
+  expect(maxCostUsd('anthropic/claude-opus-5', tokens_of, now)).toBe('6.25')
+  expect(maxCostUsd('openai/gpt-5.5', { input_tokens: 100_000, output_tokens: 10_000 }, now)).toBe('0.8')
+  expect(maxCostUsd('openai-compatible/any', tokens_of, now)).toBeNull()
 })

@@ -28,8 +28,8 @@ export function costUsd(pricing: Pricing | null, tokens: CountedTokens, now: num
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '')
 }
 
-/** What a call costs when none of its input is in a cache and all of it is put there; null when the price is unknown. */
-export function mostUsd(pricing: Pricing | null, tokens: { input_tokens: number; output_tokens: number }, now: number): string | null {
+/** Returns the maximum cost of a call, in US dollars: none of its input is in a cache, and all of it is written to one. Null: the price is unknown. */
+export function maxCostUsd(pricing: Pricing | null, tokens: { input_tokens: number; output_tokens: number }, now: number): string | null {
   const fresh = costUsd(pricing, { ...tokens, cached_tokens: 0, cache_write_tokens: 0 }, now)
   const written = costUsd(pricing, { ...tokens, cached_tokens: 0, cache_write_tokens: tokens.input_tokens }, now)
   return Number(fresh) > Number(written) ? fresh : written

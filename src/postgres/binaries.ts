@@ -32,7 +32,7 @@ export function installBinaries(data_dir: string): PostgresBinaries {
   if (!existsSync(folder)) {
     const unfinished = `${folder}.tmp`
     installFolder(source, unfinished)
-    makeLibraryLinks(source, unfinished)
+    createLibraryLinks(source, unfinished)
     renameSync(unfinished, folder)
   }
   return { folder, postgres: join(folder, 'bin/postgres'), initdb: join(folder, 'bin/initdb'), major: version.split('.')[0] ?? '' }
@@ -80,7 +80,7 @@ function installFile(from: string, to: string): void {
 }
 
 /** pg-symlinks.json names, as paths inside the package, each missing link and the file it points to. */
-function makeLibraryLinks(source: string, target: string): void {
+function createLibraryLinks(source: string, target: string): void {
   const links = Links.parse(JSON.parse(readFileSync(join(source, 'pg-symlinks.json'), 'utf8')))
   for (const link of links) {
     const at = join(target, relative('native', link.target))

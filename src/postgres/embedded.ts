@@ -12,7 +12,7 @@ import { ensureDatabase, isClusterAt } from './connect.ts'
 import { keepRunning } from './keep-running.ts'
 import { clearDeadServer, findOrphan, stopServer } from './leftover.ts'
 import { type Server, startServer } from './server.ts'
-import { makeSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
+import { createSocketFolder, removeTemporarySocketFolder, socketUrl } from './socket-folder.ts'
 
 type EmbeddedPostgresOptions = {
   /**
@@ -67,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   keepSmall(log_file)
   if (!existsSync(cluster)) log('first start: creating the database')
   await ensureCluster({ cluster, binaries, user, log_file, durable })
-  const socket_folder = makeSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
+  const socket_folder = createSocketFolder(options.run_dir ?? join(data_dir, 'run'), user)
   if (existsSync(join(cluster, 'postmaster.pid'))) log('PostgreSQL was not shut down: recovering')
   const postgres = supervised(await start(binaries, socket_folder), socket_folder, () => start(binaries, socket_folder))
   try {

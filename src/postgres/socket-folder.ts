@@ -13,7 +13,7 @@ const max_socket_path_bytes = 107
  * The folder for the socket, 0700 of the database user: who cannot enter it cannot connect, so there is no password.
  * Where the wanted path is too long for a socket address it is a fresh folder in the temporary folder.
  */
-export function makeSocketFolder(wanted: string, user: SystemUser | null): string {
+export function createSocketFolder(wanted: string, user: SystemUser | null): string {
   if (Buffer.byteLength(join(wanted, SOCKET)) <= max_socket_path_bytes) {
     createOwnFolder(wanted, 0o700, user)
     return wanted
@@ -24,7 +24,7 @@ export function makeSocketFolder(wanted: string, user: SystemUser | null): strin
 }
 
 /**
- * Removes the socket folder of an ended server if `makeSocketFolder` put it into the temporary folder. The name may come from a file that
+ * Removes the socket folder of an ended server if `createSocketFolder` put it into the temporary folder. The name may come from a file that
  * the database user writes, so nothing but an empty folder goes, and files of the names that sockets have.
  */
 export function removeTemporarySocketFolder(folder: string): void {

@@ -18,7 +18,7 @@ export type SetupRunner = {
   /** Returns whether the total time is over. */
   over(): boolean
   /** Queries a model; null: there is none, or it has no suggestion. */
-  ask(plan: Plan, problem: Problem, question: number): Promise<Suggested | null>
+  suggest(plan: Plan, problem: Problem, question: number): Promise<Suggested | null>
 }
 /** Each proof runs on a copy of the prepared workspace, as a check of the repository would. */
 export type Prepared = AsyncDisposable & { prove(proof: Proof, attempt: number, n: number): Promise<Ran> }

@@ -44,7 +44,7 @@ function lab(failing: Record<string, string>, suggested: Plan | null = null): Se
     },
     repaired: async () => tried.length,
     over: () => false,
-    ask: async () => (suggested === null ? null : { id: 'model', why: 'it knows', plan: suggested }),
+    suggest: async () => (suggested === null ? null : { id: 'model', why: 'it knows', plan: suggested }),
   }
 }
 

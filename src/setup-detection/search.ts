@@ -69,7 +69,7 @@ function verified({ plan, evidence, timings, unreachable }: Search, outcome: Exc
 /** Continues with the plan of the model. Returns false when it has no suggestion, or when no question or time is left. */
 async function queryModel(search: Search, problem: Problem, attempt: number): Promise<boolean> {
   if (search.questions >= MAX_QUESTIONS || attempt >= MAX_ATTEMPTS || search.runner.over()) return false
-  const suggested = await search.runner.ask(search.plan, problem, ++search.questions)
+  const suggested = await search.runner.suggest(search.plan, problem, ++search.questions)
   if (suggested === null) return false
   const seq = await search.runner.repaired(suggested, problem, attempt)
   search.evidence.push({ seq, what: 'repair', ok: true, command: '', from: 'model', text: suggested.why })

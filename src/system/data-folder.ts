@@ -34,7 +34,7 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
   const { users } = options
   const wanted = options.path === null ? defaultFolder(options.clone_dir, users) : resolve(options.path)
   try {
-    makeRoot(wanted, users)
+    createRoot(wanted, users)
     const root = realpathSync(wanted)
     const part = (name: string, mode: number, owner: SystemUser | null) => {
       createOwnFolder(join(root, name), mode, owner)
@@ -95,7 +95,7 @@ function defaultFolder(clone_dir: string, users: ServiceUsers): string {
  * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a part of it that belongs to
  * another user cannot be replaced by a link then.
  */
-function makeRoot(root: string, users: ServiceUsers): void {
+function createRoot(root: string, users: ServiceUsers): void {
   const names = existsSync(root) ? readdirSync(root).filter(name => name !== 'lost+found') : []
   if (names.length > 0 && !names.includes('postgres')) {
     throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)

@@ -11,7 +11,7 @@ const NAME = 'secret.key'
  */
 export function ownSecretKey(root: string): Buffer {
   const path = join(root, NAME)
-  if (!existsSync(path)) makeKeyFile(root, path)
+  if (!existsSync(path)) createKeyFile(root, path)
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
     const { uid, mode } = fstatSync(file)
@@ -26,7 +26,7 @@ export function ownSecretKey(root: string): Buffer {
 }
 
 /** On the disk before it has its name: a key that is cut off, or lost after a power cut, would take the secrets with it. */
-function makeKeyFile(root: string, path: string): void {
+function createKeyFile(root: string, path: string): void {
   const draft = join(root, `${NAME}.${randomUUID()}`)
   const file = openSync(draft, 'wx', 0o600)
   try {

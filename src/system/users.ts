@@ -24,9 +24,9 @@ export function ensureServiceUsers(): ServiceUsers {
   if (process.getuid?.() !== 0) return { service: null, database: null, sandbox: null }
   const service = ensureAccount(service_name, ['--user-group']) ?? accounts().find(account => account.name === 'nobody')
   if (!service) throw new Error(`cannot create the system user ${service_name} with useradd, and there is no user "nobody" to take instead`)
-  const made = service.name === service_name ? ensureAccount(sandbox_name, ['--gid', String(service.gid)]) : undefined
+  const created = service.name === service_name ? ensureAccount(sandbox_name, ['--gid', String(service.gid)]) : undefined
   const database = service.name === service_name ? ensureAccount(database_name, ['--user-group']) : undefined
-  return { service, database: database ?? service, sandbox: made ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }
+  return { service, database: database ?? service, sandbox: created ?? { name: sandbox_name, uid: freeUid(), gid: service.gid } }
 }
 
 /** The account of that name, created when missing; undefined when it cannot be created. */
@@ -35,8 +35,8 @@ function ensureAccount(name: string, group_arguments: string[]): SystemUser | un
   const no_login = ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
   // Two first starts at once: useradd locks the account files, so the loser fails and then finds what the winner created.
   for (let attempt = 0; attempt < 5 && !find(); attempt++) {
-    const made = spawnSync('useradd', [...no_login, ...group_arguments, name], { env: childEnv(), stdio: 'ignore' })
-    if (made.error) break
+    const created = spawnSync('useradd', [...no_login, ...group_arguments, name], { env: childEnv(), stdio: 'ignore' })
+    if (created.error) break
   }
   return find()
 }

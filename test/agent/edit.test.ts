@@ -22,7 +22,7 @@ describe('an edit changes exactly what it names', () => {
     ['no line break at the end, which `old` has', 'a\nb', { old: 'b\n', new: 'c\n' }, 'a\nc', '2: c'],
     ['a byte order mark', '\ufeffa\n', { old: 'a', new: 'b' }, '\ufeffb\n', '1: \ufeffb'],
     ['other scripts', 'grün ✓ 🙂\n', { old: '✓', new: '✗' }, 'grün ✗ 🙂\n', '1: grün ✗ 🙂'],
-    ['what looks like a pattern', 'a.*b $1\n', { old: '.*b $1', new: '$& \\1' }, 'a$& \\1\n', '1: a$& \\1'],
+    ['text in the form of a pattern', 'a.*b $1\n', { old: '.*b $1', new: '$& \\1' }, 'a$& \\1\n', '1: a$& \\1'],
     ['a removal', 'a\nb\nc\n', { old: 'b\n', new: '' }, 'a\nc\n', '2: c'],
     [
       'several edits',

@@ -20,7 +20,7 @@ const cli = (args: string[], options: CliOptions = {}) =>
 const listed = async (what: string) => (await app.call('GET', `/v1/organizations/${app.org_id}/${what}`)).body.items
 
 describe('repos', () => {
-  test('registers, makes the default and removes, by name or id, and prints the answer of the API', async () => {
+  test('registers, sets the default and removes, by name or id, and prints the response of the API', async () => {
     const added = await cli(['repos', 'add', 'https://git.example.org/acme/shop.git', '--branch', 'develop', '--json'])
     const { id } = JSON.parse(added.out)
     expect(JSON.parse(added.out)).toEqual((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${id}`)).body)
@@ -50,7 +50,7 @@ describe('repos', () => {
 })
 
 describe('tokens', () => {
-  test('makes one that works and is printed alone, lists it without its secret, and revokes it', async () => {
+  test('creates one that works and is printed alone, lists it without its secret, and revokes it', async () => {
     const created = await cli([
       'tokens',
       'create',

@@ -62,7 +62,7 @@ describe('problems with their fix:', () => {
     expect((await doctor({ AGENTRUN_URL: app.base_url.replace('http:', 'https:') })).at(-1)).toMatchObject({ state: 'broken' })
   })
 
-  test('a host name that the service does not answer by', async () => {
+  test('a host name that the service does not accept', async () => {
     const checks = await doctor({ AGENTRUN_URL: app.base_url.replace('127.0.0.1', '127.0.0.2') })
     const last = checks.at(-1)
     // Where it listens on one loopback address only, it is not reached at all.

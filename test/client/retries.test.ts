@@ -68,7 +68,7 @@ describe('a cut connection', () => {
     expect(service.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', 'mine'])
   })
 
-  test('in the middle of the answer is tried again too', async () => {
+  test('in the middle of the response is retried too', async () => {
     await using service = await start([
       response => {
         response.writeHead(200, { 'content-length': '1000' })

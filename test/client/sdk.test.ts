@@ -137,7 +137,7 @@ describe('runs', () => {
     expect((await runs.list({ tag: 'rehearsed' })).total).toBe(0)
   })
 
-  test('a create whose answer was cut off is tried again and makes one run, a resume one message', async () => {
+  test('a create whose response was cut off is retried and creates one run, a resume one message', async () => {
     let answers = 0
     // Nothing of the first answer comes through, and half of the second.
     await using proxy = await startCutProxy(app.base_url, () => [0, 700][answers++] ?? null)

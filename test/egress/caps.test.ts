@@ -13,7 +13,7 @@ const net = require("net"), ends = {}; let open = 0
 const note = what => { ends[what] = (ends[what] ?? 0) + 1; if (++open === ${count}) { console.log(JSON.stringify(ends)); process.exit() } }
 for (let i = 0; i < ${count}; i++) {
   const s = net.connect(3128, "127.0.0.1", () => s.write("CONNECT a.example:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"))
-  let told = false; const once = what => told || (told = true, note(what))
+  let noted = false; const once = what => noted || (noted = true, note(what))
   s.on("data", d => once(String(d).split(" ")[1])).on("error", () => once("closed")).on("close", () => once("closed"))
 }'`
 

@@ -26,7 +26,7 @@ async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise
   return odd.filter(output => output !== 'fine')
 }
 
-it('E132: ten thousand connections of one run are closed or answered, and another run and the worker do not notice', async () => {
+it('E132: ten thousand connections of one run are closed or get a response, and another run and the worker do not notice', async () => {
   await using server = await servePlain((_, answer) => answer.end('fine'))
   const rules = [{ host: 'a.example', port: server.port }]
   await using bomb = await startEgress({ rules, ...open, caps: { wait_ms: 2_000 } })

@@ -70,7 +70,7 @@ test('faults 1 and 2: an API process that is killed before a commit leaves no ru
   }
 }, 60_000)
 
-test('fault 1: creates that are repeated until they are answered make one run each, however many processes are killed meanwhile', async () => {
+test('fault 1: creates that are repeated until they succeed create one run each, regardless of how many processes are killed meanwhile', async () => {
   const [creates, kills] = soak ? [200, 30] : [60, 3]
   const nodes = [await start(), await start()]
   let answered = 0

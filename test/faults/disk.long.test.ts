@@ -74,7 +74,7 @@ test.skipIf(missing !== null)(
 )
 
 test.skipIf(missing !== null)(
-  'fault 17: with the disk of its log and of temporary files full, the service answers and works on, and ends in order',
+  'fault 17: with the disk of its log and of temporary files full, the service responds and continues, and shuts down gracefully',
   async () => {
     using disk = mountSmallDisk(1024 ** 2)
     await using database = await createTestDatabase()

@@ -14,7 +14,7 @@ const unnamed: Record<number, [file: string, words: string][]> = {
     ['test/runs/recovery/crash', 'Ctrl-C during a push'],
   ],
   9: [['test/runs/queue/fair-claims', 'twenty workers that claim from a thousand runs at once']],
-  21: [['test/model/timeouts', 'a stall in the middle of the answer']],
+  21: [['test/model/timeouts', 'a stall in the middle of the response']],
   22: [['test/model/broken-streams', 'malformed, to be tried again']],
   23: [['test/model/broken-streams', 'an endless stream without content']],
   24: [

@@ -63,7 +63,7 @@ test('fault 41: the last page of 100,000 entries reads as little of the table as
 }, 60_000)
 
 test.each(Object.keys(values))(
-  'faults 44 to 46: a model that sends arguments that are %s gets an answer, the trace is JSON that strict parsers take, and the run ends',
+  'faults 44 to 46: a model that sends arguments that are %s gets a result, the trace is JSON that strict parsers accept, and the run ends',
   async name => {
     const { id } = await createRun(app, { prompt: `arguments: ${name}` })
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })

@@ -59,7 +59,7 @@ test('fault 18: a wait that the deadline of the run forbids is not begun: the ru
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', turn: 2 })
 })
 
-test('faults 19 to 23: after every failure of one call to a model server, the run reports it, calls again and ends with the whole answer alone', async () => {
+test('faults 19 to 23: after every failure of one call to a model server, the run reports it, calls again and ends with the complete answer only', async () => {
   const good = [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: 'half an ans' })]
   const broken: Record<string, FakeReply> = {
     'error-500': away(500),

@@ -84,7 +84,7 @@ test('fault 39: readers that read nothing cost a bounded buffer each and block n
   }
 }, 120_000)
 
-test('fault 38: a client that leaves in the middle of a request leaves a whole run or none, and the service answers on', async () => {
+test('fault 38: a client that leaves in the middle of a request leaves a whole run or none, and the service still responds', async () => {
   const body = JSON.stringify({ prompt: 'left in the middle', repo_id: null, repoless: true })
   const request = `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   const { hostname, port } = new URL(service.base_url)

@@ -94,7 +94,7 @@ export function answerMistakes({ name, operation }: Found, status: number, body:
   const response = resolved(operation.responses[String(status)]) as Response | undefined
   if (!response)
     return status < 300
-      ? [`${name}: does not answer ${status}`]
+      ? [`${name}: does not respond with ${status}`]
       : mistakesOf('an error', { $ref: '#/components/schemas/basic-error' }, body)
   const schema = response.content?.['application/json']?.schema
   return schema ? mistakesOf(`${name} ${status}`, schema, body) : []

@@ -81,7 +81,7 @@ export async function startFakeGitea(): Promise<FakeGitea> {
     }
     if (!request.headers['user-agent'] || request.headers.accept !== 'application/json') mistakes.push(`${seen.name}: headers are missing`)
     if (text !== '' && request.headers['content-type'] !== 'application/json')
-      mistakes.push(`${seen.name}: the body is not said to be JSON`)
+      mistakes.push(`${seen.name}: the body is not declared as JSON`)
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     mistakes.push(...giteaRequestMistakes(found, url.searchParams, body))
     if (state.refused.has(found.name)) return refuse(403, 'token does not have at least one of required scope(s): [read:repository]')

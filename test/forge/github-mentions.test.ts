@@ -32,7 +32,7 @@ const requested = async (number: number, { withdrawn = false, since = at(0) } = 
 }
 const onces = async (number: number, options = {}) => (await requested(number, options)).map(({ once }) => once)
 
-test('what has changed comes by when it did, and is gone on with from the last one on; quiet repositories cost one request', async () => {
+test('changes are read in the order of their time, each poll continues after the last one, and a repository without changes costs one request', async () => {
   for (let i = 0; i < 130; i++) open(i + 1, Math.floor(i / 60), i % 60)
   github.state.comments.push({ id: 1, number: 3, user: 'ada', body: 'x', created_at: at(5) })
   const first = await forge.listChanged(repo, new Date(at(0)))

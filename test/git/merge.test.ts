@@ -91,7 +91,7 @@ describe('createMerge', () => {
     expect(await runText(mirror, 'git', ['diff', '--name-only', base_sha, sha])).toBe('a.txt\nc.txt')
   })
 
-  test('squash of what the base has already makes no empty commit', async () => {
+  test('squash of changes that the base already has creates no empty commit', async () => {
     await using set = await ready()
     await set.put('topic', { 'a.txt': 'A\n' })
     await set.put('main', { 'a.txt': 'A\n' })

@@ -39,7 +39,7 @@ describe('findMerge', () => {
     await using set = await ready()
     const head = await set.put('topic', { 'a.txt': 'A\n' })
     await run(set.work, 'git', ['checkout', '-q', 'main'])
-    await run(set.work, 'git', ['merge', '-q', '--no-ff', '-m', 'by hand', 'topic'])
+    await run(set.work, 'git', ['merge', '-q', '--no-ff', '-m', 'manual', 'topic'])
     const by_hand = await runText(set.work, 'git', ['rev-parse', 'HEAD'])
     await set.put('main', { 'c.txt': 'later\n' })
     expect(await find(set, await set.fetch())).toBe(by_hand)

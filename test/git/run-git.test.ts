@@ -48,7 +48,7 @@ test('time limit and abort end git and what it started, however it resists', asy
   expect(alive.split('\n').filter(line => line !== '' && !line.includes('zombie'))).toEqual([])
 })
 
-test('what git left running does not keep the answer from coming', async () => {
+test('a process that git left running does not delay the result', async () => {
   await using fixture = await openGitFixture()
   const { exit_code, stdout } = await runGit(fixture.host, { program: 'sh', args: ['-c', 'setsid sleep 600 & echo $!; exit 3'] })
   expect(exit_code).toBe(3)

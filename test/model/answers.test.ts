@@ -33,7 +33,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(fake.server.requests).toHaveLength(1)
   })
 
-  test('replays its own answer from JSON, with each result matched to its call', async () => {
+  test('replays its own response from JSON, with each result matched to its call', async () => {
     await using fake = await protocol.connect((_seen, n) => (n === 0 ? TWO_CALLS : { text: 'Done.' }))
     const messages = [prompt('go')]
     const first = await fake.model.call(request({ messages }))
@@ -62,7 +62,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(JSON.stringify(answer.messages)).toContain('deploy_to_mars')
   })
 
-  test('gives every call a unique id, in the answer and among the earlier calls of the run', async () => {
+  test('gives every call a unique id, in the response and among the earlier calls of the run', async () => {
     const twice = { tool_calls: [1, 2].map(n => ({ id: 'same', name: 'shell', arguments: { command: `echo ${n}` } })) }
     await using fake = await protocol.connect((_seen, n) => (n < 2 ? twice : { text: 'done' }))
     let messages = [prompt('go')]
@@ -89,7 +89,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(sent).toContain('image/png')
   })
 
-  test('an answer truncated by the token limit has the reason length', async () => {
+  test('a response truncated by the token limit has the reason length', async () => {
     await using fake = await protocol.connect(() => ({ text: 'half a sen', finish: 'length' }))
     expect(await fake.model.call(request())).toMatchObject({ text: 'half a sen', finish_reason: 'length' })
   })
@@ -99,7 +99,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
     expect(await fake.model.call(request())).toMatchObject({ finish_reason: 'refusal' })
   })
 
-  test('an empty answer is an answer without text and without messages', async () => {
+  test('an empty response has no text and no messages', async () => {
     await using fake = await protocol.connect(() => ({}))
     expect(await fake.model.call(request())).toMatchObject({
       text: '',
@@ -125,7 +125,7 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('bad arguments over $name', proto
     ['a number', '7', /not a number/],
     ['a prototype', '{"__proto__": {"admin": true}}', /not valid JSON/],
     ['a tower of brackets', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /nested more than 64 levels/],
-  ])('%s: the call is there with the reason, and can be answered', async (_name, text, reason) => {
+  ])('%s: the call is there with the reason, and can get a result', async (_name, text, reason) => {
     const call = { name: 'shell', arguments: text }
     await using fake = await protocol.connect((_seen, n) =>
       n === 0 ? { tool_calls: [call, { name: 'read', arguments: { path: 'a' } }], split: 9_000 } : { text: 'sorry' },

@@ -17,7 +17,7 @@ function errorBody(protocol: Protocol, status: number, message: string, code = '
 const SECRET_PROMPT = 'the-secret-of-the-prompt'
 const requestWith = (more: Parameters<typeof request>[0] = {}) => request({ messages: [prompt(SECRET_PROMPT)], ...more })
 
-describe.each(PROTOCOLS)('$name answers with a status', protocol => {
+describe.each(PROTOCOLS)('$name responds with a status', protocol => {
   test.each([
     [401, 'auth', false],
     [403, 'auth', false],
@@ -31,7 +31,7 @@ describe.each(PROTOCOLS)('$name answers with a status', protocol => {
     [502, 'unavailable', true],
     [503, 'unavailable', true],
     [529, 'unavailable', true],
-  ] as const)('%i: %s, and is asked once', async (status, code, retryable) => {
+  ] as const)('%i: %s, and receives one request', async (status, code, retryable) => {
     const headers = { location: 'http://127.0.0.1:1/elsewhere' }
     await using fake = await protocol.connect(() => ({ status, headers, body: errorBody(protocol, status, `No: ${KEY}\nbecause.`) }))
     const failure = await failureOf(fake.model.call(requestWith()))
@@ -235,13 +235,13 @@ describe('an error in the middle of a stream', () => {
   })
 })
 
-test('a context that fills up in the middle of an answer of Claude is context_exceeded', async () => {
+test('a context that fills up in the middle of a response of Claude is context_exceeded', async () => {
   const raw = ANTHROPIC.events({ text: 'x', finish: 'length' }).map(event => event.replace('max_tokens', 'model_context_window_exceeded'))
   await using fake = await ANTHROPIC.connect(() => ({ raw }))
   expect(await failureOf(fake.model.call(requestWith()))).toMatchObject({ code: 'context_exceeded' })
 })
 
-test('a hundred failed calls leave no timer, listener or open answer behind', async () => {
+test('a hundred failed calls leave no timer, listener or open response behind', async () => {
   const stop = new AbortController()
   await using fake = await COMPATIBLE.connect((_seen, n) => (n % 2 === 0 ? { status: 500, body: {} } : { raw: ['data: {nonsense\n\n'] }))
   const listen = vi.spyOn(stop.signal, 'addEventListener')

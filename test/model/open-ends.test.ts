@@ -21,7 +21,7 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name reports the end and keeps 
     ['byte by byte', [...Buffer.from(stream)].map(byte => Uint8Array.of(byte))],
     ['with lines that end in CR LF', [stream.replaceAll('\n', '\r\n')]],
     ['and goes on with comments', [stream, ...Array(50).fill(': still here\n\n')]],
-  ])('%s: the answer is taken, the connection closed', async (_name, raw) => {
+  ])('%s: the response is used, the connection closed', async (_name, raw) => {
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
     expect(await fake.model.call(request({ timeouts }))).toMatchObject(EXPECTED)
     await fake.server.requests[0]?.closed
@@ -37,7 +37,7 @@ describe.each(PROTOCOLS)('$name', protocol => {
   })
 })
 
-test('the end of a stream is not the end of an answer: without a finish reason it is malformed', async () => {
+test('the end of a stream is not the end of a response: without a finish reason it is malformed', async () => {
   await using fake = await COMPATIBLE.connect(() => ({
     raw: [...COMPATIBLE.events(ANSWER).slice(0, 3), 'data: [DONE]\n\n'],
     after: 'stall',

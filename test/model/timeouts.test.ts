@@ -17,7 +17,7 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
     },
   )
 
-  test('a stall in the middle of the answer ends at the idle limit', async () => {
+  test('a stall in the middle of the response ends at the idle limit', async () => {
     const raw = protocol.events({ text: 'some words that never end' }).slice(0, 5)
     await using fake = await protocol.connect(() => ({ raw, after: 'stall' }))
     const failure = await failureOf(fake.model.call(request({ timeouts: quick('idle_ms') })))
@@ -72,7 +72,7 @@ test('an abort before the call sends no request', async () => {
   expect(fake.server.requests).toEqual([])
 })
 
-test('keep-alive comments before the answer are not silence', async () => {
+test('keep-alive comments before the response are not silence', async () => {
   const raw = [': waiting\n\n', ': waiting\n\n', ...COMPATIBLE.events({ text: 'here' })]
   await using fake = await COMPATIBLE.connect(() => ({ raw }))
   expect((await fake.model.call(request())).text).toBe('here')

@@ -43,7 +43,7 @@ test('a delegated group of version 2 gets its controllers enabled, and each sand
   expect(group.usage()).toEqual({ memory_bytes: 500, peak_memory_bytes: 900, memory_kills: 2, cpu_ms: 2.5 })
 })
 
-test('a service that has moved into its leaf makes groups beside the leaf, not below it', () => {
+test('a service that has moved into its leaf creates groups beside the leaf, not below it', () => {
   using fake = fakeGroup('cpu memory pids', 'agentrun.service/agentrun-service')
   const control = detectResources(fake.read)
   control.open(bounds)

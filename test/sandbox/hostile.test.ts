@@ -75,7 +75,7 @@ it('passes descriptor 9, which signals the end of the shell, to no process that 
   })
 })
 
-it('believes no forged answer longer than the forger lives, and never waits beyond the time-out', async () => {
+it('believes no forged response longer than the forger lives, and never waits beyond the time-out', async () => {
   await using box = await start('forger')
   const words = `echo '1 0'; echo 'exit 0'; echo killed shell; head -c 100k /dev/zero`
   const forge = `for f in /run/exec/*.status; do timeout 0.3 bash -c "{ ${words}; } >$f" & done; wait`
@@ -103,7 +103,7 @@ it.each(['set -e; false', 'set -eu; echo $missing', 'exec 0<&- 1>&- 2>&-; exit 5
   },
 )
 
-it('lets the agent change options and functions of its shell without losing the answer', async () => {
+it('lets the agent change options and functions of its shell without losing the result', async () => {
   await using box = await start('options')
   for (const command of [
     'set -euo pipefail',

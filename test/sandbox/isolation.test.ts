@@ -86,7 +86,7 @@ it('A10, A11: finds no way out by process 1 and inherits no descriptor of ours',
   }
 })
 
-it('A12–A14: writes to its workspace, home and temporary folders only, and makes no device', async () => {
+it('A12–A14: writes to its workspace, home and temporary folders only, and creates no device', async () => {
   // /dev of a container, and /run of Podman's, is root's, and no process inside is root.
   const closed = promises.driver === 'bubblewrap' ? 'Read-only file system' : 'Read-only file system|/(dev|run)/x.*Permission denied'
   const targets = ['/usr/bin/x', '/etc/x', '/x', '/dev/x', '/run/x', '/run/exec/x', '/run/init/x', '/mirror/x', '/opt/node/bin/x']
@@ -119,7 +119,7 @@ it('A16, A17: has no capability and gains none by set-user-id programs', async (
   expect(await run('su -c id 2>&1')).not.toContain('uid=0')
 })
 
-it('A18: answers dangerous system calls with an error', async () => {
+it('A18: rejects dangerous system calls with an error', async () => {
   const calls = Object.values({ ...forbidden_calls, ...absent_calls, unknown: { x64: first_unknown_call, arm64: first_unknown_call } })
   const numbers = calls.flatMap(call => call[process.arch as 'x64' | 'arm64'] ?? [])
   const answers = await run(
@@ -203,7 +203,7 @@ it('A140: cannot turn a switch of the kernel, also not one of its own namespaces
   if (promises.driver === 'bubblewrap') expect(await run('(echo 0 >/proc/self/oom_score_adj) 2>&1')).toContain('Read-only file system')
 })
 
-it('A145: gives a terminal of its own no other line discipline, and makes no volume of the file system', async () => {
+it('A145: gives a terminal of its own no other line discipline, and creates no volume of the file system', async () => {
   const requests = Object.values(refused_requests).join(' ')
   const try_ioctls = `perl -MFcntl -e 'open(my $f, "+<", "/dev/ptmx") or die $!; for (@ARGV) { my $n = pack("i", 21); print ioctl($f, $_, $n) ? "taken " : ($!{EPERM} || $!{ENOSYS}) ? "refused " : "$! " }' ${requests}`
   expect(await run(try_ioctls)).toBe('refused '.repeat(Object.keys(refused_requests).length))

@@ -116,7 +116,7 @@ const commitOf = (header: string, message = 'one') =>
 test.each([
   ['a header that git does not show', commitOf('x-note %s')],
   ['what is called a signature', commitOf('gpgsig -----BEGIN\\n %s\\n -----END')],
-  ['words that are said to be in an encoding which they are not', commitOf('encoding UTF-16', '%s')],
+  ['words with a wrong encoding label', commitOf('encoding UTF-16', '%s')],
   ['the name of a file without content', ': >"a-$VALUE"'],
   ['the name of a folder', 'mkdir "$VALUE"; echo x >"$VALUE/x"'],
   ['where a link leads', 'ln -s "/nowhere/$VALUE" link'],
@@ -167,22 +167,22 @@ test('the change of a run shows no value, neither as it was committed nor betwee
 
 test('messages of people are stored without values, and text that only resembles a credential unchanged', async () => {
   const secret = value('said')
-  await set('SAID', secret, false)
+  await set('STATED', secret, false)
   const token = `ghp_${'a1B2'.repeat(9)}`
   const { id, ended } = await run([], { prompt: `Use ${secret} and ${token}`, title: `With ${secret}`, metadata: { key: secret } })
   expect(ended).toMatchObject({
-    prompt: `Use [redacted:SAID] and ${token}`,
-    title: 'With [redacted:SAID]',
-    metadata: { key: '[redacted:SAID]' },
+    prompt: `Use [redacted:STATED] and ${token}`,
+    title: 'With [redacted:STATED]',
+    metadata: { key: '[redacted:STATED]' },
   })
   const reported = JSON.stringify(app.model.requests.at(-1)?.body)
-  expect(reported).toContain(`Use [redacted:SAID] and ${token}`)
+  expect(reported).toContain(`Use [redacted:STATED] and ${token}`)
   const renamed = await app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${id}`, { title: `x ${secret}`, tags: [secret] })
-  expect(renamed.body).toMatchObject({ title: 'x [redacted:SAID]', tags: ['[redacted:SAID]'] })
+  expect(renamed.body).toMatchObject({ title: 'x [redacted:STATED]', tags: ['[redacted:STATED]'] })
   script = []
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: `Again ${secret}` })
   await awaitEnd(app, id)
-  expect((await allLogs(app, id)).findLast(entry => entry.message_type === 'USER_MESSAGE').observation.text).toBe('Again [redacted:SAID]')
+  expect((await allLogs(app, id)).findLast(entry => entry.message_type === 'USER_MESSAGE').observation.text).toBe('Again [redacted:STATED]')
 })
 
 test('a secret that cannot be decrypted is given to no run, and the run continues', async () => {

@@ -237,7 +237,7 @@ describe('with DATABASE_URL', () => {
     [['link', '--name', 'x'], 'are for a token'],
     [['backup'], 'backup takes one file'],
     [['restore', 'a', 'b'], 'restore takes one file'],
-  ])('%j is answered with how it is used, before anything is opened', async (args, words) => {
+  ])('%j prints the usage, before anything is opened', async (args, words) => {
     const { code, out, err } = await admin(args, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(words)

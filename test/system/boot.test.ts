@@ -103,7 +103,7 @@ test('two commands in parallel on a clone without packages install them once, re
 })
 
 /** A fake npm whose installation does not end; it reports that, and ends with the launcher that started it. */
-const ENDLESS_NPM = `console.error('npm is at work')
+const ENDLESS_NPM = `console.error('npm is running')
 const launcher = process.ppid
 setInterval(() => process.ppid === launcher || process.exit(0), 50)`
 
@@ -112,7 +112,7 @@ test('a command waits for one that sets up the same clone, and continues immedia
   const npm_execpath = join(clone.path, 'npm-cli.js')
   writeFileSync(npm_execpath, ENDLESS_NPM)
   const killed = launch(clone.path, ['check'], { npm_execpath })
-  for await (const piece of killed.stderr) if (String(piece).includes('npm is at work')) break
+  for await (const piece of killed.stderr) if (String(piece).includes('npm is running')) break
   const waiting = launch(clone.path, ['check'])
   let err = ''
   waiting.stderr.on('data', piece => {

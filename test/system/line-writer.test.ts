@@ -32,7 +32,7 @@ function start(folder: string) {
   // Open at both ends, so that neither end waits for the other to come.
   const end = openSync(pipe, 'r+')
   const { child, stdin, stdout } = spawned(['pipe', 'pipe', end])
-  if (stdout === null) throw new Error('it tells nothing')
+  if (stdout === null) throw new Error('it prints nothing')
   return { child, stdin, stdout, pipe, end }
 }
 

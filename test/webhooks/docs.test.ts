@@ -19,7 +19,7 @@ test('the message of the page is valid, and equal to that of the reference', () 
   expect(WebhookMessage.strict().parse(JSON.parse(block('json')))).toEqual(exampleMessage)
 })
 
-test('the page names every event, the schedule of attempts, and the limit of an answer', () => {
+test('the page names every event, the schedule of attempts, and the limit of a response', () => {
   for (const name of webhook_events) expect(text).toContain(`| \`${name}\` |`)
   expect(text).toContain(`| seconds | ${RETRY_SECONDS.join(' | ')} |`)
   expect(text).toContain(`the first ${message_limits.result_chars.toLocaleString('en')} characters`)

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import type { LogEntry } from '../sdk/operations.ts'
 import { entryLines } from './entry-lines.ts'
 
-const look = { style: (_: string, text: string) => text, width: null }
+const layout = { style: (_: string, text: string) => text, width: null }
 const entry = (values: Partial<LogEntry>): LogEntry => ({
   ...{ agent_run_id: 1, seq: 7, created_at: '2026-11-20T10:30:00.000Z', turn: 1, message_type: 'ACTION', thought: null, tool_name: null },
   ...{ tool_input: null, tool_output: null, observation: null, duration_ms: null, truncated: false, artifact_url: null, ...values },
 })
-const shown = (values: Partial<LogEntry>) => entryLines(entry(values), look).join('\n')
+const shown = (values: Partial<LogEntry>) => entryLines(entry(values), layout).join('\n')
 
 test.each([
   ['COMMIT_EVALUATION', { commits: [{ subject: 'Fix the total' }], verdict: 'pass', findings: [{}] }, 'Fix the total · pass · 1 finding'],

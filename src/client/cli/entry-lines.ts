@@ -3,7 +3,7 @@ import type { LogEntry } from '../sdk/operations.ts'
 import { firstLine, plainText } from './plain-text.ts'
 import type { Printer, Style } from './printer.ts'
 
-type Look = Pick<Printer, 'style' | 'width'>
+type Layout = Pick<Printer, 'style' | 'width'>
 
 const styles: Record<string, Style> = { ERROR: 'red', PR_CREATION_FAILED: 'red', FINAL_ANSWER: 'green', USER_MESSAGE: 'cyan' }
 
@@ -11,26 +11,26 @@ const styles: Record<string, Style> = { ERROR: 'red', PR_CREATION_FAILED: 'red',
  * An entry of a trace for people: number, type, tool, what was done and how it ended, on one line, behind what the agent thought of it.
  * `full`: everything that the entry holds, below it.
  */
-export function entryLines(entry: LogEntry, look: Look, full = false): string[] {
+export function entryLines(entry: LogEntry, layout: Layout, full = false): string[] {
   const { seq, message_type, tool_name, thought } = entry
   const type = plainText(message_type)
   const tool = tool_name === null ? '' : `${firstLine(tool_name, 60)} `
-  const place = `${String(seq).padStart(4)} `
-  const head = `${place}${type.padEnd(15)} ${tool}`
+  const position = `${String(seq).padStart(4)} `
+  const head = `${position}${type.padEnd(15)} ${tool}`
   const outcome = outcomeOf(entry)
-  const room = look.width === null ? 500 : Math.max(20, look.width - head.length - outcome.length - 4)
+  const room = layout.width === null ? 500 : Math.max(20, layout.width - head.length - outcome.length - 4)
   const text = full ? '' : firstLine(summary(entry), room)
   const style = styles[type]
   const line = [
-    look.style('dim', place),
-    style ? look.style(style, type.padEnd(15)) : type.padEnd(15),
-    ` ${look.style('bold', tool)}${text}`,
-    outcome === '' ? '' : `  ${look.style(bad(entry) ? 'red' : 'dim', outcome)}`,
+    layout.style('dim', position),
+    style ? layout.style(style, type.padEnd(15)) : type.padEnd(15),
+    ` ${layout.style('bold', tool)}${text}`,
+    outcome === '' ? '' : `  ${layout.style(bad(entry) ? 'red' : 'dim', outcome)}`,
   ].join('')
   if (full) return [line.trimEnd(), ...everything(entry)]
-  const below = full ? [] : outputTail(entry, look)
+  const below = full ? [] : outputTail(entry, layout)
   const before =
-    message_type !== 'PLAN_EVALUATION' && thought ? [look.style('dim', `${' '.repeat(place.length)}${firstLine(thought, room)}`)] : []
+    message_type !== 'PLAN_EVALUATION' && thought ? [layout.style('dim', `${' '.repeat(position.length)}${firstLine(thought, room)}`)] : []
   return [...before, line.trimEnd(), ...below]
 }
 
@@ -38,14 +38,14 @@ export function entryLines(entry: LogEntry, look: Look, full = false): string[] 
 const OUTPUT_LINES = 5
 const FAILED_OUTPUT_LINES = 15
 
-function outputTail(entry: LogEntry, look: Look): string[] {
+function outputTail(entry: LogEntry, layout: Layout): string[] {
   const output = entry.message_type === 'ACTION' ? entry.tool_output?.output : null
   if (entry.tool_name !== actionTool.shell || typeof output !== 'string') return []
   const lines = plainText(output).trimEnd().split('\n')
   const shown = lines.slice(-(bad(entry) ? FAILED_OUTPUT_LINES : OUTPUT_LINES)).filter(line => line !== '' || lines.length > 1)
-  const room = look.width === null ? 500 : Math.max(20, look.width - 6)
+  const room = layout.width === null ? 500 : Math.max(20, layout.width - 6)
   const omitted = lines.length > shown.length && lines.length > 1 ? [`… ${lines.length - shown.length} lines before`] : []
-  return [...omitted, ...shown].map(line => look.style('dim', `      ${line.slice(0, room)}`.trimEnd()))
+  return [...omitted, ...shown].map(line => layout.style('dim', `      ${line.slice(0, room)}`.trimEnd()))
 }
 
 /** What an entry is about, in one text. */

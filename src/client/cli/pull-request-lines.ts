@@ -34,9 +34,9 @@ export const commitLines = ({ sha, author_name, committed_at, message }: Commit)
 ]
 
 export function commentLines({ id, author_name, created_at, path, line, body }: Comment): string[] {
-  const place = path === null ? '' : `  ${firstLine(path, 200)}${line === null ? '' : `:${line}`}`
+  const location = path === null ? '' : `  ${firstLine(path, 200)}${line === null ? '' : `:${line}`}`
   return [
-    `${id}  ${created_at}  ${firstLine(author_name, 60)}${place}`,
+    `${id}  ${created_at}  ${firstLine(author_name, 60)}${location}`,
     ...plainText(body)
       .split('\n')
       .map(text => `    ${text}`),

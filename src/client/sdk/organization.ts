@@ -4,7 +4,7 @@ import type { Result } from './operations.ts'
 /** Returns the organization of a client that names none: the only one of its token, requested once. Rejects with AgentRunError when there is none or several. */
 export function onlyOrganization(list: () => Promise<Result<'listOrganizations'>>): () => Promise<number> {
   let organization: Promise<number> | null = null
-  const ask = async () => {
+  const findOnly = async () => {
     const { items, total } = await list().catch(error => Promise.reject(hinted(error)))
     const [first] = items
     if (first !== undefined && total === 1) return first.id
@@ -14,7 +14,7 @@ export function onlyOrganization(list: () => Promise<Result<'listOrganizations'>
     throw new AgentRunError({ status: 0, code: 'organization_needed', detail })
   }
   return () => {
-    organization ??= ask().catch(error => {
+    organization ??= findOnly().catch(error => {
       organization = null
       throw error
     })

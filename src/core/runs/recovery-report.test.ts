@@ -80,7 +80,7 @@ test('nothing is open in a run without a worker', () => {
   expect(states(false, ...begun)).toEqual(['model committed', 'a interrupted'])
 })
 
-test('call ids that recur in a later answer are other steps', () => {
+test('call ids that recur in a later response are other steps', () => {
   const round: Given[] = [
     [1, 'model_started'],
     [1, 'model_answered', answered('x')],

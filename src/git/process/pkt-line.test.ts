@@ -18,7 +18,7 @@ test('an incomplete line is waited for, and an invalid one is distinguished', ()
     expect(readPackets(Buffer.from(`${bad}${' '.repeat(70_000)}`))).toBeNull()
 })
 
-test('a long answer goes over the side band in lines that git takes', () => {
+test('a long response goes over the side band in lines that git accepts', () => {
   const packets = readPackets(bandLines(1, Buffer.alloc(150_000, 'x'))) ?? []
   const contents = packets.flatMap(packet => (packet.kind === 'line' ? [packet.content] : []))
   expect(contents.map(content => content[0])).toEqual([1, 1, 1])

@@ -110,7 +110,7 @@ const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
  * Paths; `folder/` means everything in it. `cut_at`: that many bytes are the beginning of the output, the rest is its end; null: it is
  * complete.
  */
-export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { made: string[]; changed: string[] } {
+export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { created: string[]; changed: string[] } {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
   const lines =
     cut_at === null
@@ -118,7 +118,7 @@ export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { ma
       : // A partial name would be another name.
         [...text(output.subarray(0, cut_at)).split('\n').slice(0, -1), ...text(output.subarray(cut_at)).split('\n').slice(1)]
   const named = (kind: string) => lines.flatMap(line => (line.startsWith(kind) ? [line.slice(kind.length)] : []))
-  return { made: named('agentrun-made '), changed: named('agentrun-changed ') }
+  return { created: named('agentrun-made '), changed: named('agentrun-changed ') }
 }
 
 /** Excludes these paths from what the workspace's git stages. Exit code 0, otherwise bash's. */

@@ -68,7 +68,7 @@ export const pythonSignatures: readonly Signature[] = [
     pattern: /THESE PACKAGES DO NOT MATCH THE HASHES|Hash mismatch for/,
     title: 'A package does not match the requirements',
     cause: 'What was downloaded has another hash than the one that is written down.',
-    remedy: 'Find out whether the package was changed or the file of hashes is outdated; then recreate the file.',
+    remedy: 'Determine whether the package was changed or the file of hashes is outdated; then recreate the file.',
   },
   {
     code: 'python_build_failed',

@@ -165,7 +165,7 @@ export const systemSignatures: readonly Signature[] = [
       /Exceeded timeout of (\d{1,9}) ?ms for a test|Test timed out in (\d{1,9}) ?ms|Timeout of (\d{1,9}) ?ms exceeded|panic: test timed out after (\S{1,20})|Failed: Timeout >?([\d.]{1,10})s?|Test timeout of (\d{1,9}) ?ms exceeded|test(?:s)? did not (?:complete|finish) (?:in|within) (\S{1,20})|TestTimedOutException|Hook timed out in (\d{1,9})/,
     title: 'A test ran out of time',
     cause: 'It waits for something that does not come, or the machine is slow. Its time was: $1$2$3$4$5$6$7$8',
-    remedy: 'Find out what it waits for (a server, a promise, the network) before you raise its timeout.',
+    remedy: 'Determine what it waits for (a server, a promise, the network) before you raise its timeout.',
     in_tests: true,
   },
   {

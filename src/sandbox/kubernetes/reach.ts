@@ -33,13 +33,13 @@ export function nameServers(resolv_conf = readFileSync('/etc/resolv.conf', 'utf8
 export async function findReachable(sandbox: Sandbox, list: Target[]): Promise<string | null> {
   const tries = list.map(({ host, port, udp }, index) => `${udp ? 'ask' : 'connect'} ${index} ${shellQuote(host)} ${port} &`)
   const { output } = await sandbox.exec({
-    command: `${FUNCTIONS}\n${tries.join('\n')}\nwait; echo looked`,
+    command: `${FUNCTIONS}\n${tries.join('\n')}\nwait; echo probed`,
     shell: 'separate',
     timeout_ms: 5 * CONNECT_SECONDS * 1000,
     max_output_bytes: 10_000,
   })
   const probe_output = Buffer.from(output).toString()
-  if (!probe_output.endsWith('looked\n')) return `the probe could not run in it (${probe_output.trim().slice(-200)})`
+  if (!probe_output.endsWith('probed\n')) return `the probe could not run in it (${probe_output.trim().slice(-200)})`
   const [reached] = list.filter((_, index) => probe_output.includes(`reached ${index}\n`))
   return reached ? `${reached.name} (${reached.host}, port ${reached.port}${reached.udp ? ' of UDP' : ''}) can be reached from it` : null
 }

@@ -92,7 +92,7 @@ describe.each(architectures)('the system call filter for %s', architecture => {
     for (const family of [0, 3, 9, 17, 29, 31, 38, 40, 44]) expect(socket(family, stream)).toBe('EAFNOSUPPORT')
   })
 
-  it('makes pairs of unix sockets only', () => {
+  it('permits pairs of unix sockets only', () => {
     const pair = (...parameters: number[]) => decisionOn(inspected_calls.socketpair[architecture], ...parameters)
     for (const type of [1, 2, 5, 0o2000001]) expect(pair(1, type)).toBe('allow')
     for (const family of [0, 2, 10, 16, 30, 31, 38, 40, 44]) expect(pair(family, 1)).toBe('EAFNOSUPPORT')

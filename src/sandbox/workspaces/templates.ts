@@ -151,6 +151,6 @@ function mark(pid: number): string | null {
 }
 
 function isLeftover(name: string): boolean {
-  const [, made_by = '', pid = ''] = /^(?:new|old)-((\d+)-[0-9a-z]+)-/.exec(name) ?? []
-  return made_by !== '' && mark(Number(pid)) !== made_by
+  const [, creator = '', pid = ''] = /^(?:new|old)-((\d+)-[0-9a-z]+)-/.exec(name) ?? []
+  return creator !== '' && mark(Number(pid)) !== creator
 }

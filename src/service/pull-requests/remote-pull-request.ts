@@ -1,7 +1,7 @@
 import type { MergePullRequestInput } from '../../contract/pull-requests/pull-requests.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { OnForge } from '../../forge/forges.ts'
-import { syncPullRequest, takeOver } from '../../forge/sync.ts'
+import { saveRemoteState, syncPullRequest } from '../../forge/sync.ts'
 import type { RepositoryRow } from '../../store/access/repositories.ts'
 import type { PullRequestEdit } from '../../store/pull-requests/pull-request-moves.ts'
 import type { PullRequestRow } from '../../store/pull-requests/pull-requests.ts'
@@ -36,7 +36,7 @@ export async function mergeRemotely(
   // The response may have been lost.
   const seen = merged.error.code === 'unreachable' ? await requireResult(on.forge.getPullRequest(on.repository, number)) : null
   if (seen?.state !== 'merged') return requireResult(Promise.reject(merged.error))
-  await takeOver(ctx.db, pr, seen)
+  await saveRemoteState(ctx.db, pr, seen)
   return null
 }
 

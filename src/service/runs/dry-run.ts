@@ -91,12 +91,12 @@ async function preparedFor(ctx: Context, repository: RepositoryRow, set_up: Setu
   const sealed = await listSealedSecrets(ctx.db, ctx.organization_id, repository.id)
   const secrets = setupSecretsDigest(ctx.sealer, ctx.organization_id, openSecrets(ctx.sealer, ctx.organization_id, sealed).secrets)
   const same = {
-    made_by: environmentInputsDigest(setupDigest(commands, JSON.stringify(variables)), secrets),
+    inputs_digest: environmentInputsDigest(setupDigest(commands, JSON.stringify(variables)), secrets),
     manifests: manifestsDigest(files),
   }
-  const made_after = Date.now() - ctx.environment_seconds * 1_000
+  const oldest_ms = Date.now() - ctx.environment_seconds * 1_000
   const rows = (await listEnvironments(ctx.db, ctx.organization_id, repository.id)).filter(
-    row => row.setup_digest === same.made_by && row.manifests_digest === same.manifests && row.made_at.getTime() > made_after,
+    row => row.setup_digest === same.inputs_digest && row.manifests_digest === same.manifests && row.made_at.getTime() > oldest_ms,
   )
   const shared = repository.base_branch ?? repository.default_branch
   return rows.find(row => row.base_ref === at.ref || row.base_ref === at.sha) ?? rows.find(row => row.base_ref === shared)

@@ -28,9 +28,9 @@ type Rotation = { resealed: number; changed: number; unreadable: number }
  */
 export async function rotateSecrets(db: Db, sealer: Sealer): Promise<Rotation> {
   const done: Rotation = { resealed: 0, changed: 0, unreadable: 0 }
-  const reseal = (place: SealContext, from: Sealed): Sealed | null => {
+  const reseal = (context: SealContext, from: Sealed): Sealed | null => {
     try {
-      return sealer.seal(place, sealer.open(place, from))
+      return sealer.seal(context, sealer.open(context, from))
     } catch {
       done.unreadable++
       return null

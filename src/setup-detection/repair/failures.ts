@@ -62,9 +62,9 @@ export function explain({ output, timed_out }: Failed): Explained | null {
   const lines = text.split('\n').filter(line => REGISTRY_CODES.test(line) || REGISTRY.test(line))
   const registry = lines.find(line => !/^\s*warning\b/i.test(line)) ?? lines[0]
   if (registry !== undefined) return { reason: 'registry_unreachable', detail: registry.trim().slice(0, 400) }
-  for (const [pattern, say] of MISSING) {
+  for (const [pattern, explain] of MISSING) {
     const names = [...text.matchAll(new RegExp(pattern, 'g'))].flatMap(([, name]) => name ?? [])
-    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MAX_NAMED).map(say).join(' ') }
+    if (names.length > 0) return { reason: 'toolchain_missing', detail: [...new Set(names)].slice(0, MAX_NAMED).map(explain).join(' ') }
   }
   return null
 }

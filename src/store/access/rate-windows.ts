@@ -1,13 +1,13 @@
 import { type Charge, sliceOf, type Window } from '../../core/access/rate-window.ts'
 import type { Db } from '../database.ts'
 
-type Row = { place: number; allowed: boolean; used: number; reset_ms: number; retry_ms: number }
+type Row = { position: number; allowed: boolean; used: number; reset_ms: number; retry_ms: number }
 
 /** Charges `amount` requests to all windows, or to none when a window that refuses is full (specification.md#rate-limits). */
 export async function chargeWindows(db: Db, charges: Charge[], amount = 1): Promise<{ allowed: boolean; windows: Window[] }> {
   const { rows } = await db.query<Row>({
     name: 'charge',
-    text: 'select * from charge($1, $2, $3, $4, $5, $6, $7)',
+    text: 'select place as position, allowed, used, reset_ms, retry_ms from charge($1, $2, $3, $4, $5, $6, $7)',
     values: [
       charges.map(charge => charge.subject),
       charges.map(charge => charge.name),
@@ -19,7 +19,7 @@ export async function chargeWindows(db: Db, charges: Charge[], amount = 1): Prom
     ],
   })
   const windows = charges.flatMap(({ name, rate }, n) => {
-    const row = rows.find(item => item.place === n + 1)
+    const row = rows.find(item => item.position === n + 1)
     return row ? [{ name, rate, used: row.used, reset_ms: row.reset_ms, retry_ms: row.retry_ms }] : []
   })
   return { allowed: rows[0]?.allowed ?? true, windows }

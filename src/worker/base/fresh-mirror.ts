@@ -19,13 +19,13 @@ const retries = exponential(1_000, 8_000)
 const MAX_FETCHING_MS = 60_000
 
 /** `requested_at`: the mirror must be newer than this, in ms by the clock of this machine. `ref`: null for the default branch. */
-type LookUp = { repository: RepositoryRow; ref: string | null; requested_at: number; signal: AbortSignal }
+type MirrorRequest = { repository: RepositoryRow; ref: string | null; requested_at: number; signal: AbortSignal }
 
 /**
  * Resolves a ref to a commit after a refresh of the mirror. While the mirror does not have the ref, a remote that is unavailable is tried
  * three times in all; every wait is in the trace before it begins.
  */
-export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repository, ref, requested_at, signal }: LookUp) {
+export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repository, ref, requested_at, signal }: MirrorRequest) {
   const started = performance.now()
   for (let attempt = 1; ; attempt++) {
     const unreachable = await refreshIfOld(deps, repository, requested_at, signal)

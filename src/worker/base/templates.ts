@@ -23,7 +23,7 @@ const OUTPUT = 16 * 1024
 type Deps = {
   driver: SandboxDriver
   git: GitHost
-  place: TemplateFolders
+  folders: TemplateFolders
   sandbox_limits: SandboxLimits
   clone_ms: number
   max_bytes: number
@@ -54,8 +54,8 @@ export class Templates implements AsyncDisposable {
           : `the driver ${deps.driver.name} has none`
   }
 
-  get place(): TemplateFolders {
-    return this.#deps.place
+  get folders(): TemplateFolders {
+    return this.#deps.folders
   }
 
   /** Why every workspace is cloned; null when templates are available as far as is known. */
@@ -77,23 +77,23 @@ export class Templates implements AsyncDisposable {
   }
 
   async #test() {
-    const { driver, place, log } = this.#deps
+    const { driver, folders, log } = this.#deps
     if (this.#without !== null || !driver.layers) return
     // Git's index identifies files by inode and device.
-    const apart = statSync(place.root).dev !== statSync(place.workspaces).dev
+    const apart = statSync(folders.root).dev !== statSync(folders.workspaces).dev
     const result = apart
       ? { ok: false as const, reason: 'templates/ and workspaces/ are on two file systems' }
-      : await driver.layers.selfTest(place.root)
+      : await driver.layers.selfTest(folders.root)
     this.#failure = result.ok ? null : result.reason
     if (!result.ok) log('warn', 'large repositories are cloned for each run', { reason: result.reason })
   }
 
   /** Returns the name of the template of a commit and creates it if it is missing; null: clone the commit. Rejects when `signal` aborts. */
   async provide(repository_id: number, sha: string, signal: AbortSignal): Promise<string | null> {
-    const { git, place } = this.#deps
+    const { git, folders } = this.#deps
     if (this.problem !== null) return null
     const name = `${repository_id}-${sha}`
-    if (touchTemplate(place, name)) return name
+    if (touchTemplate(folders, name)) return name
     if (this.#small.has(name)) return null
     let creating = this.#creating.get(name)
     if (!creating) {
@@ -105,30 +105,30 @@ export class Templates implements AsyncDisposable {
   }
 
   has(name: string): boolean {
-    return existsSync(templatePath(this.#deps.place, name))
+    return existsSync(templatePath(this.#deps.folders, name))
   }
 
   /** Mounts a template with its changes in `workspace`, and its home folder with those in `home`. Null: the template is gone. Rejects with SandboxError. */
   async open(workspace: string, home: string | null, name: string): Promise<Layer | null> {
-    const { driver, place } = this.#deps
-    if (!driver.layers || !touchTemplate(place, name)) return null
-    const homes = home === null ? [] : [{ folder: home, base: templateHomePath(place, name) }]
-    return driver.layers.open([{ folder: workspace, base: templatePath(place, name) }, ...homes])
+    const { driver, folders } = this.#deps
+    if (!driver.layers || !touchTemplate(folders, name)) return null
+    const homes = home === null ? [] : [{ folder: home, base: templateHomePath(folders, name) }]
+    return driver.layers.open([{ folder: workspace, base: templatePath(folders, name) }, ...homes])
   }
 
   /** Whether the template has a home folder too. */
   hasHome(name: string): boolean {
-    return existsSync(templateHomePath(this.#deps.place, name))
+    return existsSync(templateHomePath(this.#deps.folders, name))
   }
 
   /** Discards a damaged template: the next run recreates it. */
   discard(name: string): void {
     this.#deps.log('error', 'a template was damaged and will be recreated', { template: name })
-    discardTemplate(this.#deps.place, name)
+    discardTemplate(this.#deps.folders, name)
   }
 
   async #create(name: string, repository_id: number, sha: string): Promise<boolean> {
-    const { driver, git, place, sandbox_limits, clone_ms, log } = this.#deps
+    const { driver, git, folders, sandbox_limits, clone_ms, log } = this.#deps
     try {
       if (!(await isLargeTree(git, repository_id, sha, MIN_SIZE))) {
         if (this.#small.size > 10_000) this.#small.clear()
@@ -137,7 +137,7 @@ export class Templates implements AsyncDisposable {
       }
       await this.test()
       if (this.problem !== null) return false
-      await using draft = draftTemplate(place, 'commit')
+      await using draft = draftTemplate(folders, 'commit')
       const read_only = [{ host: mirrorPath(git, repository_id), inside: MIRROR_INSIDE }]
       const sandbox = await driver.start({ workspace: draft.tree, read_only, limits: sandbox_limits })
       try {
@@ -159,9 +159,9 @@ export class Templates implements AsyncDisposable {
 
   /** Removes leftovers, templates of repositories without a mirror, and what exceeds `max_bytes`. One sweep at a time. */
   sweep(max_bytes = this.#deps.max_bytes): Promise<void> {
-    const { git, place } = this.#deps
+    const { git, folders } = this.#deps
     const wants = async () => (name: string) => existsSync(mirrorPath(git, Number.parseInt(name, 10)))
-    const swept = this.#swept.then(async () => void (await sweepTemplates(place, 'commit', max_bytes, wants)))
+    const swept = this.#swept.then(async () => void (await sweepTemplates(folders, 'commit', max_bytes, wants)))
     this.#swept = swept.catch(() => {})
     return swept
   }

@@ -47,7 +47,7 @@ const MAX_HEADS = 100
  */
 export async function pollChecks(deps: Deps, seconds: number): Promise<void> {
   // A little less than the interval, so that one process polls each time.
-  if (!(await tryAcquireTick(deps.db, 'look at checks', seconds * 0.9))) return
+  if (!(await tryAcquireTick(deps.db, 'poll checks', seconds * 0.9))) return
   for (const { organization_id, repository_id, head_sha } of await listWaitingHeads(deps.db, MAX_HEADS)) {
     const repository = await getRepository(deps.db, organization_id, repository_id)
     if (repository) await syncChecks(deps, repository, head_sha, async () => '')

@@ -69,19 +69,19 @@ async function reviewCommits(committed: Committed, since: string, whole: Change)
   const conflicts = conflictMarkers(changes.patch)
   const by_rules = evaluateCommits({ commits: listed, files: changes.files, blobs, secrets, conflicts })
   // Commits that fail by rules need no model.
-  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await askAbout(committed, listed, { changes, whole }))
+  const opinion = by_rules.verdict === 'fail' ? null : opinionOf(await requestReview(committed, listed, { changes, whole }))
   return { listed, secrets, ...together(by_rules, opinion) }
 }
 
 /** The one question about commits. A new pull request is about the whole branch, also about what an earlier turn has pushed without one. */
-async function askAbout(
+async function requestReview(
   committed: Committed,
   commits: readonly { message: string }[],
   { changes, whole }: { changes: Change; whole: Change },
 ) {
   const { deps, head } = committed
   const pull_request = await reviewedPullRequest(committed)
-  return deps.ask(reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request))
+  return deps.sendQuestion(reviewQuestion(head, commits, pull_request.kind === 'new' ? whole : changes, pull_request))
 }
 
 async function reviewedPullRequest({ deps, run, base, words }: Committed): Promise<ReviewedPullRequest> {

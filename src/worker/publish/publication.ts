@@ -1,5 +1,5 @@
 import type { Proposal } from '../../agent/phases/proposal-text.ts'
-import type { Ask } from '../../agent/side-question.ts'
+import type { SendQuestion } from '../../agent/side-question.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
@@ -7,7 +7,7 @@ import type { Control } from '../claim/control.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { AuthorDeps, DatabaseDeps, ForgeDeps, GitDeps, HostFolderDeps, LinkDeps, LogDeps, ModelDeps, ReviewDeps } from '../deps.ts'
 
-/** `ask`: asks the run's model about the change. */
+/** `sendQuestion`: sends a question about the change to the run's model. */
 type PublishDeps = DatabaseDeps &
   LogDeps &
   GitDeps &
@@ -16,7 +16,7 @@ type PublishDeps = DatabaseDeps &
   LinkDeps &
   Pick<HostFolderDeps, 'folders'> &
   Pick<ModelDeps, 'models'> &
-  Pick<ReviewDeps, 'approve_ci_changes'> & { ask: Ask }
+  Pick<ReviewDeps, 'approve_ci_changes'> & { sendQuestion: SendQuestion }
 
 /** A review that returned the work to the agent earlier in the turn. `reset_to`: the commit that its next commit replaces the later ones on; null: they stay. */
 type SentBack = { reset_to: string | null }

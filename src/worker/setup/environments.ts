@@ -54,7 +54,7 @@ type Deps = {
   db: Db
   git: GitHost
   templates: Templates
-  place: TemplateFolders
+  folders: TemplateFolders
   folder_id: string
   max_bytes: number
   max_age_seconds: number
@@ -161,7 +161,7 @@ export class Environments implements AsyncDisposable {
 
   /** Finds an environment that is not too old and whose files are unchanged since its creation. */
   async #find({ run, base, writer, signal }: Preparing, key: string, history: string): Promise<Environment | null> {
-    const { db, place, folder_id, max_age_seconds, templates, log } = this.#deps
+    const { db, folders, folder_id, max_age_seconds, templates, log } = this.#deps
     const at = { repository_id: run.repository_id ?? 0, folder_id, key, max_age_seconds }
     const row = await findEnvironment(db, run.organization_id, at)
     if (row === undefined) return null
@@ -172,8 +172,8 @@ export class Environments implements AsyncDisposable {
       return null
     }
     const began = performance.now()
-    const digest = touchTemplate(place, template)
-      ? await folderFingerprint(join(place.root, template), ['tree', 'home'], place.user, signal).catch(errorText)
+    const digest = touchTemplate(folders, template)
+      ? await folderFingerprint(join(folders.root, template), ['tree', 'home'], folders.user, signal).catch(errorText)
       : null
     signal.throwIfAborted()
     if (digest === row.digest) {
@@ -194,11 +194,11 @@ export class Environments implements AsyncDisposable {
   }
 
   async #create(of: Preparing, key: string, history: string): Promise<Environment> {
-    const { db, place, folder_id, max_age_seconds, log } = this.#deps
+    const { db, folders, folder_id, max_age_seconds, log } = this.#deps
     const { run, base, setup } = of
     const template = newEnvironmentName(base.repository.id)
     const began = performance.now()
-    await using draft = draftTemplate(place, 'environment')
+    await using draft = draftTemplate(folders, 'environment')
     const { left_out, failures } = await prepareEnvironment(of, draft)
     const setup_ms = Math.round(performance.now() - began)
     const made = { template, made_at_sha: base.sha, left_out, failures, made: true }
@@ -206,7 +206,7 @@ export class Environments implements AsyncDisposable {
       draft.publish(template)
       return { ...made, row: null }
     }
-    const digest = await folderFingerprint(draft.folder, ['tree', 'home'], place.user, of.signal)
+    const digest = await folderFingerprint(draft.folder, ['tree', 'home'], folders.user, of.signal)
     // Recorded before it is published: the sweep removes files without a row.
     const row = await insertEnvironment(db, {
       ...{ organization_id: run.organization_id, repository_id: base.repository.id, folder_id, template, key, digest, setup_ms },
@@ -218,7 +218,7 @@ export class Environments implements AsyncDisposable {
         run_id: run.id,
       },
       manifests_digest: manifestsDigest(await this.#manifestsOf(of)),
-      bytes: await templateBytes(place, basename(draft.folder)),
+      bytes: await templateBytes(folders, basename(draft.folder)),
       max_age_seconds,
     })
     draft.publish(template)
@@ -240,13 +240,13 @@ export class Environments implements AsyncDisposable {
 
 /** Removes environments that are too old or abandoned, and the least recently used ones beyond `max_bytes`; none that a workspace uses. */
 export async function sweepEnvironments(
-  { db, place, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'place' | 'folder_id' | 'max_age_seconds'>,
+  { db, folders, folder_id, max_age_seconds }: Pick<Deps, 'db' | 'folders' | 'folder_id' | 'max_age_seconds'>,
   max_bytes: number,
 ): Promise<void> {
   const listWanted = async () => {
     const wanted = new Set(await listEnvironmentTemplates(db, folder_id, max_age_seconds))
     return (name: string) => wanted.has(name)
   }
-  const removed = await sweepTemplates(place, 'environment', max_bytes, listWanted)
+  const removed = await sweepTemplates(folders, 'environment', max_bytes, listWanted)
   if (removed.length > 0) await forgetEnvironments(db, folder_id, removed)
 }

@@ -48,7 +48,7 @@ export async function setUp(to: SetupInput): Promise<SetupResult> {
   const failures = await runSetup(to)
   const bounds = { timeout_ms: deps.git_limits.clone_ms, max_output_bytes: NAMES_BYTES, signal }
   const { exit_code, output, truncated, duration_ms } = await sandbox.exec({ command: afterSetupCommand(), shell: 'separate', ...bounds })
-  const { made: created, changed } = parseAfterSetup(output, truncated ? Math.ceil(NAMES_BYTES / 2) : null)
+  const { created, changed } = parseAfterSetup(output, truncated ? Math.ceil(NAMES_BYTES / 2) : null)
   await leaveOut(deps, sandbox, created, signal)
   const left_out = [...new Set([...known, ...created])]
   const shown = { status: exit_code === 0 ? 'ok' : 'error', changed: changed.slice(0, MAX_SHOWN), left_out: created.slice(0, MAX_SHOWN) }

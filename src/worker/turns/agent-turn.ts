@@ -7,7 +7,7 @@ import type { End } from '../claim/end.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { setupOf } from '../setup/setup.ts'
 import { type AgentLoop, createAgentLoop } from './agent-loop.ts'
-import { askForReview } from './ask-of-run.ts'
+import { reviewQuestionSender } from './ask-of-run.ts'
 import { type AgentTurn, beginConversation, openFilesOnce } from './begin-conversation.ts'
 import { endOfControl } from './end-of.ts'
 import { endOfLoop, type Round } from './end-of-loop.ts'
@@ -42,10 +42,13 @@ const notConfigured = ({ model }: RunRow): End => ({
 /** Runs the agent until its answer is published and its checks pass. */
 async function runRounds(turn: AgentTurn, loop: AgentLoop, begun: { conversation: Conversation; late: boolean }): Promise<End> {
   const { writer, control } = turn
-  const ask = askForReview(turn, loop.meter)
+  const sendQuestion = reviewQuestionSender(turn, loop.meter)
   // Without a base nothing is committed, pushed or proposed.
   const base = turn.run.source_type === 'TOOL' ? null : turn.base
-  for (let round: Round = { run: turn.run, base, conversation: begun.conversation, late: begun.late, ask, meter: loop.meter }; ; ) {
+  for (
+    let round: Round = { run: turn.run, base, conversation: begun.conversation, late: begun.late, sendQuestion, meter: loop.meter };
+    ;
+  ) {
     const outcome: LoopOutcome = await loop.run(round.conversation)
     const end = await endOfLoop(turn, round, outcome)
     if (end !== 'sent_back' && end !== 'interrupted') return end

@@ -10,7 +10,7 @@ import { findEntries } from '../../store/runs/log-entries.ts'
 import type { End } from '../claim/end.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
-import { askOfRun } from './ask-of-run.ts'
+import { questionSenderOfRun } from './ask-of-run.ts'
 import { endOfControl } from './end-of.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
@@ -31,7 +31,7 @@ export async function analysisTurn(of: TurnOf): Promise<End> {
   if (found === null)
     return { kind: 'failed', reason: 'agent_error', code: 'nothing_analyzed', message: 'There is no analysis to explain.', phase: 'agent' }
   const { message, findings } = found.tool_output
-  const text = explanationOf(await askOfRun(of, secrets)(explainQuestion(message, findings, run.turn)))
+  const text = explanationOf(await questionSenderOfRun(of, secrets)(explainQuestion(message, findings, run.turn)))
   if (control.signal.aborted) return endOfControl(control)
   const about = found.tool_input.agent_run_id ?? null
   const shown = new Set(findings.flatMap(({ agent_run_id, agent_run_ids }) => [agent_run_id, ...agent_run_ids]))

@@ -1,6 +1,6 @@
 import type { Conversation } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
-import type { Ask } from '../../agent/side-question.ts'
+import type { SendQuestion } from '../../agent/side-question.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
@@ -13,7 +13,14 @@ import { endOfControl } from './end-of.ts'
 import type { TurnMeter } from './turn-limits.ts'
 
 /** One round of a turn: the agent works on the conversation, then its answer is published. `base`: null if nothing is published. */
-export type Round = { run: RunRow; base: Base | null; conversation: Conversation; late: boolean; ask: Ask; meter: TurnMeter }
+export type Round = {
+  run: RunRow
+  base: Base | null
+  conversation: Conversation
+  late: boolean
+  sendQuestion: SendQuestion
+  meter: TurnMeter
+}
 
 type RoundEnd = End | 'sent_back' | 'interrupted'
 type Completed = Extract<End, { kind: 'completed' }>
@@ -24,10 +31,10 @@ export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutc
   const { deps, writer, control, openFiles } = turn
   const { sandbox } = await openFiles()
   const completed: Completed = { kind: 'completed', text: outcome.text.trim(), thought: outcome.thought }
-  const { run, base, ask, conversation } = round
+  const { run, base, sendQuestion, conversation } = round
   if (base === null) return completed
   if (!(await writer.move({ from: ['running'], to: 'running', phase: 'push' }))) return endOfControl(control)
-  const work = { deps: { ...deps, ask }, writer, control, run, base, sandbox }
+  const work = { deps: { ...deps, sendQuestion }, writer, control, run, base, sandbox }
   const published = await publish({ ...work, answer: completed.text, sent_back: conversation.sent_back })
   if (control.signal.aborted) return endOfControl(control)
   if (published.kind !== 'pushed') return endOfPublished(published, completed)

@@ -1,5 +1,5 @@
 import { type SetupKnown, setupQuestion, suggestionOf } from '../../agent/phases/setup-question.ts'
-import type { Ask } from '../../agent/side-question.ts'
+import type { SendQuestion } from '../../agent/side-question.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import type { Plan, Prepared, Ran, SetupRunner } from '../../setup-detection/plan.ts'
@@ -13,7 +13,7 @@ import type { EndedCommand, Purpose } from '../setup/run-setup.ts'
 type SetupRunnerInput = Omit<CheckSandboxesInput, 'setup' | 'purpose' | 'setupEnded' | 'head_sha'> & {
   variables: Record<string, string>
   known: SetupKnown
-  ask: Ask
+  sendQuestion: SendQuestion
   /** Throws when the run must be handed to another worker. */
   throwIfLeaving(): void
   /** By `performance.now`. */
@@ -25,7 +25,7 @@ const MIN_MS = 1_000
 
 /** Tries commands in clean sandboxes as the setup of the repository, and proofs as its checks. Each command is an entry of the trace. */
 export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
-  const { writer, base, until, known, ask } = input
+  const { writer, base, until, known, sendQuestion } = input
   const left = (max_ms: number) => Math.max(MIN_MS, Math.min(max_ms, until - performance.now()))
   return {
     over: () => performance.now() >= until,
@@ -54,8 +54,8 @@ export function createSetupRunner(input: SetupRunnerInput): SetupRunner {
       const { total_logs } = await writer.append({ entries: [serviceAction(actionTool.setup_repair, { attempt, ...because }, output, 0)] })
       return total_logs
     },
-    async ask(plan: Plan, problem, question) {
-      return suggestionOf(await ask(setupQuestion(question, known, plan, problem)), plan)
+    async suggest(plan: Plan, problem, question) {
+      return suggestionOf(await sendQuestion(setupQuestion(question, known, plan, problem)), plan)
     },
   }
 }

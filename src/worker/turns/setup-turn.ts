@@ -10,7 +10,7 @@ import type { End } from '../claim/end.ts'
 import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { saveFound } from '../setup/save-found-setup.ts'
-import { askOfRun } from './ask-of-run.ts'
+import { questionSenderOfRun } from './ask-of-run.ts'
 import { endOfControl } from './end-of.ts'
 import { deliverMessages } from './loop-journal.ts'
 import { readJournal, recordRecovery } from './recovered-conversation.ts'
@@ -46,7 +46,7 @@ export async function setupTurn(of: TurnOf): Promise<End> {
   const row = await getSetupCommands(deps.db, run.organization_id, base.repository.id)
   const variables = row?.variables ?? {}
   const runner = createSetupRunner({
-    ...{ ...input, variables, known: { files: tree.files, paths: tree.paths, toolchain }, ask: askOfRun(of, secrets) },
+    ...{ ...input, variables, known: { files: tree.files, paths: tree.paths, toolchain }, sendQuestion: questionSenderOfRun(of, secrets) },
     throwIfLeaving: () => throwIfLeaving(of),
     until: began + deps.setup_ms,
   })

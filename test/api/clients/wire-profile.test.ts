@@ -154,7 +154,7 @@ describe('200, ?status=', () => {
 
 describe('200, agent_type', () => {
   test.each(['claude_code', 'codex'])(
-    '%s, which is not installed, is played by the built-in agent, and the first entry says so',
+    '%s, which is not installed, is played by the built-in agent, and the first entry reports it',
     async name => {
       const { status, body } = await codegen.call('POST', `${org}/agent/run`, { prompt: 'x', agent_type: name })
       expect([status, body.agent_type]).toEqual([200, 'built_in'])

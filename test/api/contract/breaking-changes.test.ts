@@ -204,7 +204,7 @@ const breaks: Case[] = [
     `${name} answers no text/x-patch any more`,
   ],
   ['a header less', ({ operation }) => delete operation.responses[200].headers['X-Request-Id'], `${name}: the header X-Request-Id is gone`],
-  ['no success', ({ operation }) => delete operation.responses[200], `${name} does not answer 200 any more`],
+  ['no success', ({ operation }) => delete operation.responses[200], `${name} no longer responds with 200`],
 ]
 test.each(breaks)('%s breaks clients', (_what, change, ...messages) => {
   expect(after(change)).toEqual(messages)

@@ -162,7 +162,7 @@ describe('a host without an address', () => {
     ['unknown', 'invalid_request', ['body.url']],
     ['forbidden', 'invalid_request', ['body.url']],
     ['unavailable', 'unavailable', []],
-  ] as const)('that is %s is refused before the forge is asked', async (found, problem, fields) => {
+  ] as const)('that is %s is refused before the forge receives a request', async (found, problem, fields) => {
     const forges = { lookUp: async () => found }
     const ctx = { db: app.db, organization_id: app.org_id, allow_private_forges: false, forges } as unknown as Context
     const refused = await connectForge(ctx, 'gitea', { url: 'https://git.example.org', token: 'x' }).catch(error => error)

@@ -59,7 +59,7 @@ test.each([
   ['br;q=0, gzip;q=0', null],
   ['deflate', null],
   ['identity', null],
-])('%j is answered with %s', async (accepted, encoding) => {
+])('%j gets %s', async (accepted, encoding) => {
   expect((await wire(logs, accepted)).encoding).toBe(encoding)
 })
 

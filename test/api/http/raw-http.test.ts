@@ -70,7 +70,7 @@ describe('F108 an invalid or ambiguous request is refused in the common format o
     ['another transfer coding', () => post('transfer-encoding: gzip\r\n', body), 400],
     ['chunked, but not last', () => post('transfer-encoding: chunked, gzip\r\n', `e\r\n${body}\r\n0\r\n\r\n`), 400],
     ['a chunk whose size is none', () => post(`${close}transfer-encoding: chunked\r\n`, `xyz\r\n${body}\r\n0\r\n\r\n`), 400],
-    ['a chunk longer than it says', () => post(`${close}transfer-encoding: chunked\r\n`, `2\r\n${body}\r\n0\r\n\r\n`), 400],
+    ['a chunk longer than its declared size', () => post(`${close}transfer-encoding: chunked\r\n`, `2\r\n${body}\r\n0\r\n\r\n`), 400],
     ['chunk extensions without end', () => post(`${close}transfer-encoding: chunked\r\n`, `e;${'a'.repeat(20_000)}\r\n`), 413],
     ['TRACE', () => get(`${auth}${close}`, 'TRACE /v1/users/me HTTP/1.1'), 405],
     ['CONNECT', () => get(auth, 'CONNECT evil.example:443 HTTP/1.1'), 405],
@@ -99,7 +99,7 @@ describe('unusual but valid requests are served', () => {
     expect([answer?.status, answer?.headers.connection, rest]).toEqual([200, 'close', []])
   })
 
-  test('F111 pipelined requests are answered in their order, each with its own authorization', async () => {
+  test('F111 pipelined requests get responses in their order, each with its own authorization', async () => {
     const nobody = 'host: localhost\r\n'
     const answers = await sendRaw(
       app,

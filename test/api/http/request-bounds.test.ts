@@ -50,7 +50,7 @@ describe('the target', () => {
 })
 
 describe('pipelined requests', () => {
-  test('are answered in order, more than a hundred waiting ones with 429, and the connection remains open', async () => {
+  test('get responses in order, more than a hundred waiting ones 429, and the connection remains open', async () => {
     const many = limits.waiting_requests + 50
     const answers = await sendRaw(app, `${`${me}${auth}\r\n`.repeat(many)}`.replace(/\r\n$/, close))
     expect(answers).toHaveLength(many)

@@ -80,8 +80,12 @@ describe('200', () => {
     await app.call('POST', `${path(id)}/merge`)
     expect((await edit(id, { base_branch: 'release' })).body).toMatchObject({ success: false, error: expect.stringContaining('merged') })
     expect((await edit(id, { state: 'draft', title: 'x' })).body).toMatchObject({ success: false, state: 'merged' })
-    expect((await edit(id, { title: 'Told better' })).body).toMatchObject({ success: true, state: 'merged', title: 'Told better' })
-    expect(await get(id)).toMatchObject({ state: 'merged', title: 'Told better' })
+    expect((await edit(id, { title: 'Better described' })).body).toMatchObject({
+      success: true,
+      state: 'merged',
+      title: 'Better described',
+    })
+    expect(await get(id)).toMatchObject({ state: 'merged', title: 'Better described' })
   })
 
   test('a reopened one has the commit that its branch has at that time', async () => {

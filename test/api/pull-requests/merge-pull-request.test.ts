@@ -131,7 +131,7 @@ describe('200', () => {
   })
 
   test.each(['merge', 'squash'] as const)(
-    '%s: the service died between push and row: asked again, it is found and not merged twice',
+    '%s: the service died between push and row: a repeated request finds the merge and does not merge twice',
     async method => {
       const pr = await app.propose({ [own()]: 'x\n' })
       await withoutTheRow(async () => void expectProblem(await merge(pr.id, { method }), 500))

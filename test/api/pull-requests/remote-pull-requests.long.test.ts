@@ -40,7 +40,7 @@ beforeEach(async () => {
 })
 const here = async () => (await app.call('GET', pr.path)).body
 
-test('text, base and state are changed on the forge and in the service; a change that the forge refuses is made in neither', async () => {
+test('text, base and state are changed on the forge and in the service; a change that the forge refuses is applied in neither', async () => {
   const edit = (body: unknown) => app.call('PATCH', pr.path, body)
   expect((await edit({ title: 'Another', body: 'More words' })).body).toMatchObject({ success: true })
   expect(pr.pull).toMatchObject({ title: 'Another', body: 'More words' })

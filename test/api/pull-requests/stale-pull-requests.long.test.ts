@@ -14,7 +14,7 @@ const listed = async (id: number) => (await call('')).body.items.find((item: { i
 function squashByHand(branch: string): string {
   const merged = app.git('merge-tree', '--write-tree', 'main', branch)
   const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
-  const sha = app.git(...author, 'commit-tree', merged, '-p', 'main', '-m', 'by hand')
+  const sha = app.git(...author, 'commit-tree', merged, '-p', 'main', '-m', 'manual')
   app.git('update-ref', 'refs/heads/main', sha)
   return sha
 }

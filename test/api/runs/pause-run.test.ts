@@ -25,7 +25,7 @@ const newRun = async (status: Parameters<typeof putRun>[2]) => {
 
 describe('200', () => {
   test.each(['queued', 'waiting'] as const)(
-    'a run that is %s, with nobody at work on it, is paused at once, and says who did it',
+    'a run that is %s, without a worker, is paused immediately, and names the user who requested it',
     async status => {
       const id = await newRun(status)
       const { status: code, body } = await pause({ agent_run_id: id })
@@ -42,7 +42,7 @@ describe('200', () => {
   )
 
   test.each(['starting', 'running'] as const)(
-    'a run that is %s goes on until its worker has let go, and says that it was asked to',
+    'a run that is %s continues until its worker has released it, and reports the request',
     async status => {
       const id = await newRun(status)
       const { status: code, body } = await pause({ agent_run_id: id })

@@ -140,7 +140,7 @@ async function addDeliveries(app: App, run: number) {
     app,
     `insert into webhook_deliveries (organization_id, run_id, url, event_seq, type, body, state, epoch, lease_until, give_up_at)
       select $1, $2, 'https://a.example/', 1, 'agent_run.created', '{}', 'pending', 1, lease, now() + interval '1 day'
-      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, place) order by place returning id`,
+      from unnest(array[null, now() + interval '1 day']) with ordinality as l (lease, position) order by position returning id`,
     [app.org_id, run],
   )
   await rows(app, 'insert into webhook_attempts (organization_id, delivery_id, n) values ($1, $2, 1)', [app.org_id, claimed?.id ?? 0])

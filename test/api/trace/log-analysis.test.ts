@@ -33,7 +33,7 @@ const explain = (explanation: string, ...references: object[]) => calls({ name: 
 const seqOf = (command: string) => logs.find(entry => entry.tool_input?.command === command)?.seq
 
 describe('analyzeAgentRunLogs', () => {
-  test('200: names the cause immediately, with its entry, its sandbox and the fix; a run asks a model to explain it, and marks entries that do not exist', async () => {
+  test('200: names the cause immediately, with its entry, its sandbox and the fix; a run queries a model to explain it, and marks entries that do not exist', async () => {
     const seq = seqOf(MISSING)
     app.script = [explain(`The module is missing (#${seq}), see #998.`, { agent_run_id: run.id, seq }, { agent_run_id: run.id, seq: 999 })]
     const calls_before = app.lastMessages().length
@@ -73,7 +73,7 @@ describe('analyzeAgentRunLogs', () => {
     expect(related).toMatchObject([{ id: body.agent_run_id, relation: 'analysis', parent_run_id: run.id }])
   })
 
-  test('200: without an answer of a model, or without a model, the findings are the result', async () => {
+  test('200: without a response of a model, or without a model, the findings are the result', async () => {
     app.script = [{ text: 'I would rather talk.' }]
     const silent = (await analyzeRun(run.id)).body
     expect((await awaitEnd(app, silent.agent_run_id)).result).toMatch(/^A module is not found: left-pad-zz\./)

@@ -142,7 +142,7 @@ test('a port without a listener is unreachable', async () => {
   })
 })
 
-test('a server that never answers costs the time limit and no more', async () => {
+test('a server that never responds costs the time limit and no more', async () => {
   await using set = await setUp(() => true)
   await expect(refreshMirror(set.fixture.host, set.repo, { timeout_ms: 300 })).rejects.toMatchObject({ code: 'timeout' })
 })

@@ -155,7 +155,7 @@ describe('a commit', () => {
     ['the agent committed itself', 'echo a > a; git add a; git commit -qm mine; echo b > b', ['a', 'b']],
     ['the agent committed everything itself', 'echo a > a; git add a; git commit -qm mine', ['a']],
     ['the agent went to another branch', 'git checkout -q -b mine; echo a > a', ['a']],
-    ['the agent stands on no branch', 'git checkout -q --detach; echo a > a; git add a; git commit -qm x; echo b > b', ['a', 'b']],
+    ['the agent is on no branch', 'git checkout -q --detach; echo a > a; git add a; git commit -qm x; echo b > b', ['a', 'b']],
     [
       'a merge is in conflict',
       'echo "# Mine" > README.md; git commit -qam mine; git merge -q origin/other; echo a > a; test -e .git/MERGE_HEAD',

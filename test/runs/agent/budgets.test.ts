@@ -10,7 +10,7 @@ const resume = (app: CodingApp, agent_run_id: number, more: object) =>
 const most = ({ body }: SeenRequest) => body.max_output_tokens as number
 const paused = (app: CodingApp, id: number) => awaitRun(app, id, run => run.status === 'paused')
 
-test('a call that may cost more than the rest of the budget is not made: the run pauses, reports what is spent, reserved and allowed, and continues after a top-up', async () => {
+test('a call that may cost more than the rest of the budget is not sent: the run pauses, reports what is spent, reserved and allowed, and continues after a top-up', async () => {
   await using app = await startCodingApp(answers(finish('Paid for.')))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.001' } })
   const run = await paused(app, id)
@@ -43,7 +43,7 @@ test('a resume without a new budget is refused while the budget is used up, and 
   expect((await why())[0].observation.message).toMatch(/its budget allows max_cost_usd 0\.02/)
 })
 
-test('an answer is limited to what the rest of the budget pays for', async () => {
+test('a response is limited to the rest of the budget', async () => {
   await using app = await startCodingApp(() => finish('Short.'))
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model })).id)
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.02' } })).id)
@@ -53,7 +53,7 @@ test('an answer is limited to what the rest of the budget pays for', async () =>
   expect(bound).toBeLessThan(0.02 / PRICED.output)
 })
 
-test('the cost of a run never exceeds its budget, regardless of the length of its answers', async () => {
+test('the cost of a run never exceeds its budget, regardless of the length of its responses', async () => {
   // Each answer is as long as it may be.
   await using app = await startCodingApp(request => ({ ...calls(shell('true')), usage: { input: 3_000, output: most(request) } }))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.3' } })
@@ -64,7 +64,7 @@ test('the cost of a run never exceeds its budget, regardless of the length of it
   expect(Number(run.usage.cost_usd)).toBeGreaterThan(0.25)
 })
 
-test('a call that broke off in the middle of its answer is counted in addition to the successful one', async () => {
+test('a call that broke off in the middle of its response is counted in addition to the successful one', async () => {
   await using app = await startCodingApp(
     (_request, n) => (n === 0 ? { stall: 'before_body' } : { ...finish('At last.'), usage: { input: 2_000, output: 100 } }),
     { AGENTRUN_MODEL_FIRST_BYTE_SECONDS: '1' },

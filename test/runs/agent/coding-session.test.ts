@@ -70,7 +70,7 @@ describe('a coding session of a model, with parallel calls', () => {
     expect(second.thought).toBe('Now check.')
   })
 
-  test('the reasoning of an answer is the thought of its first call', () => {
+  test('the reasoning of a response is the thought of its first call', () => {
     expect(logs.find(entry => entry.tool_name === 'shell').thought).toBe('Look first.')
     expect(logs.find(entry => entry.tool_name === 'read').thought).toBeNull()
   })

@@ -91,7 +91,7 @@ async function reviewedBy(answers: FakeReply[], later: FakeReply) {
   return reviewed
 }
 
-test('an answer that cannot be used is corrected once', async () => {
+test('a response that cannot be used is corrected once', async () => {
   const invalid: [FakeReply, string][] = [
     [{ text: 'Looks good to me.' }, 'It has no call of the tool.'],
     [review('maybe'), '- verdict: Invalid option'],
@@ -110,7 +110,7 @@ test('an answer that cannot be used is corrected once', async () => {
   }
 })
 
-test('an answer that cannot be used twice, or that is a failure of the provider, is inconclusive and blocks nothing', async () => {
+test('a second unusable response, or a failure of the provider, is inconclusive and blocks nothing', async () => {
   const text = { text: 'Looks good to me.' }
   const failed = (status: number) => ({ status, body: { error: { message: 'no' } } })
   const reviewed = await reviewedBy([text, failed(500), failed(401)], text)

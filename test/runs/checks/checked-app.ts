@@ -12,7 +12,7 @@ export type CheckedApp = CodingApp & {
   /** The replies of the model, in order; after the last one it changes nothing. */
   script: FakeAnswer[]
   /** The responses of the server to the checks that call it, in order. */
-  gates: (() => Promise<number> | number)[]
+  pending: (() => Promise<number> | number)[]
   /** Resets what the previous test set. */
   forget(): Promise<void>
   at(path: string): string
@@ -23,7 +23,7 @@ export type CheckedApp = CodingApp & {
   /** A command that calls the server, and fails where the response requests it. */
   callCommand(): string
   /** Makes the next check that calls wait until the test opens it. */
-  gate(status?: number): { reached: Promise<void>; open(): void }
+  holdNext(status?: number): { reached: Promise<void>; open(): void }
   start(more?: Record<string, unknown>): Promise<number>
   /** The ended run, and the entries of its trace about checks. */
   seen(id: number): Promise<{ run: any; logs: any[]; detected: any[]; fixed: any[]; checks: any[]; pr: any }>
@@ -37,7 +37,7 @@ export async function startCheckedApp(): Promise<CheckedApp> {
   const stack = new AsyncDisposableStack()
   const server = stack.use(
     await servePlain(async (_request, answer) => {
-      answer.statusCode = (await checked.gates.shift()?.()) ?? 200
+      answer.statusCode = (await checked.pending.shift()?.()) ?? 200
       answer.end('asked')
     }),
   )
@@ -51,10 +51,10 @@ export async function startCheckedApp(): Promise<CheckedApp> {
   }
   const checked: CheckedApp = {
     ...app,
-    ...{ script: [], gates: [], at, follow, pullRequestOf },
+    ...{ script: [], pending: [], at, follow, pullRequestOf },
     async forget() {
       checked.script = []
-      checked.gates = []
+      checked.pending = []
       await app.call('PUT', at(`/repos/${app.repo_id}/setup-commands`), { commands: [] })
       await follow({ check_retry_count: 3, ignored_checks: [], check_retry_counts: {}, custom_prompts: {}, high_priority_apps: [] })
     },
@@ -63,10 +63,10 @@ export async function startCheckedApp(): Promise<CheckedApp> {
       expect((await app.call('PUT', at(`/repos/${app.repo_id}/checks`), { checks })).status).toBe(200)
     },
     callCommand: () => `env -u http_proxy curl --noproxy '' -fsS -m 60 -x http://127.0.0.1:3128 http://localhost:${server.port}/`,
-    gate(status = 200) {
+    holdNext(status = 200) {
       const reached = Promise.withResolvers<void>()
       const passed = Promise.withResolvers<number>()
-      checked.gates = [
+      checked.pending = [
         () => {
           reached.resolve()
           return passed.promise

@@ -16,7 +16,7 @@ beforeEach(() => app.forget())
 
 test('a stop while a check runs ends it immediately and leaves no process; the check is cancelled', async () => {
   await app.checkBy({ long: app.callCommand() })
-  const { reached } = app.gate()
+  const { reached } = app.holdNext()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
   await reached
@@ -45,7 +45,7 @@ test('a budget also limits attempts to fix a check, and a larger one lets the ru
 
 test('a message that interrupts ends a running check and is read first; the interrupted check runs again', async () => {
   await app.checkBy({ test: `test -e two.txt || { ${app.callCommand()}; exit 1; }` })
-  const { reached } = app.gate()
+  const { reached } = app.holdNext()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' }]
   const id = await app.start()
   await reached
@@ -69,7 +69,7 @@ test('a budget of time cuts a check short', async () => {
 
 test('a ban while checks run ends it: no further attempt', async () => {
   await app.checkBy({ test: `${app.callCommand()}; exit 1` })
-  const { reached, open } = app.gate()
+  const { reached, open } = app.holdNext()
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
   await reached
@@ -81,7 +81,7 @@ test('a ban while checks run ends it: no further attempt', async () => {
 
 test('no failing check is fixed in a pull request that a person closed in the meantime', async () => {
   await app.checkBy({ test: app.callCommand() })
-  const { reached, open } = app.gate(500)
+  const { reached, open } = app.holdNext(500)
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
   const id = await app.start()
   await reached
@@ -101,7 +101,7 @@ describe('checks of a forge', () => {
     reportCheck(conclusion: 'success' | 'failure' | null, attempt?: number): Promise<unknown>
   }> {
     await app.checkBy({ own: app.callCommand() })
-    const { reached, open } = app.gate()
+    const { reached, open } = app.holdNext()
     const id = await app.start()
     await reached
     const reportCheck = async (conclusion: 'success' | 'failure' | null, attempt = 1) => {

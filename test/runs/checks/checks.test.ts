@@ -160,7 +160,7 @@ test('the settings of the repository apply: ignored checks, number of attempts, 
 
 test('a check that fails regardless of the change is repeated at the same commit, and no other check', async () => {
   await app.checkBy({ flaky: app.callCommand(), steady: 'true' })
-  app.gates = [() => 500, () => 200]
+  app.pending = [() => 500, () => 200]
   app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }, { text: 'The server was away.' }]
   const { run, logs, detected, fixed, checks, pr } = await app.seen(await app.start())
   expect(logs.filter(entry => entry.tool_name === 'git_push')).toHaveLength(1)

@@ -54,7 +54,7 @@ test('an unreadable response stops no other poll', async () => {
 const due = () => rows(app, `update repositories set forge_seen_at = '-infinity' where url like '%/acme/%'`)
 
 test('a slow forge delays no other', async () => {
-  const [opened, open] = gate()
+  const [opened, open] = latch()
   github.play(CHANGED, ...[1, 2, 3].map(() => ({ kind: 'hold', until: opened }) as const))
   const poll_request = github.requestOf(CHANGED)
   gitea.requests.length = 0
@@ -87,7 +87,7 @@ test('a rate-limited connection is not polled for the time that the forge reques
   expect(github.count(CHANGED)).toBe(1)
 }, 90_000)
 
-function gate(): [Promise<void>, () => void] {
+function latch(): [Promise<void>, () => void] {
   const { promise, resolve } = Promise.withResolvers<void>()
   return [promise, resolve]
 }

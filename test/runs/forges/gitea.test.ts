@@ -120,7 +120,7 @@ test.each([
   ['mallory', 62, true, 'mallory may not write there (none)'],
   ['ada', 63, false, 'Gitea responded with 403: Only admins can query all permissions, repo admins can query all repo permissions'],
 ])(
-  '%s gets nothing where the forge does not say that they may write (comment %i, it tells us: %j)',
+  '%s gets nothing where the forge does not confirm write access (comment %i, it reports: %j)',
   async (login, id, is_repository_admin, outcome) => {
     gitea.set.is_repository_admin = is_repository_admin
     const delivery = `by-${login}`

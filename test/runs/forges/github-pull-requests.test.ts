@@ -119,7 +119,7 @@ test('an existing pull request for the branch that a person opened is adopted', 
     state: 'open',
     draft: false,
     merged_sha: null,
-    title: 'By hand',
+    title: 'Manually',
     body: '',
     head: branch,
     base: 'main',
@@ -163,7 +163,7 @@ test('closed or merged on the forge, it is closed or merged here at the next tur
   const [pull] = github.state.pulls
   if (!pull) throw new Error('no pull request')
   pull.draft = false
-  const merge_sha = github.state.merge(pull, 'Merged by hand')
+  const merge_sha = github.state.merge(pull, 'Merged manually')
   await resume(run.id)
   const next = await awaitEnd(app, run.id)
   expect(next.branch).not.toBe(run.branch)

@@ -13,7 +13,7 @@ test('a failed test of layers is repeated, and disabled layers are not tested', 
   const deps = {
     driver: { ...made.driver, layers: { selfTest, open } },
     git,
-    place: folders,
+    folders,
     sandbox_limits: limits,
     clone_ms: 1_000,
     log: () => {},

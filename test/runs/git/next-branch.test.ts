@@ -160,7 +160,7 @@ test('merged and resumed when the files of the run are gone: it begins at the cu
 }, 60_000)
 
 test.each(['merge', 'close'])(
-  '%s while a turn is at work: what that turn makes is proposed anew',
+  '%s while a turn is running: the change of that turn becomes a new pull request',
   async what => {
     const acts: Promise<unknown>[] = []
     let app: CodingApp | undefined

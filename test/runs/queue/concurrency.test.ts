@@ -48,11 +48,11 @@ async function endOne(app: Parameters<typeof putRun>[0] & { org_id: number }) {
 
 test('a run beyond the limit waits in the queue and starts when a slot is free', async () => {
   let go = () => {}
-  const gate = new Promise<void>(resolve => {
+  const latch = new Promise<void>(resolve => {
     go = resolve
   })
   await using app = await startCodingApp(async () => {
-    await gate
+    await latch
     return { text: 'done' }
   })
   await bound(app, 1)

@@ -102,7 +102,7 @@ async function expectConsistent(app: App, prompts_accepted: Map<number, number>)
       group by r.id having count(j.n) <> r.journal_count or coalesce(max(j.n), 0) <> r.journal_count`,
   )
   await none(
-    'an event that has no place',
+    'an event without a position',
     `select o.id from organizations o left join events e on e.organization_id = o.id
       group by o.id having count(e.seq) <> o.event_seq or coalesce(max(e.seq), 0) <> o.event_seq`,
   )
@@ -117,7 +117,7 @@ async function expectConsistent(app: App, prompts_accepted: Map<number, number>)
     `select r.id from runs r where r.pending_messages <>
       (select count(*) from messages m where m.run_id = r.id and m.delivered_at is null and m.turn <= r.turn)`,
   )
-  await none('a completed run that has not heard all', `select id from runs where status = 'completed' and pending_messages > 0`)
+  await none('a completed run with an undelivered message', `select id from runs where status = 'completed' and pending_messages > 0`)
   await none(
     'an end that is none',
     `select id from runs where (status in ('completed', 'failed', 'cancelled')) is distinct from (finished_at is not null)
@@ -133,7 +133,7 @@ async function expectConsistent(app: App, prompts_accepted: Map<number, number>)
     `select run_id from log_entries where message_type = 'FINAL_ANSWER' group by run_id, turn having count(*) > 1`,
   )
   await none(
-    'a turn that nobody asked for',
+    'a turn without a request',
     `select r.id from runs r, generate_series(1, r.turn) t
       where not exists (select 1 from messages m where m.run_id = r.id and m.turn = t)`,
   )

@@ -74,7 +74,7 @@ test('kill -9 in the middle of a check: the next worker runs it again as the sam
 }, 90_000)
 
 const moments = [
-  ['the failed check is', `new.kind = 'message' and new.key = 'checks_failed'`, 'it is told once, and fixed once'],
+  ['the failed check is', `new.kind = 'message' and new.key = 'checks_failed'`, 'it is reported once, and fixed once'],
   ['the end of it is', `new.kind = 'checks_judged'`, 'nothing runs again, and the answer is given once'],
 ] as const
 

@@ -58,7 +58,7 @@ test('a sandbox killed during the commit: the next one creates the commit', asyn
 test('a run that loses every sandbox is continued three times, then it pauses and reports the reason; a resume continues it', async () => {
   let lose = true
   await using app = await startCodingApp((_request, n) =>
-    lose ? calls(shell(`while sleep 0.2; do echo at work; done # ${n}`)) : { text: 'through at last' },
+    lose ? calls(shell(`while sleep 0.2; do echo running; done # ${n}`)) : { text: 'through at last' },
   )
   const { id } = await createRun(app, { prompt: 'again' })
   for (let attempt = 0; attempt < 4; attempt++) {

@@ -64,7 +64,7 @@ test('an enqueued message begins the next turn once, also when the worker of the
 }, 90_000)
 
 test('messages to a queued run are part of its first call, in the order in which they were sent', async () => {
-  await using cluster = await startCluster(answers({ text: 'Both heard.' }))
+  await using cluster = await startCluster(answers({ text: 'Both received.' }))
   const { id } = await cluster.createRun({ prompt: 'first words' })
   expect((await resume(cluster, id, 'second words')).body.status).toBe('queued')
   await cluster.start('work')
@@ -75,7 +75,7 @@ test('messages to a queued run are part of its first call, in the order in which
 test('a message to a run that fails before it reads it is kept, and is in the first call after the resume', async () => {
   const hold = Promise.withResolvers<void>()
   await using cluster = await startCluster(async (_request, n) => {
-    if (n > 0) return { text: 'Heard at last.' }
+    if (n > 0) return { text: 'Received at last.' }
     await hold.promise
     return { status: 401, body: { error: { message: 'no such key' } } }
   })
@@ -87,7 +87,7 @@ test('a message to a run that fails before it reads it is kept, and is in the fi
   expect(await ended(cluster, id)).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
   expect(await undelivered(cluster, id)).toEqual([{ mode: 'steer', text: 'Too late?' }])
   await resume(cluster, id, 'Go on.')
-  expect(await cluster.until(id, run => run.terminal && run.turn === 2)).toMatchObject({ status: 'completed', result: 'Heard at last.' })
+  expect(await cluster.until(id, run => run.terminal && run.turn === 2)).toMatchObject({ status: 'completed', result: 'Received at last.' })
   expect(JSON.stringify(last(cluster).body)).toMatch(/Too late\?.*Go on\./)
 }, 60_000)
 

@@ -209,7 +209,7 @@ test('files of an unused environment are removed, the least recently used first,
   const [last, before] = await list()
   expect(last.bytes).toBeGreaterThan(2_000_000)
   const paths = { root: join(app.data_dir, 'templates'), workspaces: join(app.data_dir, 'workspaces'), user: ensureServiceUsers().sandbox }
-  const sweep = () => sweepEnvironments({ db: app.db, place: paths, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
+  const sweep = () => sweepEnvironments({ db: app.db, folders: paths, folder_id: last.machine, max_age_seconds: 1_000 }, 3_000_000)
   const environmentOf = async ({ id }: { id: number }) =>
     (await rows<{ template: string }>(app, 'select template from environments where id = $1', [id]))[0]?.template
   const [newest, older] = [await environmentOf(last), await environmentOf(before)]

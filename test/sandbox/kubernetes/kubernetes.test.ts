@@ -259,7 +259,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     await other.end(`${identity}\n${identity}`)
   })
 
-  it('a call whose answer was lost starts one pod, not two', async () => {
+  it('a call whose response was lost starts one pod, not two', async () => {
     cluster.api.disturb({ matches: ({ verb }) => verb === 'create', status: 0, done: true })
     const box = await startSandbox(makeDriver(), makeWorkspace())
     expect(pods()).toHaveLength(1)

@@ -43,34 +43,34 @@ export async function checkOrganization(client: Client, { signal }: Patient): Pr
 }
 
 /** What each scope is good for, and a question that changes nothing but is refused without it. */
-const questions: { scope: string; about: string; administers?: true; ask: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
-  { scope: 'runs:read', about: 'see runs', ask: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }) },
+const questions: { scope: string; about: string; administers?: true; send: (client: Client, signal: AbortSignal) => Promise<unknown> }[] = [
+  { scope: 'runs:read', about: 'see runs', send: (client, signal) => client.call('listAgentRuns', { query: { limit: 1 }, signal }) },
   // A stop of nothing is refused: 403 without the scope, and 400 with it.
   {
     scope: 'runs:write',
     about: 'start and stop runs',
-    ask: (client, signal) => client.call('stopAgentRun', { body: {} as { agent_run_id: number }, signal }),
+    send: (client, signal) => client.call('stopAgentRun', { body: {} as { agent_run_id: number }, signal }),
   },
   // Run 0 never is: 404 with the scope.
   {
     scope: 'logs:read',
     about: 'read traces',
-    ask: (client, signal) => client.call('getAgentRunLogs', { params: { agent_run_id: 0 }, signal }),
+    send: (client, signal) => client.call('getAgentRunLogs', { params: { agent_run_id: 0 }, signal }),
   },
   {
     scope: 'repos:read',
     about: 'see repositories',
-    ask: (client, signal) => client.call('listRepositories', { query: { limit: 1 }, signal }),
+    send: (client, signal) => client.call('listRepositories', { query: { limit: 1 }, signal }),
   },
-  { scope: 'org:read', about: 'see models and members', ask: (client, signal) => client.call('listModels', { signal }) },
+  { scope: 'org:read', about: 'see models and members', send: (client, signal) => client.call('listModels', { signal }) },
   // Repository 0 never is: 404 with the scope.
   {
     ...{ scope: 'repos:admin', about: 'register repositories', administers: true },
-    ask: (client, signal) => client.call('updateRepository', { params: { repo_id: 0 }, body: {}, signal }),
+    send: (client, signal) => client.call('updateRepository', { params: { repo_id: 0 }, body: {}, signal }),
   },
   {
     ...{ scope: 'org:admin', about: 'administer the organization', administers: true },
-    ask: (client, signal) => client.call('listAuditLog', { query: { limit: 1 }, signal }),
+    send: (client, signal) => client.call('listAuditLog', { query: { limit: 1 }, signal }),
   },
 ]
 
@@ -78,7 +78,7 @@ const questions: { scope: string; about: string; administers?: true; ask: (clien
 export async function checkScopes(client: Client, { signal }: Patient): Promise<Finding[]> {
   const missing: typeof questions = []
   for (const question of questions)
-    await question.ask(client, signal).catch(error => {
+    await question.send(client, signal).catch(error => {
       if (!(error instanceof AgentRunError)) throw error
       if (error.status === 403) missing.push(question)
     })

@@ -45,7 +45,7 @@ test('a call uses its full limit while that fits', () => {
   expect(reserve(call, price, 0.51)).toMatchObject({ fits: true, reservation: { output_tokens: 32_000, cost_usd: '0.510000000000' } })
 })
 
-test('its answer is limited to what fits, down to a useful minimum', () => {
+test('its response is limited to what fits, down to a useful minimum', () => {
   expect(reserve(call, price, 0.18)).toMatchObject({ fits: true, reservation: { output_tokens: 10_000 } })
   expect(reserve(call, price, 0.045)).toMatchObject({ fits: true, reservation: { output_tokens: 1_000 } })
   expect(reserve(call, price, 0.0449)).toMatchObject({ fits: false, reservation: { output_tokens: 1_000 } })

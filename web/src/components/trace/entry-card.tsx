@@ -15,7 +15,7 @@ import { ForkEntry } from './fork-entry.tsx'
 const tones: Record<Tone, string> = { neutral: 'text-faint', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' }
 const thought_lines = 6
 /** Their first line would only repeat their body. */
-const says_itself = new Set([
+const self_explanatory = new Set([
   'FINAL_ANSWER',
   'USER_MESSAGE',
   'USER_GITHUB_ISSUE_COMMENT',
@@ -93,7 +93,7 @@ function EntryLine({ entry, open, on_toggle }: LineProps) {
         className="flex min-h-6 min-w-0 flex-1 items-center gap-2 text-left"
       >
         <span className={`shrink-0 font-medium ${summary.tone === 'bad' ? 'text-bad' : ''}`}>{visible(summary.label)}</span>
-        {!says_itself.has(message_type) && summary.kind !== 'question' && (
+        {!self_explanatory.has(message_type) && summary.kind !== 'question' && (
           <span className={`min-w-0 truncate text-muted ${mono ? 'font-mono text-xs' : ''}`}>{summary.line}</span>
         )}
         {summary.note && (

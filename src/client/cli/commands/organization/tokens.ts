@@ -49,11 +49,11 @@ export const tokens = command({
     if (action === 'list') return list(given)
     if (which === undefined) throw new UsageError(`agentrun tokens ${action} takes ${action === 'create' ? 'a name' : 'the id of a token'}`)
     if (action === 'create') {
-      const made = await client().call('createToken', { body: await wanted(given, which), signal })
-      if (json) print.json(made)
+      const created = await client().call('createToken', { body: await wanted(given, which), signal })
+      if (json) print.json(created)
       else {
-        print.note(`token ${made.id} for ${made.name}, ${reach(made)}; it is shown only now:`)
-        print.line(plainText(made.token))
+        print.note(`token ${created.id} for ${created.name}, ${reach(created)}; it is shown only now:`)
+        print.line(plainText(created.token))
       }
       return 0
     }

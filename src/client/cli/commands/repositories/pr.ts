@@ -119,9 +119,9 @@ async function part({ client, values, json, print, signal }: PrGiven, pr_id: num
 async function comment(given: PrGiven, pr_id: number, word: string | undefined): Promise<number> {
   const { client, values, json, print, signal } = given
   const body = { body: await promptText(given, word), path: values.path, line: whole('--line', values.line) }
-  const made = await client().call('createPullRequestComment', { params: { pr_id }, body, signal })
-  if (json) print.json(made)
-  else for (const line of commentLines(made)) print.line(line)
+  const created = await client().call('createPullRequestComment', { params: { pr_id }, body, signal })
+  if (json) print.json(created)
+  else for (const line of commentLines(created)) print.line(line)
   return 0
 }
 

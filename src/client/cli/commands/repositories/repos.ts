@@ -61,9 +61,9 @@ async function add(
   values: { name?: string; branch?: string; description?: string; default?: boolean },
 ): Promise<Repository> {
   const body = { url, name: values.name, default_branch: values.branch, description: values.description }
-  const made = await client().call('createRepository', { body, signal })
-  if (!values.default || made.is_default) return made
-  return client().call('updateRepository', { params: { repo_id: made.id }, body: { is_default: true }, repeatable: true, signal })
+  const created = await client().call('createRepository', { body, signal })
+  if (!values.default || created.is_default) return created
+  return client().call('updateRepository', { params: { repo_id: created.id }, body: { is_default: true }, repeatable: true, signal })
 }
 
 async function change({ client, signal }: Given<Options>, which: string, action: string): Promise<Repository> {

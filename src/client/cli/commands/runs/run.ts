@@ -77,9 +77,9 @@ function setupText({ setup }: DryRun['environment']): string {
 }
 
 function startText(startups: DryRun['environment']['startups']): string {
-  const [median, most] = [startups?.p50.first_action_ms ?? null, startups?.p95.first_action_ms ?? null]
-  if (median === null || most === null) return 'not known yet'
-  return `first action after ${duration(median)}, ${duration(most)} in 95 of 100 runs`
+  const [median, p95] = [startups?.p50.first_action_ms ?? null, startups?.p95.first_action_ms ?? null]
+  if (median === null || p95 === null) return 'not known yet'
+  return `first action after ${duration(median)}, ${duration(p95)} in 95 of 100 runs`
 }
 
 /** Describes what a create would do, problems first. */
