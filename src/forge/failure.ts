@@ -9,7 +9,7 @@ type FailedResponse = { status: number; headers: Headers; text: string }
 
 /** A response that is no success, as an error of the port. */
 export function responseFailure(forge: string, { status, headers, text }: FailedResponse, now_ms = Date.now()): ForgeError {
-  const message = `${forge} answered ${status}: ${shown(text)}`
+  const message = `${forge} responded with ${status}: ${shown(text)}`
   const wait = waitSeconds(headers, now_ms)
   const limited =
     status === 429 ||
