@@ -1,4 +1,4 @@
--- The schema after all migrations, as PostgreSQL's catalog tells it: for readers, and for test/drift.test.ts.
+-- The schema after all migrations, as reported by PostgreSQL's catalog: for readers, and for test/drift.test.ts.
 -- Written by `node scripts/write-schema.ts`. Never run: migrations are.
 
 create table artifacts (
