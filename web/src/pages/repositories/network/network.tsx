@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { egressQuery } from '../../../api/queries.ts'
+import { AllowHost } from '../../../components/egress/allow-host.tsx'
+import { EgressForm } from '../../../components/egress/egress-form.tsx'
+import { HostTable } from '../../../components/egress/host-table.tsx'
 import { PageTitle } from '../../../components/page.tsx'
 import { PageProblem } from '../../../components/page-problem.tsx'
 import { useRepositoryReason } from '../../../components/permission.ts'
 import { Loading } from '../../../ui/notice.tsx'
 import { organizationEgressQuery } from '../repository-queries.ts'
 import { useRepository } from '../use-repository.ts'
-import { AllowHost } from './allow-host.tsx'
-import { EgressForm } from './egress-form.tsx'
-import { HostTable } from './host-table.tsx'
 
 /** The hosts that commands of the repository's runs may reach. */
 export function RepositoryNetwork() {

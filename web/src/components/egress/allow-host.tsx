@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { EgressRule } from '../../../../../src/contract/organizations/egress.ts'
-import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
-import { call } from '../../../api/client.ts'
-import { egressQuery } from '../../../api/queries.ts'
-import { ApiForm, TextField } from '../../../components/api-form.tsx'
-import { notify } from '../../../ui/toast.ts'
+import type { EgressRule } from '../../../../src/contract/organizations/egress.ts'
+import { fieldMessages, messageWithin } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
+import { egressQuery } from '../../api/queries.ts'
+import { notify } from '../../ui/toast.ts'
+import { ApiForm, TextField } from '../api-form.tsx'
 
 const empty = { host: '', port: '', methods: '' }
 

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Result } from '../../../../../src/contract/calls.ts'
-import { egress_presets } from '../../../../../src/contract/organizations/egress-presets.ts'
-import { fieldMessages, messageWithin } from '../../../api/api-error.ts'
-import { call } from '../../../api/client.ts'
-import { egressQuery } from '../../../api/queries.ts'
-import { ApiForm } from '../../../components/api-form.tsx'
-import { useRepositoryReason } from '../../../components/permission.ts'
-import { Field, Select } from '../../../ui/field.tsx'
-import { notify } from '../../../ui/toast.ts'
+import type { Result } from '../../../../src/contract/calls.ts'
+import { egress_presets } from '../../../../src/contract/organizations/egress-presets.ts'
+import { fieldMessages, messageWithin } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
+import { egressQuery } from '../../api/queries.ts'
+import { Field, Select } from '../../ui/field.tsx'
+import { notify } from '../../ui/toast.ts'
+import { ApiForm } from '../api-form.tsx'
+import { useRepositoryReason } from '../permission.ts'
 
 type Egress = Result<'getRepositoryEgress'>
 type Draft = { agent: Egress['agent']['mode']; setup: Egress['setup']['mode']; presets: Egress['agent']['presets'] }
