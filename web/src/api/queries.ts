@@ -151,6 +151,12 @@ export const environmentsQuery = (repo_id: number) =>
 export const egressQuery = (repo_id: number) =>
   queryOptions({ queryKey: ['egress', repo_id], queryFn: ({ signal }) => call('getRepositoryEgress', { params: { repo_id }, signal }) })
 
+/** The hosts that runs of all repositories may reach. */
+export const organizationEgressQuery = queryOptions({
+  queryKey: ['organization-egress'],
+  queryFn: ({ signal }) => call('getEgress', { signal }),
+})
+
 export type Repository = Result<'getRepository'>
 
 export const repositoryQuery = (repo_id: number) =>

@@ -1,16 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { EgressRule } from '../../../../src/contract/organizations/egress.ts'
 import { fieldMessages, messageWithin } from '../../api/api-error.ts'
-import { call } from '../../api/client.ts'
-import { egressQuery } from '../../api/queries.ts'
 import { notify } from '../../ui/toast.ts'
 import { ApiForm, TextField } from '../api-form.tsx'
+import type { EgressTarget, Rule } from './egress-target.ts'
 
 const empty = { host: '', port: '', methods: '' }
 
 /** What was typed as a rule. The service reports what is wrong with it. */
-const ruleOf = ({ host, port, methods }: typeof empty): EgressRule => ({
+const ruleOf = ({ host, port, methods }: typeof empty): Rule => ({
   host: host.trim(),
   port: port === '' ? null : Number(port),
   methods:
@@ -19,37 +17,41 @@ const ruleOf = ({ host, port, methods }: typeof empty): EgressRule => ({
       : (methods
           .toUpperCase()
           .split(/[\s,]+/)
-          .filter(Boolean) as EgressRule['methods']),
+          .filter(Boolean) as Rule['methods']),
 })
 
-/** Allows one more host. `off`: agents have no network yet, which this changes. */
-export function AllowHost({ repo_id, off }: { repo_id: number; off: boolean }) {
-  const queries = useQueryClient()
+const repository_off = 'If agents have no network, this permits them the allowed hosts.'
+const organization_off = 'It applies to repositories whose agents may reach allowed hosts.'
+
+/** Allows one more host. */
+export function AllowHost({ target: { saved, inherited, allow: send } }: { target: EgressTarget }) {
   const [typed, setTyped] = useState(empty)
   const set = (change: Partial<typeof empty>) => setTyped(old => ({ ...old, ...change }))
   const allow = useMutation({
-    mutationFn: () => call('allowRepositoryEgress', { params: { repo_id }, body: ruleOf(typed) }),
-    onSuccess: set_now => {
-      queries.setQueryData(egressQuery(repo_id).queryKey, set_now)
+    mutationFn: () => send(ruleOf(typed)),
+    onSuccess: () => {
       setTyped(empty)
       notify('Allowed')
     },
   })
   const problems = fieldMessages(allow.error)
+  // The organization's rules are sent as a whole: then the error names the field inside them.
+  const problemOf = (field: string) => messageWithin(problems, field) ?? messageWithin(problems, `agent.allow.${field}`)
+  const off = (saved.agent.mode ?? inherited?.agent.mode) !== 'allowlist'
   return (
     <ApiForm
       label="Allow a host"
       request={allow}
-      fields={Object.keys(problems)}
+      fields={Object.keys(problems).filter(name => /(^|\.)(host|port|methods)(\.|$)/.test(name))}
       missing={typed.host.trim() === '' ? 'Enter a host first' : null}
       submit="Allow host"
-      note={off && <span className="text-faint text-xs">If agents have no network, this permits them the allowed hosts.</span>}
+      note={off && <span className="text-faint text-xs">{inherited ? repository_off : organization_off}</span>}
     >
       <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_8rem_14rem]">
         <TextField
           label="Host"
           hint="Or *.example.com for all names below it."
-          problem={problems.host}
+          problem={problemOf('host')}
           placeholder="docs.example.com"
           mono
           value={typed.host}
@@ -58,7 +60,7 @@ export function AllowHost({ repo_id, off }: { repo_id: number; off: boolean }) {
         <TextField
           label="Port"
           hint="Empty: 443 and 80."
-          problem={problems.port}
+          problem={problemOf('port')}
           type="number"
           value={typed.port}
           on_change={port => set({ port })}
@@ -66,7 +68,7 @@ export function AllowHost({ repo_id, off }: { repo_id: number; off: boolean }) {
         <TextField
           label="Methods"
           hint="Of plain HTTP. Empty: all."
-          problem={messageWithin(problems, 'methods')}
+          problem={problemOf('methods')}
           placeholder="GET, HEAD"
           mono
           value={typed.methods}

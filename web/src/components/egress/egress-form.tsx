@@ -1,16 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Result } from '../../../../src/contract/calls.ts'
 import { egress_presets } from '../../../../src/contract/organizations/egress-presets.ts'
 import { fieldMessages, messageWithin } from '../../api/api-error.ts'
-import { call } from '../../api/client.ts'
-import { egressQuery } from '../../api/queries.ts'
 import { Field, Select } from '../../ui/field.tsx'
 import { notify } from '../../ui/toast.ts'
 import { ApiForm } from '../api-form.tsx'
-import { useRepositoryReason } from '../permission.ts'
+import type { Egress, EgressTarget } from './egress-target.ts'
 
-type Egress = Result<'getRepositoryEgress'>
 type Draft = { agent: Egress['agent']['mode']; setup: Egress['setup']['mode']; presets: Egress['agent']['presets'] }
 
 const agent_modes = { off: 'No network', allowlist: 'Allowed hosts only' } as const
@@ -18,26 +14,20 @@ const setup_modes = { open: 'Every public host', allowlist: 'Allowed hosts only'
 
 const draftOf = ({ agent, setup }: Egress): Draft => ({ agent: agent.mode, setup: setup.mode, presets: agent.presets })
 
-/** Changes the modes of a repository and its package registries; its hosts stay. */
-export function EgressForm({ repo_id, saved, organization }: { repo_id: number; saved: Egress; organization: Egress }) {
-  const queries = useQueryClient()
-  const forbidden = useRepositoryReason()
+/** Changes the modes and the package registries; the hosts stay. */
+export function EgressForm({ target: { saved, inherited, forbidden, set: send } }: { target: EgressTarget }) {
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const now = { ...draftOf(saved), ...touched }
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
   const save = useMutation({
-    mutationFn: () => {
-      const agent = { mode: now.agent, presets: now.presets, allow: saved.agent.allow }
-      return call('setRepositoryEgress', { params: { repo_id }, body: { agent, setup: { mode: now.setup } } })
-    },
-    onSuccess: set_now => {
-      queries.setQueryData(egressQuery(repo_id).queryKey, set_now)
+    mutationFn: () => send({ agent: { mode: now.agent, presets: now.presets, allow: saved.agent.allow }, setup: { mode: now.setup } }),
+    onSuccess: () => {
       setTouched({})
       notify('Saved')
     },
   })
   const problems = fieldMessages(save.error)
-  const of_organization = organization.agent.presets
+  const inherited_presets = inherited?.agent.presets ?? []
   return (
     <ApiForm
       label="Network access"
@@ -53,7 +43,7 @@ export function EgressForm({ repo_id, saved, organization }: { repo_id: number; 
           label="Commands of agents"
           modes={agent_modes}
           value={now.agent}
-          inherited={organization.agent.mode === null ? 'the default of the service' : agent_modes[organization.agent.mode]}
+          unset={unsetAgent(inherited)}
           problem={problems['agent.mode']}
           on_change={agent => set({ agent })}
         />
@@ -61,7 +51,7 @@ export function EgressForm({ repo_id, saved, organization }: { repo_id: number; 
           label="Setup commands"
           modes={setup_modes}
           value={now.setup}
-          inherited={setup_modes[organization.setup.mode ?? 'open']}
+          unset={`${inherited ? 'As the organization' : 'Default'}: ${setup_modes[inherited?.setup.mode ?? 'open']}`}
           problem={problems['setup.mode']}
           on_change={setup => set({ setup })}
         />
@@ -70,14 +60,14 @@ export function EgressForm({ repo_id, saved, organization }: { repo_id: number; 
         <legend className="mb-1 font-medium text-muted text-xs">Package registries that may be reached</legend>
         <div className="flex flex-wrap gap-x-5 gap-y-1">
           {egress_presets.map(name => {
-            const inherited = of_organization.includes(name)
+            const is_inherited = inherited_presets.includes(name)
             return (
               <label key={name} className="inline-flex min-h-6 items-center gap-2">
                 <input
                   type="checkbox"
                   className="size-4 accent-(--color-accent)"
-                  disabled={inherited}
-                  checked={inherited || now.presets.includes(name)}
+                  disabled={is_inherited}
+                  checked={is_inherited || now.presets.includes(name)}
                   onChange={event =>
                     set({ presets: egress_presets.filter(other => (other === name ? event.target.checked : now.presets.includes(other))) })
                   }
@@ -89,7 +79,7 @@ export function EgressForm({ repo_id, saved, organization }: { repo_id: number; 
         </div>
         <p className="mt-1 text-faint text-xs">
           {messageWithin(problems, 'agent.presets') ??
-            (of_organization.length > 0
+            (inherited_presets.length > 0
               ? 'Those of the organization apply to all its repositories, and are changed there.'
               : 'All hosts that installing from the registry needs.')}
         </p>
@@ -98,23 +88,28 @@ export function EgressForm({ repo_id, saved, organization }: { repo_id: number; 
   )
 }
 
+function unsetAgent(inherited: Egress | null): string {
+  if (!inherited) return 'Default: no network, unless the operator has set mirrors'
+  return `As the organization: ${inherited.agent.mode === null ? 'the default of the service' : agent_modes[inherited.agent.mode]}`
+}
+
 type ModeProps<Mode extends string> = {
   label: string
   modes: Record<Mode, string>
   value: Mode | null
-  /** What the organization has. */
-  inherited: string
+  /** What applies without a choice. */
+  unset: string
   problem: string | undefined
   on_change: (mode: Mode | null) => void
 }
 
-function ModeField<Mode extends string>({ label, modes, value, inherited, problem, on_change }: ModeProps<Mode>) {
+function ModeField<Mode extends string>({ label, modes, value, unset, problem, on_change }: ModeProps<Mode>) {
   const names = Object.keys(modes) as Mode[]
   return (
     <Field label={label} problem={problem}>
       {props => (
         <Select {...props} value={value ?? ''} onChange={event => on_change(names.find(name => name === event.target.value) ?? null)}>
-          <option value="">As the organization: {inherited}</option>
+          <option value="">{unset}</option>
           {names.map(name => (
             <option key={name} value={name}>
               {modes[name]}

@@ -1,38 +1,24 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { Result } from '../../../../src/contract/calls.ts'
-import { call } from '../../api/client.ts'
-import { egressQuery } from '../../api/queries.ts'
+import { useMutation } from '@tanstack/react-query'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { notify } from '../../ui/toast.ts'
-import { useRepositoryReason } from '../permission.ts'
+import { type EgressTarget, keyOf, type Rule } from './egress-target.ts'
 
-type Egress = Result<'getRepositoryEgress'>
-type Rule = Egress['agent']['allow'][number]
 type Row = { rule: Rule; own: boolean }
 
-const keyOf = ({ host, port, methods }: Rule) => [host, port ?? '', ...(methods ?? [])].join(' ')
-
-/** The hosts that repository and organization allow. Those of the organization are changed there. */
-export function HostTable({ repo_id, own, organization }: { repo_id: number; own: Egress; organization: Egress }) {
-  const queries = useQueryClient()
-  const forbidden = useRepositoryReason()
+/** The hosts that a repository and its organization allow. Those of the organization are changed there. */
+export function HostTable({ target: { saved, inherited, forbidden, set } }: { target: EgressTarget }) {
+  const { agent, setup } = saved
   const remove = useMutation({
-    mutationFn: (rule: Rule) => {
-      const allow = own.agent.allow.filter(other => keyOf(other) !== keyOf(rule))
-      return call('setRepositoryEgress', { params: { repo_id }, body: { agent: { ...own.agent, allow }, setup: own.setup } })
-    },
-    onSuccess: (set_now, { host }) => {
-      queries.setQueryData(egressQuery(repo_id).queryKey, set_now)
-      notify(`Removed ${host}`)
-    },
+    mutationFn: (rule: Rule) => set({ agent: { ...agent, allow: agent.allow.filter(other => keyOf(other) !== keyOf(rule)) }, setup }),
+    onSuccess: (_, { host }) => notify(`Removed ${host}`),
   })
   const rows: Row[] = [
-    ...own.agent.allow.map(rule => ({ rule, own: true })),
-    ...organization.agent.allow.map(rule => ({ rule, own: false })),
+    ...agent.allow.map(rule => ({ rule, own: true })),
+    ...(inherited?.agent.allow ?? []).map(rule => ({ rule, own: false })),
   ]
   const columns: Column<Row>[] = [
     { name: 'Host', main: true, cell: ({ rule }) => <code className="font-mono text-xs">{visible(rule.host)}</code> },

@@ -39,11 +39,6 @@ export const secretsQuery = (repo_id: number) =>
     queryFn: ({ signal }) => call('listRepositorySecrets', { params: { repo_id }, query: { limit: 100 }, signal }),
   })
 
-export const organizationEgressQuery = queryOptions({
-  queryKey: ['organization-egress'],
-  queryFn: ({ signal }) => call('getEgress', { signal }),
-})
-
 /** How many of the latest runs are searched for the rules files that they read. */
 const SEARCHED_RUNS = 5
 

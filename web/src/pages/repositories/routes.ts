@@ -60,7 +60,7 @@ const secrets = createRoute({
 const network = createRoute({
   getParentRoute: () => repository,
   path: 'network',
-  component: lazyRouteComponent(() => import('./network/network.tsx'), 'RepositoryNetwork'),
+  component: lazyRouteComponent(() => import('./network.tsx'), 'RepositoryNetwork'),
   staticData: { crumbs: ['Network'] },
 })
 
