@@ -3,6 +3,7 @@ import { id, moment } from '../decimal.ts'
 import { pageOf, pageQuery } from '../page.ts'
 import { several } from '../several.ts'
 import { text } from '../text.ts'
+import { audit_actions } from './audit-actions.ts'
 
 export const AuditEntry = z
   .object({
@@ -32,7 +33,7 @@ export const AuditPage = pageOf(AuditEntry).meta({ id: 'PageOfAuditEntry' })
 
 export const AuditQuery = z.object({
   ...pageQuery,
-  action: several(text(1, 100)).describe('Exactly one of these actions'),
+  action: several(text(1, 100)).describe(`Only entries with one of these actions: ${audit_actions.join(', ')}`),
   user_id: several(id()).describe('Actions of one of these users'),
   target_type: several(text(1, 100)).describe('Actions on one of these kinds of targets'),
   created_after: moment().optional().describe('Later than this time'),

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/organizations/audit-actions.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import type { Db } from '../../store/database.ts'
 import type { Context } from '../context.ts'
@@ -27,7 +28,7 @@ type Target = {
 export async function audit(
   tx: Db,
   ctx: { organization_id: number; actor: Pick<Context['actor'], 'user_id' | 'token_id'>; request_id: string | null },
-  action: string,
+  action: AuditAction,
   target: Target,
   detail: Record<string, unknown> = {},
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/organizations/audit-actions.ts'
 import { digest, newToken, tokenPrefix } from '../../core/access/token.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
@@ -71,7 +72,7 @@ async function keyOf(tx: Db, user: string | null, organization_id: number | null
   throw new ServiceError('not_found', `organization ${organization_id} does not exist or has no ADMIN`)
 }
 
-type OperatorAct = { action: string; type: 'token' | 'member'; id: number; detail?: Record<string, unknown> }
+type OperatorAct = { action: AuditAction; type: 'token' | 'member'; id: number; detail?: Record<string, unknown> }
 
 /** Records the act in the audit log of every organization that it gives access to. No user of the service did it: `by` names the operator. */
 async function auditOperator(tx: Db, user: FoundUser, organization_id: number | null, act: OperatorAct): Promise<void> {

@@ -86,8 +86,10 @@ async function requireOwn(tx: Db, ctx: Context, { pr_id, comment_id }: { pr_id: 
   return { pr, row }
 }
 
+type CommentChange = 'commented' | 'comment_edited' | 'comment_deleted'
+
 /** Records the change in the audit log, and as an event so that the page loads the comments again. */
-async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, what: string, comment_id: number): Promise<void> {
+async function recordCommentChange(tx: Db, ctx: Context, pr: PullRequestRow, what: CommentChange, comment_id: number): Promise<void> {
   await audit(tx, ctx, `pull_request.${what}`, { type: 'pull_request', id: pr.id }, { comment_id })
   const run = pr.run_id === null ? undefined : await lockRun(tx, ctx.organization_id, pr.run_id)
   await touchPullRequest(tx, ctx.organization_id, pr.id)

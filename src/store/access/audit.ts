@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/organizations/audit-actions.ts'
 import { AuditEntry } from '../../contract/organizations/audit-log.ts'
 import { type Db, only } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
@@ -15,7 +16,9 @@ export type AuditRow = {
   request_id: string | null
 }
 
-export async function insertAuditEntry(db: Db, entry: Omit<AuditRow, 'id' | 'created_at'>): Promise<void> {
+type NewAuditEntry = Omit<AuditRow, 'id' | 'created_at' | 'action'> & { action: AuditAction }
+
+export async function insertAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   await db.query({
     name: 'insert_audit_entry',
     text: `insert into audit_entries (organization_id, user_id, token_id, action, target_type, target_id, detail, request_id)
