@@ -29,7 +29,8 @@ const changed = {
 
 const exampleModel = {
   ...{ id: 'acme/coder', label: 'Acme Coder', provider: 'acme', source: 'organization', usable: true, api: 'openai-chat' },
-  ...{ base_url: 'https://models.example.com/v1', has_key: true, context_tokens: 200_000, max_output_tokens: 32_000 },
+  ...{ base_url: 'https://models.example.com/v1', name: null, cache_marks: false, has_key: true },
+  ...{ context_tokens: 200_000, max_output_tokens: 32_000 },
   price: { input: '1', output: '4', cached: '0.1', cache_write: '1' },
   ...{ reasoning_effort: 'medium', tool_family: 'edit', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
 }
@@ -43,6 +44,8 @@ export const ModelDetail = z
     usable: z.boolean().describe('Whether it can be called: its provider has a key, or needs none'),
     api: z.enum(model_apis).nullable().describe('Wire format, of a model with an address of its own'),
     base_url: z.string().nullable().describe('Address that the organization set'),
+    name: z.string().nullable().describe('Name at that address; null: what follows the provider in `id`'),
+    cache_marks: z.boolean().describe('Whether the organization set that requests mark what the provider is to cache'),
     has_key: z.boolean().describe('Whether the organization set a key for this model alone'),
     context_tokens: z.int().nullable().describe('Tokens of its context; null: unknown'),
     max_output_tokens: z.int().nullable().describe('Tokens of its longest response; null: unknown'),

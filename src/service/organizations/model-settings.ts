@@ -40,10 +40,11 @@ export async function getModelSettings(ctx: Context, db: Db = ctx.db): Promise<M
     providers: model_providers.map(provider => providerDetail(provider, rows.get(provider), models.has_provider(provider))),
     models: models.describe().map(model => {
       const row = rows.get(model.id)
-      const { api = null, base_url = null } = row?.settings ?? {}
+      const { api = null, base_url = null, name = null, cache_marks = false } = row?.settings ?? {}
       return {
         ...model,
-        ...{ source: row ? 'organization' : 'service', api, base_url, has_key: row !== undefined && keys.has(modelKeyName(model.id)) },
+        ...{ source: row ? 'organization' : 'service', api, base_url, name, cache_marks },
+        has_key: row !== undefined && keys.has(modelKeyName(model.id)),
         ...changeOf(row),
       }
     }),

@@ -59,7 +59,8 @@ describe('200', () => {
   })
 
   test('a later change keeps the key of the same address, and another address needs its own', async () => {
-    expect((await app.call('PUT', at('custom'), { ...coder(), label: 'Coder' })).body).toMatchObject({ label: 'Coder', has_key: true })
+    const change = { label: 'Coder', name: 'coder-2', cache_marks: true }
+    expect((await app.call('PUT', at('custom'), { ...coder(), ...change })).body).toMatchObject({ ...change, has_key: true })
     const moved = { ...coder(), base_url: `${provider.origin}/v2` }
     expectProblem(await app.call('PUT', at('custom'), moved), 400, 'body.api_key')
     expect((await app.call('PUT', at('custom'), { ...coder(), api_key: null })).body).toMatchObject({ has_key: false })

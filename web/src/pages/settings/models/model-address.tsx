@@ -1,6 +1,5 @@
 import { TextField } from '../../../components/api-form.tsx'
 import { Field, Select, Switch } from '../../../ui/field.tsx'
-import { Notice } from '../../../ui/notice.tsx'
 import type { ModelDraft, Part } from './model-draft.ts'
 
 const apis: Record<Exclude<ModelDraft['api'], ''>, string> = {
@@ -28,11 +27,6 @@ export function ModelAddress({ draft, set, problems, model }: Part) {
       </Field>
       {draft.api !== '' && (
         <div className="space-y-4 border-line border-l-2 pl-4">
-          {model?.source === 'organization' && (
-            <Notice>
-              The name at the address and the cache marks are not shown by the API. Saving replaces them: enter them again if they were set.
-            </Notice>
-          )}
           <TextField
             label="Address"
             hint="Of the API, with its path. It must be public, unless the operator permits others."

@@ -5,7 +5,14 @@ import type { Model } from './models-query.ts'
 
 const model: Model = {
   ...{ id: 'acme/coder', label: 'Coder', provider: 'acme', source: 'organization', usable: true, api: 'openai-chat' },
-  ...{ base_url: 'https://models.example.com/v1', has_key: true, context_tokens: 200_000, max_output_tokens: null },
+  ...{
+    base_url: 'https://models.example.com/v1',
+    name: 'coder-v2',
+    cache_marks: true,
+    has_key: true,
+    context_tokens: 200_000,
+    max_output_tokens: null,
+  },
   price: {
     input: '1',
     output: '4',
@@ -21,7 +28,15 @@ const sent = (request: object) => JSON.parse(JSON.stringify(request))
 test('a saved model keeps what was not changed, its key too, which the page never sees', () => {
   const request = sent(requestOf({ ...draftOf(model), label: 'Coder 2' }))
   expect(request).toEqual({
-    ...{ id: 'acme/coder', label: 'Coder 2', api: 'openai-chat', base_url: model.base_url, context_tokens: 200_000 },
+    ...{
+      id: 'acme/coder',
+      label: 'Coder 2',
+      api: 'openai-chat',
+      base_url: model.base_url,
+      name: 'coder-v2',
+      cache_marks: true,
+      context_tokens: 200_000,
+    },
     ...{ price: model.price, reasoning_effort: null, tool_family: 'edit' },
   })
   expect(ModelInput.safeParse(request).success).toBe(true)
@@ -29,7 +44,7 @@ test('a saved model keeps what was not changed, its key too, which the page neve
 })
 
 test('the first change of a known model sends that change alone', () => {
-  const known = { ...model, id: 'anthropic/claude', source: 'service', api: null, base_url: null } as const
+  const known = { ...model, id: 'anthropic/claude', source: 'service', api: null, base_url: null, name: null, cache_marks: false } as const
   expect(sent(requestOf({ ...draftOf(known), input: ' 3 ', output: '15' }))).toEqual({
     id: 'anthropic/claude',
     price: { input: '3', output: '15' },

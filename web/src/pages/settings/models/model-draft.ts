@@ -38,10 +38,10 @@ export function draftOf(model: Model | null): ModelDraft {
   const { input = '', output = '', cached = '', cache_write = '', long } = model.price ?? {}
   return {
     ...empty,
-    ...{ id: model.id, label: model.label, api: model.api ?? '', base_url: model.base_url ?? '' },
+    ...{ id: model.id, label: model.label, api: model.api ?? '', base_url: model.base_url ?? '', name: model.name ?? '' },
     ...{ context_tokens: String(model.context_tokens ?? ''), max_output_tokens: String(model.max_output_tokens ?? '') },
     ...{ input, output, cached, cache_write, long },
-    ...{ reasoning_effort: model.reasoning_effort ?? 'provider', tool_family: model.tool_family },
+    ...{ reasoning_effort: model.reasoning_effort ?? 'provider', tool_family: model.tool_family, cache_marks: model.cache_marks },
   }
 }
 
