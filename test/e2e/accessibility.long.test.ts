@@ -9,6 +9,8 @@ const { source }: { source: string } = createRequire(import.meta.url)('axe-core'
 
 const { app, visit } = await inBrowser(startApp())
 
+const organization = `/v1/organizations/${app.org_id}`
+await app.call('POST', `${organization}/webhooks/agent-run`, { url: 'https://hooks.example.com/runs', secret: 'a signing secret' })
 const completed = await createRun(app, {
   prompt: playbook(
     'Write a file',
@@ -20,8 +22,12 @@ const completed = await createRun(app, {
 })
 const failed = await createRun(app, { prompt: playbook('Fail', 'run: "false"') })
 await Promise.all([completed, failed].map(({ id }) => awaitEnd(app, id)))
-const pull_request_id = (await app.call('GET', `/v1/organizations/${app.org_id}/prs`)).body.items[0].id
-const repository = `/v1/organizations/${app.org_id}/repos/${app.repo_id}`
+const pull_request_id = (await app.call('GET', `${organization}/prs`)).body.items[0].id
+const delivery_id = (await app.call('GET', `${organization}/webhooks/agent-run/deliveries`)).body.items[0].id
+await app.call('PUT', `${organization}/skills/release`, {
+  content: '---\nname: release\ndescription: Publishes a version.\n---\nTag it.\n',
+})
+const repository = `${organization}/repos/${app.repo_id}`
 await app.call('PUT', `${repository}/secrets/NPM_TOKEN`, { value: 'a value of a secret', for_agent: true })
 await app.call('PUT', `${repository}/checks`, { checks: [{ name: 'test', command: 'node --test' }] })
 await app.call('PUT', `${repository}/egress`, { agent: { mode: 'allowlist', allow: [{ host: 'docs.example.com' }] } })
@@ -57,6 +63,11 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   ['/settings/models', page => page.getByRole('region', { name: 'Keys of providers' })],
   ['/settings/limits', page => page.getByRole('form', { name: 'Budgets' })],
   ['/settings/secrets', page => page.getByRole('heading', { name: 'No secrets yet' })],
+  ['/settings/network', page => page.getByRole('form', { name: 'Allow a host' })],
+  ['/settings/skills', page => page.getByRole('region', { name: 'Skills' })],
+  ['/settings/webhooks', page => page.getByRole('region', { name: 'Deliveries' }).getByRole('link').first()],
+  [`/settings/webhooks/${delivery_id}`, page => page.getByRole('heading', { name: 'Message' })],
+  ['/settings/audit-log', page => page.getByRole('region', { name: 'Audit log' })],
   ['/settings/health', page => page.getByRole('list', { name: 'Checks' })],
   ['/settings/integrations', page => page.getByRole('button', { name: 'Create app' })],
   ['/nowhere', page => page.getByRole('heading', { name: 'There is no such page' })],

@@ -1,8 +1,9 @@
+import type { WebhookEvent } from '../../src/contract/organizations/webhook-events.ts'
 import type { PullRequestReview, PullRequestState } from '../../src/contract/pull-requests/pull-requests.ts'
 import type { SandboxKind, SandboxState } from '../../src/contract/repositories/sandboxes.ts'
 import type { MessageType } from '../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../src/contract/runs/runs.ts'
-import { MessageTypes, RunStatuses, reasonNames, sourceNames } from './api/names.ts'
+import { deliveryStates, MessageTypes, RunStatuses, reasonNames, sourceNames, webhookEvents } from './api/names.ts'
 
 /** The search parameters of each page. Invalid values are ignored, never an error. */
 type SignInSearch = { next?: string }
@@ -31,6 +32,8 @@ type SetupSearch = { run?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 type TokensSearch = { create_for?: number }
+export type DeliveriesSearch = { state?: keyof typeof deliveryStates; event?: WebhookEvent; run?: number }
+export type AuditSearch = { user?: number; action?: string; from?: string; to?: string }
 export type TraceView = 'log' | 'answer' | 'changes' | 'config'
 type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
 
@@ -91,3 +94,16 @@ export const traceSearch = (raw: Raw): TraceSearch => ({
 })
 
 export const tokensSearch = (raw: Raw): TokensSearch => ({ create_for: number(raw.create_for) })
+
+export const deliveriesSearch = (raw: Raw): DeliveriesSearch => ({
+  state: keyOf(raw.state, deliveryStates),
+  event: keyOf(raw.event, webhookEvents),
+  run: number(raw.run),
+})
+
+export const auditSearch = (raw: Raw): AuditSearch => ({
+  user: number(raw.user),
+  action: text(raw.action),
+  from: day(raw.from),
+  to: day(raw.to),
+})

@@ -1,6 +1,8 @@
 import { message_types, run_statuses } from '../../../src/client/sdk/table.ts'
+import type { WebhookEvent } from '../../../src/contract/organizations/webhook-events.ts'
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
+import type { WebhookDelivery } from '../../../src/contract/webhooks/webhook-deliveries.ts'
 
 /** The names of the contract as values. The build replaces the table by its values, without the schemas. */
 export const RunStatuses = run_statuses as RunStatus[]
@@ -45,4 +47,19 @@ export const reasonNames: Record<StatusReason, string> = {
   user_request: 'by request',
   budget: 'budget reached',
   sandbox_lost: 'sandbox lost',
+}
+
+/** The events that webhooks report. */
+export const webhookEvents: Record<WebhookEvent, string> = {
+  'agent_run.created': 'A run was accepted',
+  'agent_run.status': 'The status of a run changed, and it has not ended',
+  'agent_run.finished': 'A run is completed, failed or cancelled',
+  'agent_run.pull_request': 'A pull request of a run was opened or changed',
+  'agent_run.deleted': 'A run was deleted',
+}
+
+export const deliveryStates: Record<WebhookDelivery['state'], string> = {
+  pending: 'Waiting',
+  delivered: 'Delivered',
+  failed: 'Failed',
 }

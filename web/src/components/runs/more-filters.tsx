@@ -1,14 +1,13 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { type ReactNode, useRef } from 'react'
+import { useRef } from 'react'
 import { call } from '../../api/client.ts'
 import { reasonNames, sourceNames } from '../../api/names.ts'
 import { modelsQuery } from '../../api/queries.ts'
 import type { RunListSearch } from '../../search-params.ts'
-import { visible } from '../../text/visible.ts'
-import { Input, Select } from '../../ui/field.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
+import { Choice, Day, type Option } from '../filters.tsx'
 
 const peopleQuery = queryOptions({
   queryKey: ['people'],
@@ -81,53 +80,4 @@ export default function MoreFilters({ search, change }: Props) {
   )
 }
 
-type Option<Value extends string = string> = [value: Value, text: string]
-
 const entries = <Name extends string>(names: Record<Name, string>) => Object.entries(names) as Option<Name>[]
-
-type ChoiceProps<Value extends string> = {
-  label: string
-  any: string
-  value: Value | undefined
-  options: Option<Value>[]
-  on_choose: (value: Value | undefined) => void
-}
-
-function Choice<Value extends string>({ label, any, value, options, on_choose }: ChoiceProps<Value>): ReactNode {
-  const known = value === undefined || options.some(([option]) => option === value)
-  return (
-    <Select
-      aria-label={label}
-      className="w-auto! max-w-32"
-      value={value ?? ''}
-      onChange={event => on_choose(options.find(([option]) => option === event.target.value)?.[0])}
-    >
-      <option value="">{any}</option>
-      {!known && <option value={value}>{visible(value)}</option>}
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
-          {visible(text)}
-        </option>
-      ))}
-    </Select>
-  )
-}
-
-type DayProps = {
-  label: string
-  value: string | undefined
-  min?: string | undefined
-  max?: string | undefined
-  on_change: (day: string | undefined) => void
-}
-
-const Day = ({ label, value, on_change, ...bounds }: DayProps) => (
-  <Input
-    {...bounds}
-    type="date"
-    aria-label={label}
-    className="w-34!"
-    value={value ?? ''}
-    onChange={event => on_change(event.target.value || undefined)}
-  />
-)

@@ -1,7 +1,8 @@
 import type { RunFilter } from '../../api/queries.ts'
 import type { RunListSearch } from '../../search-params.ts'
+import { createdWithin } from '../../text/days.ts'
 
-/** Returns the filters of the API for the search parameters of the list. A day begins and ends in the time zone of the reader. */
+/** Returns the filters of the API for the search parameters of the list. */
 export function filterOf({ repo, user, reason, source, from, to, ...same }: RunListSearch): RunFilter {
   return {
     ...same,
@@ -9,13 +10,6 @@ export function filterOf({ repo, user, reason, source, from, to, ...same }: RunL
     user_id: user,
     status_reason: reason,
     source_type: source,
-    created_after: from && new Date(startOf(from).getTime() - 1).toISOString(),
-    created_before: to && startOf(to, 1).toISOString(),
+    ...createdWithin({ from, to }),
   }
-}
-
-function startOf(day: string, later_days = 0): Date {
-  const date = new Date(`${day}T00:00:00`)
-  date.setDate(date.getDate() + later_days)
-  return date
 }

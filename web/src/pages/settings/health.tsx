@@ -21,7 +21,7 @@ const healthQuery = queryOptions({
 
 /** The checks of `agentrun doctor` that concern the organization. */
 export const HealthPage = () => (
-  <AdminOnly what="the health of the organization">
+  <AdminOnly heading="Health" what="the health of the organization">
     <HealthChecks />
   </AdminOnly>
 )

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
-import { tokensSearch } from '../../search-params.ts'
+import { auditSearch, deliveriesSearch, tokensSearch } from '../../search-params.ts'
 
 const settings = createRoute({
   getParentRoute: () => app,
@@ -79,6 +79,51 @@ const profile = createRoute({
   staticData: { crumbs: ['Profile'] },
 })
 
-export const settingsRoutes = [
-  settings.addChildren([organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health, profile]),
+const network = createRoute({
+  getParentRoute: () => settings,
+  path: 'network',
+  component: lazyRouteComponent(() => import('./network.tsx'), 'NetworkPage'),
+  staticData: { crumbs: ['Network'] },
+})
+
+const skills = createRoute({
+  getParentRoute: () => settings,
+  path: 'skills',
+  component: lazyRouteComponent(() => import('./skills/skills.tsx'), 'SkillsPage'),
+  staticData: { crumbs: ['Skills'] },
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => settings,
+  path: 'webhooks',
+  staticData: { crumbs: ['Webhooks'] },
+})
+
+const webhook = createRoute({
+  getParentRoute: () => webhooks,
+  path: '/',
+  validateSearch: deliveriesSearch,
+  component: lazyRouteComponent(() => import('./webhooks/webhooks.tsx'), 'WebhooksPage'),
+})
+
+const delivery = createRoute({
+  getParentRoute: () => webhooks,
+  path: '$deliveryId',
+  component: lazyRouteComponent(() => import('./webhooks/delivery.tsx'), 'DeliveryPage'),
+  staticData: { crumbs: ['Delivery'] },
+})
+
+const auditLog = createRoute({
+  getParentRoute: () => settings,
+  path: 'audit-log',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('./audit/audit-log.tsx'), 'AuditLogPage'),
+  staticData: { crumbs: ['Audit log'] },
+})
+
+const pages = [
+  ...[organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health, network, skills, auditLog, profile],
+  webhooks.addChildren([webhook, delivery]),
 ] as const
+
+export const settingsRoutes = [settings.addChildren(pages)] as const

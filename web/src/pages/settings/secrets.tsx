@@ -30,7 +30,7 @@ const secretsQuery = queryOptions({
 
 /** The secrets of the organization: names only, because values cannot be read back. */
 export const SecretsPage = () => (
-  <AdminOnly what="secrets">
+  <AdminOnly heading="Secrets" what="secrets">
     <SecretList />
   </AdminOnly>
 )

@@ -9,6 +9,7 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
       { name: 'General', link: linkOptions({ to: '/settings' }) },
       { name: 'Limits and budgets', link: linkOptions({ to: '/settings/limits' }) },
       { name: 'Health', link: linkOptions({ to: '/settings/health' }) },
+      { name: 'Audit log', link: linkOptions({ to: '/settings/audit-log' }) },
     ],
   },
   {
@@ -24,8 +25,16 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
     items: [
       { name: 'Models and keys', link: linkOptions({ to: '/settings/models' }) },
       { name: 'Secrets', link: linkOptions({ to: '/settings/secrets' }) },
+      { name: 'Network', link: linkOptions({ to: '/settings/network' }) },
+      { name: 'Skills', link: linkOptions({ to: '/settings/skills' }) },
     ],
   },
-  { name: 'Connections', items: [{ name: 'Integrations', link: linkOptions({ to: '/settings/integrations' }) }] },
+  {
+    name: 'Connections',
+    items: [
+      { name: 'Integrations', link: linkOptions({ to: '/settings/integrations' }) },
+      { name: 'Webhooks', link: linkOptions({ to: '/settings/webhooks' }) },
+    ],
+  },
   { name: 'You', items: [{ name: 'Profile', link: linkOptions({ to: '/settings/profile' }) }] },
 ]
