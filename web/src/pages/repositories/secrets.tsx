@@ -3,6 +3,7 @@ import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import type { Result } from '../../../../src/contract/calls.ts'
 import { call } from '../../api/client.ts'
+import { meQuery } from '../../api/queries.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { PageTitle } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
@@ -24,7 +25,8 @@ type Secret = Result<'listRepositorySecrets'>['items'][number]
 export function RepositorySecrets() {
   const { id, full_name } = useRepository()
   const forbidden = useRepositoryReason()
-  const secrets = useQuery({ ...secretsQuery(id), enabled: forbidden === null })
+  const known = useQuery(meQuery).isSuccess
+  const secrets = useQuery({ ...secretsQuery(id), enabled: known && forbidden === null })
   const items = secrets.data?.items
   const [replaced, setReplaced] = useState<string | null>(null)
   return (
