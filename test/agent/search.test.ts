@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { searchCommand } from '../../src/agent/tools/search-command.ts'
+import { foundLines } from '../../src/agent/tools/search-lines.ts'
 import { openToolBox, type ToolBox } from './tool-box.ts'
 
 let box: ToolBox
@@ -159,6 +160,53 @@ test('many matches are cut at the stated limit, and the result has their number'
   expect((await box.call('search', { pattern: '\\d', path: 'many' })).text).toMatch(/\[Showing the first 400 matches\. /)
 })
 
+describe('a long line shows the part around its first match, with its position', () => {
+  test.each([
+    ['far from both ends', 3_000, 3_000, 6_006, 3_001, /^…a{100}NEEDLEb{394}$/],
+    ['in a line of 5 MB', 2_500_000, 2_500_000, 5_000_006, 2_500_001, /^…a{100}NEEDLEb{394}$/],
+    ['at the start', 0, 3_000, 3_006, 1, /^NEEDLEb{494}$/],
+    ['at the end', 3_000, 0, 3_006, 3_001, /^…a{494}NEEDLE$/],
+    ['just beyond the limit', 300, 300, 606, 301, /^…a{100}NEEDLEb{300}$|^…a*NEEDLEb*$/],
+  ])('%s', async (_name, before, after, bytes, at, expected) => {
+    await box.sh(
+      `mkdir -p long; (head -c ${before} /dev/zero | tr '\\0' a; printf NEEDLE; head -c ${after} /dev/zero | tr '\\0' b; echo) > long/line.txt`,
+    )
+    const { output, text, result } = await box.call('search', { pattern: 'NEEDLE', path: 'long' })
+    const [, shown] =
+      new RegExp(`^long/line\\.txt:1:(.*)… \\[line cut: it has ${bytes} bytes, its first match is at byte ${at}\\]$`).exec(text) ?? []
+    expect(shown).toMatch(expected)
+    expect(shown?.replace('…', '')).toHaveLength(500)
+    expect(output).toMatchObject({ count: 1, total: 1, truncated: true, cut_lines: 1 })
+    expect(result.truncated).toBe(true)
+  })
+
+  test('in whole characters', async () => {
+    await box.write('long/line.txt', `${'ü'.repeat(2_000)}NEEDLE${'✓'.repeat(2_000)}\n`)
+    const { text } = await box.call('search', { pattern: 'NEEDLE', path: 'long' })
+    expect(text).toBe(
+      `long/line.txt:1:…${'ü'.repeat(163)}NEEDLE${'✓'.repeat(331)}… [line cut: it has 10006 bytes, its first match is at byte 4001]`,
+    )
+  })
+
+  test('with secrets hidden at both edges', async () => {
+    const secret = 'kQ7wXz2mN9pLr4Ts'
+    await box.write(
+      'long/line.txt',
+      `${'a'.repeat(3_000)}${secret}${'a'.repeat(90)}NEEDLE${'b'.repeat(385)}${secret}${'b'.repeat(3_000)}\n`,
+    )
+    const { text } = await box.call('search', { pattern: 'NEEDLE', path: 'long' })
+    expect(text).toContain('NEEDLE')
+    expect(text).not.toMatch(/kQ7|4Ts/)
+  })
+
+  test('and so does a line of context, without a match', async () => {
+    await box.write('long/line.txt', `short NEEDLE\n${'c'.repeat(3_000)}\n`)
+    const { text, output } = await box.call('search', { pattern: 'NEEDLE', path: 'long', context: 1 })
+    expect(text).toBe(`long/line.txt:1:short NEEDLE\nlong/line.txt-2-${'c'.repeat(500)}… [line cut: it has 3000 bytes]`)
+    expect(output).toMatchObject({ count: 1, total: 1 })
+  })
+})
+
 test('long lines are cut, and what the model reads stays below its limit', async () => {
   await box.sh(`mkdir wide; for i in $(seq 1 100); do head -c 100000 /dev/zero | tr '\\0' w; echo; done > wide/min.js`)
   const { text, output } = await box.call('search', { pattern: 'w', path: 'wide' })
@@ -180,6 +228,8 @@ test('the same search gives the same bytes', async () => {
 describe('without ripgrep, git finds the same', () => {
   const withoutRipgrep = (input: { pattern: string } & Record<string, unknown>) =>
     box.sh(searchCommand(input, { max_lines: 1_000, max_bytes: 100_000 }).replaceAll('/run/init/rg', '/nowhere'))
+  const matchesOf = async (printed: string) =>
+    (await foundLines(Buffer.from(printed), 1_000_000, { bytes: async bytes => bytes })).lines.map(({ text }) => text)
   test.each([
     [{ pattern: '12', path: 'src' }],
     [{ pattern: '\\d\\d', glob: 'src/**/*.{ts,tsx}' }],
@@ -188,10 +238,15 @@ describe('without ripgrep, git finds the same', () => {
     [{ pattern: '(?<=const )TWO', path: 'src', ignore_case: true }],
     [{ pattern: 'Match', path: 'src', context: 1 }],
     [{ pattern: 'ignored', glob: '*.log' }],
+    [{ pattern: 'names', path: 'names' }],
+    [{ pattern: 'C:\\\\new', path: 'names' }],
+    [{ pattern: 'NEEDLE', path: 'far' }],
   ])('%j', async input => {
+    await box.sh(
+      `mkdir -p names far; echo 'names C:\\new' > 'names/umläut "x".ts'; (head -c 3000 /dev/zero | tr '\\0' a; echo NEEDLE) > far/line`,
+    )
     const { output } = await box.call('search', input)
-    const found = (await withoutRipgrep(input)).split('\n').slice(0, -1)
-    expect(found.map(line => line.replace(/\r$/, ''))).toEqual(output.matches)
+    expect(await matchesOf(await withoutRipgrep(input))).toEqual(output.matches)
   })
 
   test('files only, and an invalid pattern', async () => {
@@ -199,5 +254,9 @@ describe('without ripgrep, git finds the same', () => {
       'src/deep/c.ts\nsrc/deep/d.js\n',
     )
     await expect(withoutRipgrep({ pattern: 'foo(bar' })).rejects.toThrow("'foo(bar': missing closing parenthesis")
+  })
+
+  test('except for patterns with line breaks, which are refused', async () => {
+    await expect(withoutRipgrep({ pattern: 'Match 12\\nafter' })).rejects.toThrow('a pattern matches within one line')
   })
 })

@@ -5,28 +5,26 @@ import { outputText } from '../../core/text/output-text.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
 import { interrupted, type Tool, type ToolContext, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
 import { BAD_PATTERN, NO_SUCH_PATH, searchCommand } from './search-command.ts'
+import { type FoundLine, foundLines } from './search-lines.ts'
 
 const SECONDS = 60
-/** How many lines trace and model get, and how many are searched and stored. */
+/** How many lines trace and model get, and how many are searched and stored. Long lines arrive whole, and a part of them is stored. */
 const SHOWN_CHARS = 28_000
 const SHOWN_LINES = 400
 const KEPT_LINES = 10_000
-const LINE_CHARS = 500
+const SEARCHED_BYTES = 16 * 1024 ** 2
 const ERROR_BYTES = 4_000
 
 export const search: Tool<'search'> = {
   name: actionTool.search,
   async run(context, input) {
     try {
-      const { result, bytes } = await runSearch(context, searchCommand(input, { max_lines: KEPT_LINES, max_bytes: WHOLE_BYTES }))
+      const { result, bytes } = await runSearch(context, searchCommand(input, { max_lines: KEPT_LINES, max_bytes: SEARCHED_BYTES }))
       const failed = failureOf(result, input)
       if (failed !== null) return failed
-      const lines = await linesOf(bytes, input, context)
-      return outcomeOf(
-        { lines, complete: lines.length < KEPT_LINES && bytes.length < WHOLE_BYTES },
-        await messageOf(result, context),
-        input,
-      )
+      const found = input.files_only ? await filesOf(bytes, context) : await foundLines(bytes, WHOLE_BYTES, context.redactor)
+      const complete = found.complete && found.lines.length < KEPT_LINES && bytes.length < SEARCHED_BYTES
+      return outcomeOf({ lines: found.lines, complete }, await messageOf(result, context))
     } catch (error) {
       if (!(error instanceof GlobError)) throw error
       return failure(`Invalid glob ${error.message}.`)
@@ -84,46 +82,46 @@ async function messageOf(result: ExecResult, { redactor }: ToolContext): Promise
   return output.replace(/^(?:rg|fatal): /gm, '').trim()
 }
 
-async function linesOf(bytes: Buffer, { files_only }: ToolInput<'search'>, { redactor }: ToolContext): Promise<string[]> {
-  const clean = Buffer.from(await redactor.bytes(bytes))
-  // What follows the last line break is empty, or was cut.
-  const lines = clean.toString().split('\n').slice(0, -1)
-  const shown = files_only
-    ? [...new Set(lines.flatMap(line => (line.includes('\0') ? [line.slice(0, line.indexOf('\0'))] : [])))]
-    : lines.filter(line => !/: binary file matches \(found .* byte around offset \d+\)$/.test(line))
-  return shown.map(line => line.replace(/^\.\//, '').replace(/\r$/, '').replaceAll('\0', '\ufffd').slice(0, LINE_CHARS).toWellFormed())
+/** The files of a search for files only: what is before the first NUL of each line. */
+async function filesOf(output: Buffer, { redactor }: ToolContext): Promise<{ lines: FoundLine[]; complete: boolean }> {
+  const lines = output.toString('latin1').split('\n').slice(0, -1)
+  const files = lines.flatMap(line => (line.includes('\0') ? [line.slice(0, line.indexOf('\0')).replace(/^\.\//, '')] : []))
+  const bytes = Buffer.from([...new Set(files)].join('\n'), 'latin1')
+  const clean = Buffer.from(await redactor.bytes(bytes.subarray(0, WHOLE_BYTES))).toString()
+  const shown = clean === '' ? [] : clean.split('\n').map(text => ({ text, is_match: true, is_cut: false }))
+  return { lines: shown, complete: bytes.length <= WHOLE_BYTES }
 }
 
-function outcomeOf({ lines, complete }: { lines: string[]; complete: boolean }, message: string, input: ToolInput<'search'>): ToolOutcome {
+function outcomeOf({ lines, complete }: { lines: FoundLine[]; complete: boolean }, message: string): ToolOutcome {
   if (lines.length === 0 && message !== '') return failure(message)
-  const matches = firstOf(lines)
-  const truncated = lines.length > matches.length || !complete
+  const shown = firstOf(lines)
+  const cut_lines = shown.filter(({ is_cut }) => is_cut).length
+  const truncated = lines.length > shown.length || !complete || cut_lines > 0
   return {
     status: 'ok',
     output: {
       status: 'ok',
-      matches,
-      count: countOf(matches, input),
-      total: complete ? countOf(lines, input) : null,
+      matches: shown.map(({ text }) => text),
+      count: countOf(shown),
+      total: complete ? countOf(lines) : null,
       truncated,
+      ...(cut_lines > 0 && { cut_lines }),
       ...(message !== '' && { note: `Not searched: ${message}` }),
     },
     truncated,
     whole: () => {
-      const bytes = Buffer.from(lines.join('\n'))
+      const bytes = Buffer.from(lines.map(({ text }) => text).join('\n'))
       return { bytes, total_bytes: bytes.length }
     },
   }
 }
 
-/** Lines of context are `file-line-text`, and groups of lines are separated by `--`. */
-const countOf = (lines: string[], { context = 0, files_only }: ToolInput<'search'>) =>
-  context === 0 || files_only ? lines.length : lines.filter(line => /^.+?:\d+:/.test(line)).length
+const countOf = (lines: FoundLine[]) => lines.filter(({ is_match }) => is_match).length
 
-function firstOf(lines: string[]): string[] {
+function firstOf(lines: FoundLine[]): FoundLine[] {
   let chars = 0
-  const beyond = lines.slice(0, SHOWN_LINES).findIndex(line => {
-    chars += line.length + 1
+  const beyond = lines.slice(0, SHOWN_LINES).findIndex(({ text }) => {
+    chars += text.length + 1
     return chars > SHOWN_CHARS
   })
   return lines.slice(0, beyond < 0 ? SHOWN_LINES : beyond)

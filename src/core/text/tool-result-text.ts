@@ -94,9 +94,11 @@ function linesWith(windows: number, content: string): string {
 
 function searchText(output: Output, matches: unknown[]): string {
   if (matches.length === 0) return 'No matches.'
-  const { count, total } = output
+  const { count, total, truncated, cut_lines } = output
   const all = typeof total === 'number' ? ` of ${total}` : ''
-  const more = output.truncated === true ? [`[Showing the first ${count}${all} matches. Narrow the pattern, path or glob.]`] : []
+  // Each line that is cut has a note of its own.
+  const are_missing = truncated === true && !(typeof cut_lines === 'number' && count === total)
+  const more = are_missing ? [`[Showing the first ${count}${all} matches. Narrow the pattern, path or glob.]`] : []
   return joined([matches.join('\n'), ...more])
 }
 
