@@ -167,16 +167,14 @@ export function toolMessage(call: { id: string; name: string }, output: Record<s
   }
 }
 
-type Prompt = { text: string; images: string[]; from_person: boolean }
-
-/** A message of a person. Only such a one may carry a playbook: text that came by a webhook never has the mark. */
-export function promptMessage({ text, images, from_person }: Prompt): ModelMessage {
+/** A message that was sent to the run. Only such a one may carry a playbook; text from a forge is quoted in it, so that it cannot. */
+export function promptMessage({ text, images }: { text: string; images: string[] }): ModelMessage {
   return {
     role: 'user',
     content: [
       { type: 'text', text },
       ...images.map(uri => ({ type: 'file' as const, data: uri, mediaType: /^data:([\w/+.-]+)/.exec(uri)?.[1] ?? 'image/png' })),
     ],
-    ...(from_person && { providerOptions: { agentrun: { prompt: true } } }),
+    providerOptions: { agentrun: { prompt: true } },
   }
 }

@@ -175,7 +175,7 @@ export interface ModelCatalog {
   readonly default_model: string
 }
 
-/** True for the prompt of a create or resume; text that came by webhook never carries the mark. */
+/** True for the prompt of a create or resume; of a message of the service it is false. */
 export function isPrompt(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.prompt === true
 }

@@ -5,7 +5,7 @@ import { isPrompt, type ModelMessage } from './port.ts'
 /**
  * Returns the conversation with tool results as plain text instead of JSON, which costs fewer tokens and can be copied from. Pure: the same
  * journal gives the same bytes, as prompt caches need. `marks_failures`: the provider has a field for failed results and does not wrap their
- * text in JSON. Summaries, logs of checks and texts of webhooks cannot contain the marks of instructions either.
+ * text in JSON. Summaries, logs of checks and notices cannot contain the marks of instructions either.
  */
 export function withToolResultTexts(messages: ModelMessage[], marks_failures: boolean): ModelMessage[] {
   return messages.map(message => {

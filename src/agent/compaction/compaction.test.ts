@@ -8,7 +8,7 @@ import { applyCompaction, CLEARED, callsOf, resultsOf, SHORTENED, SUMMARY_PREFIX
 import { serviceSummary } from './summary.ts'
 
 const { measured } = createTokenEstimate('', [])
-const person = (text: string) => promptMessage({ text, images: [], from_person: true })
+const person = (text: string) => promptMessage({ text, images: [] })
 const call = (id: string, name: string, input: Record<string, unknown>): ModelMessage => ({
   role: 'assistant',
   content: [{ type: 'tool-call', toolCallId: id, toolName: name, input }],

@@ -1,3 +1,4 @@
+import { inertMarks } from '../text/instruction-block.ts'
 import type { ForgeRepository } from './forge-address.ts'
 
 /** A message or an action on a forge that requests a run. All of its text is untrusted. */
@@ -81,7 +82,7 @@ export function mentions(body: string, name: string): boolean {
 
 /**
  * Returns the prompt of a request: its author, and everything written as a quotation, line by line, so that no line of it can be
- * interpreted, for example as the fence of a playbook. `forge`: its display name.
+ * interpreted, for example as the fence of a playbook or as instructions of the repository. `forge`: its display name.
  */
 export function requestPrompt(request: ForgeRequest, forge: string): string {
   const location = `${request.repository.owner}/${request.repository.name}#${request.number}`
@@ -100,5 +101,5 @@ export function requestPrompt(request: ForgeRequest, forge: string): string {
 const quoted = (plain_text: string) =>
   plain_text
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map(line => `> ${line}`)
+    .map(line => `> ${inertMarks(line)}`)
     .join('\n')

@@ -66,7 +66,6 @@ export function deliverMessages(writer: RunWriter): Promise<ModelMessage[]> {
         promptMessage({
           text: await writer.redactor.text(row.text, 'known'),
           images: row.images,
-          from_person: true,
         }),
       ),
     )
