@@ -6,9 +6,8 @@ import { decisionFiles, decisionIndex, decisionsIn, INDEX_FILE } from '../script
 const clone = new URL('../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
 // CHANGELOG.md is history.
-const sources = execFileSync('git', ['ls-files'], { cwd: clone, encoding: 'utf8' })
-  .split('\n')
-  .filter(path => /\.(tsx?|cjs|mjs|md|sh|sql|yaml)$/.test(path) && path !== 'CHANGELOG.md')
+const tracked = execFileSync('git', ['ls-files'], { cwd: clone, encoding: 'utf8' }).split('\n')
+const sources = tracked.filter(path => /\.(tsx?|cjs|mjs|md|sh|sql|yaml)$/.test(path) && path !== 'CHANGELOG.md')
 
 /** Returns every match of `pattern` in the sources, with its file; the first group of `pattern` is the citation. */
 const citations = (pattern: RegExp) =>
@@ -47,4 +46,15 @@ test('nothing cites a decision by its number', () => {
 
 test('no comment cites a section of a document that is not in the repository', () => {
   expect(citations(/\b(spec §[^.,;)]*)/g).filter(({ path }) => path !== 'test/citations.test.ts')).toEqual([])
+})
+
+/** A path as in a comment: `run-object.ts` or `src/core/runs/budget/near-limits.ts`, without globs and placeholders. */
+const FILE_NAME = /(?<![\w./*@<{-])[\w-]+(?:\/[\w.-]+)*\.(?:tsx?|cjs|mjs|sh)\b(?![\w/.*-])/g
+
+test('every file that a comment names exists', () => {
+  const endings = new Set(tracked.flatMap(path => path.split('/').map((_, n, parts) => parts.slice(n).join('/'))))
+  const comments = citations(/((?:^[ \t]*\/?\*| \/\/ ).*$)/gm).filter(({ path }) => /\.tsx?$/.test(path))
+  const named = comments.flatMap(({ path, citation }) => (citation.match(FILE_NAME) ?? []).map(name => ({ path, name })))
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter(({ name }) => !endings.has(name))).toEqual([])
 })

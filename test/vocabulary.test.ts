@@ -1,49 +1,47 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { wordsOfSource } from './words-of-source.ts'
 
 /**
  * The project uses the terms of docs/glossary.md. These words belong to an earlier private dialect: reports and requests were "told" and
- * "asked", locations were "places". `allowed`: identifiers of stored data, which tests do not use.
+ * "asked", locations were "places".
  */
-const retired = ['said', 'told', 'asked', 'whoever', 'anew', 'farewell', 'mended', 'onlooker', 'onlookers', 'stood', 'heard', 'unheard']
-const allowed = new Set(['asked'])
-const phrases = ['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'at work', 'was told', 'is told', 'mend']
-/** Comments and names of tests. Allowed are the names of identifiers, which are between backticks. */
-const in_comments = [
-  ...retired,
-  ...phrases,
-  ...[
-    'say',
-    'says',
-    'tell',
-    'tells',
-    'place',
-    'places',
-    'figure',
-    'figures',
-    'looked',
-    'stands',
-    'found out',
-    'finds out',
-    'mends',
-    'farewell',
-  ],
+const retired = [
+  ...['said', 'told', 'asked', 'whoever', 'anew', 'farewell', 'mended', 'onlooker', 'onlookers', 'stood', 'heard', 'unheard'],
+  ...['say', 'says', 'tell', 'tells', 'place', 'places', 'mend', 'gate', 'gates', 'looked', 'figure', 'figures'],
 ]
+/** Retired words in names that clients or stored rows use, so that they cannot change. */
+const stored = new Set(['asked', 'mend', 'looked_at', 'looked_for'])
+/** `made`: resources are created. Tests and programs may still "make" what is no resource. */
+const stored_made = new Set(['made', 'made_at', 'made_at_sha', 'made_by_run'])
+
+const phrases = [
+  ...['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'lets go of', 'at work', 'was told', 'is told', 'mend', 'mended', 'mends'],
+  ...['found out', 'finds out', 'find out', 'stands twice', 'does not answer', 'never answers', 'no longer answers', 'answers on'],
+  ...['who is no', 'second pair of eyes', 'best of a', 'farewell', 'onlookers?', 'unheard'],
+]
+/** In comments and names of tests. Allowed are the names of identifiers, which are between backticks. */
+const in_comments = [...retired, ...phrases, 'stands']
 
 const clone = new URL('../', import.meta.url)
 const list = (...paths: string[]) => execFileSync('git', ['ls-files', ...paths], { cwd: clone, encoding: 'utf8' }).split('\n')
 const read = (path: string) => readFileSync(new URL(path, clone), 'utf8')
-
 const isTest = (path: string) => path.startsWith('test/') || /\.test\.tsx?$/.test(path)
 
-/** Code without comments, strings and regular expressions: only identifiers and operators are left. */
-const withoutText = (source: string) =>
-  source
-    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
-    .replaceAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g, "''")
-    .replaceAll(/(^|[^:])\/\/.*$/gm, '$1')
-    .replaceAll(/`(?:\\.|[^`\\])*`/g, '``')
+const files = list('src', 'web/src', 'bench', 'scripts', 'test')
+  .filter(path => /\.tsx?$/.test(path) && path !== 'test/vocabulary.test.ts')
+  .map(path => ({ path, ...wordsOfSource(new URL(path, clone).pathname) }))
+
+const matcher = (words: readonly string[]) => new RegExp(`(?<![\\w-])(?:${words.join('|')})(?![\\w-])`, 'i')
+
+/** Returns the texts that contain one of the words, with the word. */
+function matches(path: string, texts: readonly string[], pattern: RegExp): string[] {
+  return texts.flatMap(text => {
+    const found = pattern.exec(text.replaceAll(/`[^`\n]*`/g, ''))
+    return found ? [`${path}: ${found[0]}: ${text.trim().slice(0, 200)}`] : []
+  })
+}
 
 const wordsOf = (identifier: string) =>
   identifier
@@ -51,50 +49,76 @@ const wordsOf = (identifier: string) =>
     .toLowerCase()
     .split(/[_$]+/)
 
-test('no identifier of the service, the page or the tests uses a retired word', () => {
-  const found = list('src', 'web/src', 'bench', 'scripts', 'test')
-    .filter(path => /\.tsx?$/.test(path))
-    .flatMap(path =>
-      [...new Set(withoutText(read(path)).match(/[A-Za-z_$][\w$]*/g))]
-        .filter(identifier => isTest(path) || !allowed.has(identifier))
-        .filter(identifier => wordsOf(identifier).some(word => retired.includes(word)))
-        .map(identifier => `${path}: ${identifier}`),
+test('no identifier uses a retired word', () => {
+  const found = files.flatMap(({ path, identifiers }) =>
+    [...identifiers]
+      .filter(name => !stored.has(name) && wordsOf(name).some(word => retired.includes(word)))
+      .map(name => `${path}: ${name}`),
+  )
+  expect(found).toEqual([])
+})
+
+test('no identifier of the service or the page calls a created resource made', () => {
+  const found = files
+    .filter(({ path }) => /^(web\/)?src\//.test(path) && !isTest(path))
+    .flatMap(({ path, identifiers }) =>
+      [...identifiers].filter(name => !stored_made.has(name) && wordsOf(name).includes('made')).map(name => `${path}: ${name}`),
     )
   expect(found).toEqual([])
 })
 
-/** Comments, and the names of tests, without what is between backticks. */
-function prose(path: string, source: string): string[] {
-  // A regular expression or a glob may contain the marks of a comment.
-  const code = source.replaceAll(/'(?:\\.|[^'\\\n])*'/g, text => text.replaceAll(/\/[*/]|\*\//g, ''))
-  const comments = code.match(/^[ \t]*\/\*\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm) ?? []
-  const names = isTest(path)
-    ? [...source.matchAll(/\b(?:test|it|describe)(?:\.\w+)*(?:\([^'"`\n]*\))?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g)].map(
-        match => match[2] ?? '',
-      )
-    : []
-  return [...comments.map(comment => comment.replaceAll(/`[^`\n]*`/g, '')), ...names]
-}
-
 test('no comment and no name of a test uses a retired word', () => {
-  const pattern = new RegExp(`\\b(${in_comments.join('|')})\\b`, 'i')
-  const found = list('src', 'web/src', 'bench', 'scripts', 'test')
-    .filter(path => /\.tsx?$/.test(path) && path !== 'test/vocabulary.test.ts')
-    .flatMap(path =>
-      prose(path, read(path)).flatMap(text => (pattern.test(text) ? [`${path}: ${pattern.exec(text)?.[0]}: ${text.trim()}`] : [])),
+  const pattern = matcher(in_comments)
+  const found = files.flatMap(({ path, comments, titles }) => [
+    ...matches(path, comments, pattern),
+    ...(isTest(path) ? matches(path, titles, pattern) : []),
+  ])
+  expect(found).toEqual([])
+})
+
+test('no message, log line or other text of the service, the page and the scripts uses a retired phrase', () => {
+  const pattern = matcher(phrases)
+  const found = files
+    .filter(({ path }) => !isTest(path))
+    .flatMap(({ path, strings }) =>
+      matches(
+        path,
+        strings.filter(text => text.includes(' ')),
+        pattern,
+      ),
     )
   expect(found).toEqual([])
 })
 
 test('no page of the documentation uses a retired phrase', () => {
-  const pattern = new RegExp(`\\b(${phrases.join('|')})\\b`, 'i')
+  const pattern = matcher(phrases)
   const found = list('docs', '*.md')
     .filter(path => path.endsWith('.md'))
     .flatMap(path =>
-      read(path)
-        .replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '')
-        .split('\n')
-        .flatMap(line => (pattern.test(line) ? [`${path}: ${line.slice(0, 100)}`] : [])),
+      matches(
+        path,
+        read(path)
+          .replaceAll(/```[\s\S]*?```/g, '')
+          .split('\n'),
+        pattern,
+      ),
     )
   expect(found).toEqual([])
 })
+
+/** A description names what a field is: "Time of the request", not "When it was requested". */
+const relative_clause = /^(?:(?:until|since|from|by|to|under|at|in|with) )?(?:what|who|whose|whom|where|when|how|why|which)\b(?!.*\?$)/i
+
+test('the API document names fields with noun phrases, and uses no retired phrase', () => {
+  const texts = textsOf(JSON.parse(read('docs/openapi.json')))
+  expect(texts.length).toBeGreaterThan(1_000)
+  expect(texts.filter(text => relative_clause.test(text))).toEqual([])
+  expect(matches('docs/openapi.json', texts, matcher(phrases))).toEqual([])
+})
+
+function textsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, child]) =>
+    (key === 'description' || key === 'summary') && typeof child === 'string' ? [child] : textsOf(child),
+  )
+}

@@ -84,7 +84,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
       // Requests under way are answered; a connection that is merely open is not waited for, a client that does not read for the grace.
       const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
       const closed = close()
-      // Readers of streams come back at once, and are not to find a connection that nobody answers on any more.
+      // Readers of streams come back at once, and must not reuse a connection that is no longer served.
       await pause(HANG_UP_MS)
       closing = true
       endStreams()

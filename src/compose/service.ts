@@ -26,7 +26,7 @@ export type RunningService = AsyncDisposable & {
   blocked(): string | null
   /**
    * Begins the shutdown: no run is claimed any more and active runs go to another worker as soon as they can, `/readyz` is 503, and the API
-   * answers on for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
+   * continues to respond for as long as the operator's proxy needs to notice. Disposing comes after it, or without it.
    */
   drain(): Promise<void>
   /** Logs and counts an error of a request or of a background task that nothing caught (decisions.md#uncaught-errors-are-survived). */

@@ -40,7 +40,7 @@ export type Endpoint = {
   reach?: 'filtered' | 'free' | 'none' | 'verb'
   /** Content types of responses other than JSON. */
   other_content_types?: readonly string[]
-  /** Problems specific to this operation, in addition to those of every operation of its kind (problem-statuses.ts). */
+  /** Problems specific to this operation, in addition to those of every operation of its kind (documented-statuses.ts). */
   problems?: readonly ProblemCode[]
   /** Takes `Idempotency-Key` (specification.md#create-and-resume). */
   idempotent?: boolean

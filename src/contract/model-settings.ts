@@ -50,12 +50,12 @@ export const modelFields = {
     .max(200)
     .regex(/^\S+$/, 'must have no blanks')
     .optional()
-    .describe('What the API calls the model; absent: the id without the provider'),
+    .describe('Name of the model in its API; absent: the id without the provider'),
   context_tokens: tokens.optional().describe('Tokens of its context'),
   max_output_tokens: tokens.optional().describe('Tokens of its longest response'),
   price: priceInput.optional().describe('US dollars for a million tokens; absent and unknown to the service: budgets do not limit it'),
   cache_marks: z.boolean().optional().describe('Whether requests mark what the provider is to cache'),
-  reasoning_effort: ReasoningEffort.nullable().optional().describe('How much it thinks by default; null: the provider decides'),
+  reasoning_effort: ReasoningEffort.nullable().optional().describe('Default reasoning effort; null: the provider decides'),
   tool_family: z.enum(tool_families).optional().describe('The tools with which it changes files'),
 }
 

@@ -8,13 +8,13 @@ describe('a result as the model reads it', () => {
   test.each([
     ['a whole file is its content and nothing else', 'read', file, CODE],
     [
-      'a part of a file says how to continue',
+      'a part of a file names the next part',
       'read',
       { ...file, total_lines: 901 },
       `${CODE}Showing lines 1–2 of 901. Use offset 3 to continue.`,
     ],
     [
-      'the last part of a file says that it is the last',
+      'the last part of a file is marked as the last',
       'read',
       { ...file, first_line: 900, last_line: 901, total_lines: 901 },
       `${CODE}Showing lines 900–901 of 901.`,
@@ -79,7 +79,7 @@ describe('a result as the model reads it', () => {
     ],
     ['a cleared result', 'edit', { status: 'ok', path: 'a.ts', note: 'Cleared.' }, 'path: a.ts\n[Cleared.]'],
     ['a cleared failure', 'shell', { status: 'error', exit_code: 1, note: 'Cleared.' }, 'exit_code: 1\nfailed_with: error\n[Cleared.]'],
-    ['nothing to tell', 'plan', { status: 'ok' }, 'Done.'],
+    ['nothing to show', 'plan', { status: 'ok' }, 'Done.'],
     [
       'installed programs',
       'plan',

@@ -119,7 +119,7 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
       'the NetworkPolicy for-a-debugger of agentrun-sandboxes opens what',
     ],
     [
-      'the network plug-in does not do what policies say',
+      'the network plug-in does not enforce policies',
       () => () => {
         cluster.node.enforces_policies = false
         return () => {

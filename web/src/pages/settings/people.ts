@@ -28,7 +28,7 @@ export const serviceUsersQuery = queryOptions({
 export const memberName = ({ full_name, email, user_id }: Pick<Member, 'full_name' | 'email' | 'user_id'>) =>
   visible(full_name ?? email ?? `User ${user_id}`)
 
-/** Returns the function that names a user by id, also one who is no longer a member. */
+/** Returns the function that names a user by id, including former members. */
 export function usePersonNames(): (user_id: number) => string {
   const members = useQuery(membersQuery).data
   return user_id => {
