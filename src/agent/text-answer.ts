@@ -17,7 +17,7 @@ export function judgeText({ model }: LoopInput, state: LoopState, answer: ModelA
   const none = { ends_turn: null, notice: null, failure: null }
   if (finish_reason === 'refusal')
     return { ...none, failure: failedAgent('refused', `The model refused: ${text.slice(0, 2_000) || 'it gave no reason'}`) }
-  if (finish_reason !== 'length' && text.trim() !== '') {
+  if (finish_reason !== 'length' && finish_reason !== 'other' && text.trim() !== '') {
     const announces = !model.scripted && !state.nudged && (!state.called || answer.commentary === true)
     if (announces) return { ...none, notice: { message: CONTINUE, trouble: null, text } }
     return { ...none, ends_turn: { kind: 'answer', text, thought: reasoning } }
@@ -33,10 +33,14 @@ const CONTINUE: ModelMessage = {
     'Message of the service, not of a person: your response calls no tool. Continue, or call finish: if work is left, continue it now; if none is, call finish with your complete answer.',
 }
 
-function incomplete({ finish_reason, usage }: ModelAnswer): AnswerNotice {
-  if (finish_reason !== 'length') return noticeOf('The response of the model was empty.', 'Your last response was empty.')
-  const cut = `was cut off at ${usage.output_tokens} tokens, the maximum of one response`
-  return noticeOf(`The response of the model ${cut}.`, `Your last response ${cut}. Be shorter; write a large file in parts.`)
+function incomplete({ finish_reason, provider_reason, text, usage }: ModelAnswer): AnswerNotice {
+  if (finish_reason === 'length') {
+    const cut = `was cut off at ${usage.output_tokens} tokens, the maximum of one response`
+    return noticeOf(`The response of the model ${cut}.`, `Your last response ${cut}. Be shorter; write a large file in parts.`)
+  }
+  if (text.trim() === '') return noticeOf('The response of the model was empty.', 'Your last response was empty.')
+  const unknown = `ended for a reason that is not known, ${JSON.stringify(provider_reason ?? '')}, and may be cut off`
+  return noticeOf(`The response of the model ${unknown}.`, `Your last response ${unknown}. If it was complete, call finish with it.`)
 }
 
 const noticeOf = (shown: string, message: string): AnswerNotice => ({

@@ -13,8 +13,17 @@ const MAX_ARGUMENT_BYTES = 512 * 1024
 /** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
-/** Reasons for the end of an answer that no protocol has, but servers send: the answer is not what the model meant. */
-const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected/i
+/** Reasons that no protocol has, but servers send: the answer is not what the model meant. `repetition` is vLLM's, for a loop of tokens. */
+const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected|repetition/i
+/** DeepSeek's `insufficient_system_resource`: the server stopped, and another attempt may succeed later. */
+const OVERLOADED = /insufficient|overload|unavailable/i
+
+/** Words that servers and gateways of chat completions use besides those of OpenAI: Together, text-generation-inference, Mistral, Zhipu, Bedrock. */
+const OTHER_WORDS: [RegExp, ModelAnswer['finish_reason']][] = [
+  [/^(end|end_turn|eos|eos_token|stop_sequence|complete|completed)$/i, 'stop'],
+  [/^(max_?(output_|completion_|new_)?tokens|max_length|model_length)$/i, 'length'],
+  [/^(sensitive|safety|refusal|content_filtered|guardrail_intervened)$/i, 'refusal'],
+]
 
 type Part = Exclude<AssistantModelMessage['content'], string>[number]
 type Words = Extract<Part, { type: 'text' | 'reasoning' }>
@@ -118,8 +127,7 @@ function finish({ content, calls, end }: Reading): ReadAnswer {
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
     throw new ModelError('malformed', 'The response of the model ended in the middle.')
-  if (finishReason === 'error' || BROKEN_OFF.test(rawFinishReason ?? ''))
-    throw new ModelError('malformed', `The model interrupted its response: ${JSON.stringify(rawFinishReason?.slice(0, MAX_NAME))}.`)
+  const finish_reason = finishReasonOf(finishReason, rawFinishReason, calls.length > 0)
   // Only now: a surrogate pair may arrive in two deltas.
   for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
   const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
@@ -130,23 +138,34 @@ function finish({ content, calls, end }: Reading): ReadAnswer {
     reasoning: join('reasoning') || null,
     tool_calls: calls,
     ...(isCommentary(kept) && { commentary: true }),
-    finish_reason: finishOf(finishReason, calls.length > 0),
+    finish_reason,
+    ...(finish_reason === 'other' && rawFinishReason && { provider_reason: storedText(rawFinishReason.slice(0, MAX_NAME)) }),
     usage,
     messages: JSON.parse(JSON.stringify(messages)),
   }
+}
+
+/**
+ * Returns why an answer ended, from the SDK's reason and the provider's own word. Throws ModelError when the answer was broken off: `unavailable`
+ * by a server without resources, otherwise `malformed`.
+ */
+function finishReasonOf(reason: string, word: string | undefined, called: boolean): ModelAnswer['finish_reason'] {
+  if (reason === 'error' || BROKEN_OFF.test(word ?? '') || OVERLOADED.test(word ?? ''))
+    throw new ModelError(
+      OVERLOADED.test(word ?? '') ? 'unavailable' : 'malformed',
+      `The model interrupted its response: ${JSON.stringify(word?.slice(0, MAX_NAME))}.`,
+    )
+  const other = reason === 'other' ? OTHER_WORDS.find(([words]) => words.test(word ?? ''))?.[1] : undefined
+  if (reason === 'length' || other === 'length') return 'length'
+  if (reason === 'content-filter' || other === 'refusal') return 'refusal'
+  if (called) return 'tool_calls'
+  return reason === 'stop' ? 'stop' : (other ?? 'other')
 }
 
 /** OpenAI marks what a model writes between its calls. */
 function isCommentary(content: Part[]): boolean {
   const texts = content.filter(part => part.type === 'text')
   return texts.length > 0 && texts.every(({ providerOptions }) => providerOptions?.openai?.phase === 'commentary')
-}
-
-function finishOf(reason: string, called: boolean): ModelAnswer['finish_reason'] {
-  if (reason === 'length') return 'length'
-  if (reason === 'content-filter') return 'refusal'
-  if (called) return 'tool_calls'
-  return reason === 'stop' ? 'stop' : 'other'
 }
 
 /** Events that are newer than the SDK and carry no part of the answer are skipped, as their protocol requires. */

@@ -97,6 +97,8 @@ export type ModelAnswer = {
   /** The provider marks all of the text as commentary on the work, not as an answer. */
   commentary?: true
   finish_reason: 'stop' | 'tool_calls' | 'length' | 'refusal' | 'other'
+  /** The provider's own word where `finish_reason` is `other`: whether the answer is whole is not known. */
+  provider_reason?: string
   usage: ModelUsage
   /** The assistant message(s) to append to the conversation, plain JSON, provider metadata included. */
   messages: ModelMessage[]

@@ -57,11 +57,19 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
         .replace('"incomplete_details":null', `"incomplete_details":{"reason":"${reason}"}`),
     )
 
-  test.each(['error', 'abort', 'malformed_response', 'OTHER'])('that ends with the unknown reason %s is malformed', async reason => {
-    await using fake = await protocol.connect(() => ({ raw: endedBy(reason) }))
-    const failure = await failureOf(fake.model.call(request()))
-    expect({ code: failure.code, retryable: failure.retryable }).toEqual({ code: 'malformed', retryable: true })
-    expect(failure.message).toContain(reason)
+  test.each(['error', 'abort', 'malformed_response', 'repetition', 'OTHER'])(
+    'that ends with the unknown reason %s is malformed',
+    async reason => {
+      await using fake = await protocol.connect(() => ({ raw: endedBy(reason) }))
+      const failure = await failureOf(fake.model.call(request()))
+      expect({ code: failure.code, retryable: failure.retryable }).toEqual({ code: 'malformed', retryable: true })
+      expect(failure.message).toContain(reason)
+    },
+  )
+
+  test('that the server ended without resources is unavailable', async () => {
+    await using fake = await protocol.connect(() => ({ raw: endedBy('insufficient_system_resource') }))
+    expect(await failureOf(fake.model.call(request()))).toMatchObject({ code: 'unavailable', retryable: true })
   })
 
   test('that ends with a new reason keeps its text and calls', async () => {
@@ -85,6 +93,20 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
       tool_calls: [{ name: 'shell', input: { command: 'ls' } }],
     })
   })
+})
+
+test.each([
+  ...['end', 'end_turn', 'eos', 'eos_token', 'stop_sequence', 'COMPLETE'].map(word => [word, 'stop'] as const),
+  ...['max_tokens', 'MAX_TOKENS', 'model_length'].map(word => [word, 'length'] as const),
+  ...['sensitive', 'content_filtered', 'guardrail_intervened'].map(word => [word, 'refusal'] as const),
+  ...['weird', 'compaction'].map(word => [word, 'other'] as const),
+])('%s, the word of a gateway for the end of an answer, is %s', async (word, finish_reason) => {
+  await using fake = await COMPATIBLE.connect(() => ({
+    raw: COMPATIBLE.events({ text: 'Hi' }).map(event => event.replace('"stop"', `"${word}"`)),
+  }))
+  const answer = await fake.model.call(request())
+  expect(answer).toMatchObject({ text: 'Hi', finish_reason })
+  expect(answer.provider_reason).toBe(finish_reason === 'other' ? word : undefined)
 })
 
 test('an endless stream without content ends at the limit of bytes', async () => {

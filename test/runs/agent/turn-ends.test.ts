@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { chatEvents } from '../../model/fake-openai.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { answers, calls, PRICED, shell, startCodingApp } from '../coding-app.ts'
 
@@ -52,6 +53,19 @@ test('text that the output limit cut off is continued, and the agent gets its le
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(JSON.stringify(app.model.requests[2]?.body)).toContain('cut off at 777 tokens')
+})
+
+test('text that ended for an unknown reason is no answer: the agent continues or finishes, and the trace names the reason', async () => {
+  await using app = await startCodingApp((_request, n) => {
+    if (n === 0) return calls(shell('ls'))
+    if (n > 1) return { text: 'I have fixed the first test.' }
+    return { raw: [...chatEvents({ text: 'I have fixed the fir' }, { n })].map(event => event.replace('"stop"', '"weird"')) }
+  })
+  const { id } = await createRun(app, { prompt: 'fix' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'I have fixed the first test.' })
+  const errors = (await allLogs(app, id)).filter(entry => entry.message_type === 'ERROR')
+  expect(errors).toMatchObject([{ observation: { code: 'empty_answer', message: expect.stringContaining('"weird"') } }])
+  expect(JSON.stringify(app.model.requests[2]?.body)).toContain('may be cut off')
 })
 
 test('arguments of 2 MB are refused with a clear error, and are neither sent back nor kept', async () => {
