@@ -39,6 +39,8 @@ type Reading = {
   open: Map<string, Words>
   calls: ToolCall[]
   ids: Set<string>
+  /** Whether the arguments of the last call show by themselves that they are whole. */
+  whole: boolean
   end: Extract<LanguageModelStreamPart, { type: 'model-call-end' }> | null
   bytes: number
 }
@@ -53,7 +55,7 @@ export function answerReader(
   taken: ReadonlySet<string>,
   text_fields: ReadonlyMap<string, string>,
 ): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
-  const reading: Reading = { text_fields, content: [], open: new Map(), calls: [], ids: new Set(taken), end: null, bytes: 0 }
+  const reading: Reading = { text_fields, content: [], open: new Map(), calls: [], ids: new Set(taken), whole: true, end: null, bytes: 0 }
   return { add: part => addPart(reading, part), finish: () => finish(reading) }
 }
 
@@ -111,23 +113,27 @@ function append({ content, open }: Reading, type: 'text' | 'reasoning', text: st
   return text === '' ? null : { kind: type, text }
 }
 
-function addCall({ text_fields, content, calls, ids }: Reading, part: ToolCallPart): void {
+function addCall(reading: Reading, part: ToolCallPart): void {
+  const { text_fields, content, calls, ids } = reading
   if (part.providerExecuted) return
   const id = freeId(part.toolCallId, ids)
   ids.add(id)
   const name = storedText(part.toolName.slice(0, MAX_NAME))
   const { input, invalid } = argumentsOf(part, text_fields.get(part.toolName))
+  reading.whole = typeof part.input === 'object' && Object.keys(input ?? {}).length > 0
   calls.push({ id, name, input, ...(invalid === undefined ? {} : { invalid }) })
   content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
 }
 
-function finish({ content, calls, end }: Reading): ReadAnswer {
+function finish(reading: Reading): ReadAnswer {
+  const { content, calls, end } = reading
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
   if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
   const without_reason = rawFinishReason === undefined && finishReason === 'other'
   if (!usage || finishReason === 'interrupted' || without_reason)
     throw new ModelError('malformed', 'The response of the model ended in the middle.')
   const finish_reason = finishReasonOf(finishReason, rawFinishReason, calls.length > 0)
+  if (finish_reason === 'length') discardCutArguments(reading)
   // Only now: a surrogate pair may arrive in two deltas.
   for (const part of content) if (part.type === 'text' || part.type === 'reasoning') part.text = storedText(part.text)
   const kept = content.filter(part => (part.type !== 'text' && part.type !== 'reasoning') || part.text !== '' || part.providerOptions)
@@ -160,6 +166,15 @@ function finishReasonOf(reason: string, word: string | undefined, called: boolea
   if (reason === 'content-filter' || other === 'refusal') return 'refusal'
   if (called) return 'tool_calls'
   return reason === 'stop' ? 'stop' : (other ?? 'other')
+}
+
+/** An answer that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */
+function discardCutArguments({ content, calls, whole }: Reading): void {
+  const [part, call] = [content.at(-1), calls.at(-1)]
+  if (whole || part?.type !== 'tool-call' || !call?.input) return
+  part.input = {}
+  call.input = null
+  call.invalid = 'The response was cut off before their end.'
 }
 
 /** OpenAI marks what a model writes between its calls. */

@@ -7,6 +7,7 @@ import type { ModelProvider, ModelSettings } from '../contract/model-settings.ts
 import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
 import { describeModel } from './described-model.ts'
+import { withCustomCallStatus } from './freeform-tools.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import { type ModelApi, thinkingOf } from './thinking.ts'
@@ -82,7 +83,7 @@ function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettin
 function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): LanguageModel {
   const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch }
   if (api === 'anthropic-messages') return createAnthropic(common)(name)
-  if (api === 'openai-responses') return createOpenAI(common)(name)
+  if (api === 'openai-responses') return createOpenAI({ ...common, fetch: withCustomCallStatus(fetch) })(name)
   if (api === 'google-generate-content') return createGoogle(common)(name)
   return createOpenAICompatible({
     ...{ name: 'openai-compatible', baseURL: base_url, fetch, includeUsage: true, transformRequestBody: withPartMarks },
