@@ -27,6 +27,7 @@ const delivery_id = (await app.call('GET', `${organization}/webhooks/agent-run/d
 await app.call('PUT', `${organization}/skills/release`, {
   content: '---\nname: release\ndescription: Publishes a version.\n---\nTag it.\n',
 })
+const sandbox_id = (await app.call('GET', `${organization}/sandboxes`)).body.items[0].id
 const repository = `${organization}/repos/${app.repo_id}`
 await app.call('PUT', `${repository}/secrets/NPM_TOKEN`, { value: 'a value of a secret', for_agent: true })
 await app.call('PUT', `${repository}/checks`, { checks: [{ name: 'test', command: 'node --test' }] })
@@ -55,6 +56,8 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/repositories/${app.repo_id}/network`, page => page.getByRole('form', { name: 'Allow a host' })],
   [`/repositories/${app.repo_id}/danger`, page => page.getByRole('heading', { name: 'Delete this repository' })],
   ['/sandboxes', page => page.locator('[data-sandbox-id]').first()],
+  [`/sandboxes/${sandbox_id}`, page => page.getByRole('list', { name: 'Entries, oldest first' })],
+  ['/settings/profile', page => page.getByRole('form', { name: 'Profile' })],
   ['/usage', page => page.getByRole('region', { name: 'Usage by day' })],
   ['/settings', page => page.getByRole('form', { name: 'Organization' })],
   ['/settings/members', page => page.getByRole('region', { name: 'Members' })],

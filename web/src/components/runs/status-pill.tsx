@@ -56,7 +56,7 @@ export function StatusPill({ run, detailed = false }: { run: AgentRun; detailed?
     <Badge tone={tone} className="max-w-full">
       <Icon aria-hidden className={`size-3 shrink-0 ${spin ? 'animate-spin [animation-duration:2s]' : ''}`} />
       <span data-testid="status">{run.status}</span>
-      {detail && <span className="truncate opacity-85">· {detail}</span>}
+      {detail && <span className="truncate">· {detail}</span>}
     </Badge>
   )
 }

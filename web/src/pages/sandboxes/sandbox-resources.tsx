@@ -9,7 +9,7 @@ export function SandboxResources({ sandbox: { limits, peaks } }: { sandbox: Sand
   return (
     <section aria-label="Resources" className="rounded-lg border border-line bg-surface px-3.5 py-3">
       <h2 className="mb-1.5 text-muted text-xs">Peak usage</h2>
-      <dl className="space-y-2.5">
+      <ul className="space-y-2.5">
         <Resource
           name="Memory"
           used={mebibytes(peaks.memory_bytes)}
@@ -34,7 +34,7 @@ export function SandboxResources({ sandbox: { limits, peaks } }: { sandbox: Sand
           limit={`on ${plural(limits.cpus, 'processor')}`}
           share={null}
         />
-      </dl>
+      </ul>
       {peaks.memory_kills !== null && peaks.memory_kills > 0 && (
         <p className="mt-2 text-bad text-xs">{plural(peaks.memory_kills, 'process', 'processes')} killed because its memory was used up</p>
       )}
@@ -47,13 +47,13 @@ const shareOf = (used: number | null, limit: number) => (used === null ? null : 
 type Props = { name: string; used: string; limit: string; share: number | null }
 
 const Resource = ({ name, used, limit, share }: Props) => (
-  <div>
+  <li>
     <div className="flex items-baseline justify-between gap-2">
-      <dt>{name}</dt>
-      <dd className="tabular text-xs">
+      <span>{name}</span>
+      <span className="tabular text-xs">
         {used} <span className="text-faint">{limit}</span>
-      </dd>
+      </span>
     </div>
     {share !== null && <Meter label={`${name}, share of the limit`} share={share} />}
-  </div>
+  </li>
 )
