@@ -66,8 +66,8 @@ test('colours and http links of a terminal are shown, its other sequences are no
   const { page } = someone
   const run = await createRun(app, { prompt })
   await awaitEnd(app, run.id)
-  await someone.open(`/agent/trace/${run.id}?type=ACTION&q=printf`)
-  const terminal = page.getByRole('feed').locator('pre').first()
+  await someone.open(`/agent/trace/${run.id}?type=ACTION`)
+  const terminal = page.getByRole('feed').locator('article', { hasText: 'printf' }).locator('pre').first()
   await terminal.locator('.ansi-red-fg', { hasText: 'red' }).waitFor()
   expect(await terminal.getByRole('link', { name: 'a real link' }).getAttribute('href')).toBe('https://example.com/')
   const text = await terminal.textContent()

@@ -1,35 +1,14 @@
 import { beforeAll, expect, test } from 'vitest'
-import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { rows, startApp } from '../start-app.ts'
-import { inBrowser, playbook } from './visit.ts'
+import { startApp } from '../start-app.ts'
+import { createLongRun } from './trace/create-long-run.ts'
+import { inBrowser } from './visit.ts'
 
 const entries = 10_000
 const { app, visit } = await inBrowser(startApp())
 let run_id: number
 beforeAll(async () => {
-  run_id = await longRun()
+  run_id = await createLongRun(app, entries)
 })
-
-/** A finished run with so many entries, every 2,500th an error. Written to the tables: no run of a test could be so long. */
-async function longRun(): Promise<number> {
-  const run = await createRun(app, { prompt: playbook('A long day', 'answer: "Done."') })
-  const { total_logs } = await awaitEnd(app, run.id)
-  await rows(
-    app,
-    `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select $1::bigint, n, $2::bigint, 1, type, tool, json_build_object('agent_run_id', $1::bigint, 'seq', n, 'created_at', '2026-11-20T10:00:00.000Z',
-       'turn', 1, 'message_type', type, 'thought', repeat('thinking ', n % 20), 'tool_name', tool,
-       'tool_input', json_build_object('command', 'echo entry ' || n), 'tool_output', json_build_object('status', 'ok', 'exit_code', 0,
-       'output', repeat('line of ' || n || E'\\n', 1 + n % 12), 'truncated', false),
-       'observation', json_build_object('code', 'odd', 'message', 'Odd thing ' || n, 'retryable', false, 'phase', 'tool'),
-       'duration_ms', 5, 'truncated', false, 'artifact_url', null)::text
-     from (select n, case when n % 2500 = 0 then 'ERROR' else 'ACTION' end as type, case when n % 2500 = 0 then null else 'shell' end as tool
-       from generate_series($3::int + 1, $4::int) n) numbers`,
-    [run.id, app.org_id, total_logs, entries],
-  )
-  await rows(app, 'update runs set total_logs = $2 where id = $1', [run.id, entries])
-  return run.id
-}
 
 type Article = { id: string; textContent: string }
 
@@ -108,12 +87,12 @@ test('keys walk through entries and errors, and do nothing while something is ty
   await page.keyboard.press('E')
   await page.locator('#e5000:focus').waitFor()
   await page.keyboard.press('/')
-  await page.getByLabel('Text in the trace').and(page.locator(':focus')).waitFor()
+  await page.getByLabel('Search the trace').and(page.locator(':focus')).waitFor()
   await page.keyboard.type('jjekf?')
   await page.waitForURL(/q=jjekf/)
   await page.getByText('No entry matches').waitFor()
   expect(await page.getByRole('dialog').count()).toBe(0)
-  await page.getByLabel('Text in the trace').fill('')
+  await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
@@ -122,17 +101,18 @@ test('keys walk through entries and errors, and do nothing while something is ty
   await page.locator(`#e${entries}`).waitFor()
 })
 
-test('filters are applied by the service, and a match links to its position in the whole trace', async () => {
+test('filters are applied by the service, and a match leads to its position in the whole trace', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${run_id}?type=ERROR`)
   await page.getByText('4 found').waitFor()
   await page.getByText('Odd thing 2500').waitFor()
   await page.getByRole('button', { name: 'All', exact: true }).click()
-  await page.getByLabel('Text in the trace').fill('echo entry 7123')
-  await page.getByText('1 found').waitFor()
-  await page.getByRole('link', { name: 'Link to entry 7123' }).click()
+  await page.getByLabel('Search the trace').fill('echo entry 7123')
+  await page.getByRole('list', { name: 'Matches' }).getByRole('link').click()
   await page.locator('#e7123:focus').waitFor()
+  await page.getByTestId('match-count').getByText('1 of 1').waitFor()
+  await page.getByRole('button', { name: 'Clear the search' }).click()
   await page.getByText('10,000 entries', { exact: true }).waitFor()
 })
 

@@ -5,8 +5,9 @@ import { call, core } from '../api/client.ts'
 import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
 import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
+import { createLogSearch, type LogSearch } from './log-search.ts'
 
-export type LogFilter = { message_type?: MessageType; q?: string }
+export type LogFilter = { message_type?: MessageType }
 
 /** A run as the page shows it: its entries, its current activity, and the state of the stream. Outside React, read by useSyncExternalStore. */
 export type Trace = {
@@ -18,6 +19,8 @@ export type Trace = {
   subscribe(listener: () => void): () => void
   /** The entries that match, updated as the run continues, until `close`. */
   filtered(filter: LogFilter): { pages: LogPages; close: () => void }
+  /** The entries that contain a text, updated as the run continues, until `close`. */
+  search(query: LogFilter & { q: string }): { search: LogSearch; close: () => void }
   close(): void
 }
 
@@ -33,6 +36,9 @@ const loadEntries = (agent_run_id: number, filter: LogFilter) => async (skip: nu
   const page = await call('getAgentRunLogs', { params: { agent_run_id }, query: { skip, limit, ...filter }, signal })
   return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
 }
+
+const searchEntries = (agent_run_id: number, query: LogFilter & { q: string }) => (after_seq: number, limit: number, signal: AbortSignal) =>
+  call('searchAgentRunLogs', { params: { agent_run_id }, query: { ...query, after_seq, limit }, signal })
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the entries of an open trace, in short functions
 export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace {
@@ -53,6 +59,12 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
   const pagesOf = (filter: LogFilter) => createLogPages({ load: loadEntries(run.id, filter), on_change: changed, page_size, max_pages })
   const pages = pagesOf({})
   pages.grow(run.total_logs)
+  /** Calls `action` as the run continues, until the returned function is called. */
+  const follow = (action: () => void) => {
+    const follower = atMostEvery(refresh_ms, action)
+    followers.add(follower)
+    return () => followers.delete(follower)
+  }
 
   const onEvent = (event: RunEvent) => {
     if (event.type === 'log') {
@@ -68,7 +80,7 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     }
     changed()
   }
-  const unfollow = followWhileVisible({
+  const disconnect = followWhileVisible({
     open: (position, connection) => followRun(core, run.id, { ...position, until: () => false }, connection),
     after_seq: run.total_logs,
     on_event: onEvent,
@@ -98,18 +110,26 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     },
     filtered(filter) {
       const matching = pagesOf(filter)
-      const follower = atMostEvery(refresh_ms, () => matching.refresh())
-      followers.add(follower)
+      const unfollow = follow(() => matching.refresh())
       matching.refresh()
       const close = () => {
-        followers.delete(follower)
+        unfollow()
         matching.close()
       }
       return { pages: matching, close }
     },
+    search(query) {
+      const search = createLogSearch({ load: searchEntries(run.id, query), on_change: changed, page_size })
+      const unfollow = follow(() => search.extend(pages.total))
+      const close = () => {
+        unfollow()
+        search.close()
+      }
+      return { search, close }
+    },
     close() {
       clearTimeout(batch)
-      unfollow()
+      disconnect()
       pages.close()
       listeners.clear()
     },

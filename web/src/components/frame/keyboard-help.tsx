@@ -10,15 +10,22 @@ const everywhere: Shortcut[] = [
   { keys: ['c'], meaning: 'New run' },
   ...all_navigation.map(({ key, name }) => ({ keys: [`g ${key}`], meaning: name })),
   { keys: ['['], meaning: 'Show or hide the sidebar' },
-  { keys: ['/'], meaning: 'Filter by text' },
+  { keys: ['/'], meaning: 'Search or filter by text' },
+  { keys: ['Esc'], meaning: 'Close what is open' },
   { keys: ['?'], meaning: 'Show this list' },
 ]
 
 const in_a_trace: Shortcut[] = [
   { keys: ['j', 'k'], meaning: 'Next, previous entry' },
+  { keys: ['↓', '↑'], meaning: 'The same, in the entries' },
+  { keys: ['Home', 'End'], meaning: 'First, last entry' },
   { keys: ['Enter', 'o'], meaning: 'Open or close the entry' },
+  { keys: ['Tab'], meaning: 'To the controls of an open entry' },
+  { keys: ['n', 'N'], meaning: 'Next, previous match' },
   { keys: ['e', 'E'], meaning: 'Next, previous error' },
   { keys: ['f'], meaning: 'Follow the end' },
+  { keys: ['i'], meaning: 'Write a follow-up' },
+  { keys: ['Esc'], meaning: 'Clear the search' },
   { keys: [`${command_key}+Enter`], meaning: 'Send the follow-up' },
 ]
 

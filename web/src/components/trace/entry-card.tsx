@@ -44,13 +44,13 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
   return (
     <article
       id={`e${seq}`}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the articles of a feed are navigated by keyboard
-      tabIndex={0}
+      tabIndex={-1}
       aria-posinset={index + 1}
       aria-setsize={size}
       aria-labelledby={`e${seq}-line`}
       aria-current={current || undefined}
       data-type={message_type}
+      data-open={open || undefined}
       onFocus={event => event.target === event.currentTarget && on_select(index)}
       className={`group/entry px-3 py-1.5 outline-offset-[-2px] ${current ? 'bg-accent/6' : ''} ${message_type === 'USER_MESSAGE' ? 'my-1 border-accent border-l-2 bg-surface' : ''} ${message_type === 'FINAL_ANSWER' ? 'my-1 border-ok border-l-2 bg-surface' : ''}`}
     >
@@ -121,7 +121,7 @@ const EntryPosition = ({ entry: { seq, turn, duration_ms, created_at } }: { entr
     </time>
     <Link
       to="."
-      search={previous => ({ ...previous, type: undefined, q: undefined })}
+      search={previous => ({ ...previous, type: undefined })}
       hash={`e${seq}`}
       tabIndex={-1}
       aria-label={`Link to entry ${seq}`}

@@ -1,36 +1,32 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { CircleHelp } from 'lucide-react'
-import type { RefObject } from 'react'
+import type { ReactNode } from 'react'
 import type { MessageType } from '../../../../src/contract/runs/logs.ts'
 import { MessageTypes } from '../../api/names.ts'
 import { plural } from '../../text/format.ts'
 import { messageLabels } from '../../trace/entry-summary.ts'
 import { Select } from '../../ui/field.tsx'
-import { FilterBox } from '../../ui/filter-box.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 
 const chips: MessageType[] = ['ACTION', 'PLAN_EVALUATION', 'ERROR', 'USER_MESSAGE', 'FINAL_ANSWER']
 const rest = MessageTypes.filter(type => !chips.includes(type))
 
-type Props = { box: RefObject<HTMLInputElement | null>; total: number; on_help: () => void }
+type Props = {
+  /** The search field. */
+  children: ReactNode
+  /** How many entries are shown; null in the list of matches. */
+  total: number | null
+  on_help: () => void
+}
 
-/** The filters of the trace. They are part of the address. */
-export function FeedToolbar({ box, total, on_help }: Props) {
+/** Search and filters of the trace. They are part of the address. */
+export function FeedToolbar({ children, total, on_help }: Props) {
   const search = useSearch({ from: '/app/agent/trace/$id' })
   const navigate = useNavigate({ from: '/agent/trace/$id' })
-  const change = (next: { type?: MessageType; q?: string }) =>
-    navigate({ search: previous => ({ ...previous, ...next }), hash: '', replace: true })
+  const change = (next: { type?: MessageType }) => navigate({ search: previous => ({ ...previous, ...next }), hash: '', replace: true })
   return (
     <search className="flex shrink-0 items-center gap-2 overflow-x-auto border-line border-b bg-surface px-3 py-1.5">
-      <FilterBox
-        box={box}
-        label="Text in the trace"
-        placeholder="Filter  /"
-        value={search.q ?? ''}
-        on_text={q => change({ q })}
-        low
-        className="w-44 shrink-0"
-      />
+      {children}
       <div role="group" aria-label="Kind of entry" className="flex shrink-0 gap-1">
         <Chip on={!search.type} onClick={() => change({ type: undefined })}>
           All
@@ -55,7 +51,7 @@ export function FeedToolbar({ box, total, on_help }: Props) {
         </Select>
       </div>
       <span className="tabular ml-auto shrink-0 text-faint text-xs">
-        {search.type || search.q ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries')}
+        {total !== null && (search.type ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
       </span>
       <IconButton label="Keyboard shortcuts" onClick={on_help}>
         <CircleHelp className="size-4" />

@@ -5,6 +5,8 @@ import type { LogPages } from '../../trace/log-pages.ts'
 import { Button } from '../../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
+import { useHighlight } from './search/use-highlight.ts'
+import { useFeedFocus } from './use-feed-focus.ts'
 import { type FeedHandle, useFeedHandle } from './use-feed-handle.ts'
 import { useFeedScrolling } from './use-feed-scroll.ts'
 
@@ -17,6 +19,10 @@ type Props = {
   target: number | null
   /** Where to start without a target: at the end, following it. */
   begin: 'start' | 'end'
+  /** The text that is highlighted in the entries. */
+  q: string | undefined
+  /** Called with the index of an entry that a key has selected. */
+  on_step: (index: number) => void
 }
 
 type LiveRow = 'notice' | 'text' | LiveTool
@@ -27,18 +33,25 @@ const liveRows = (work: LiveWork | null): LiveRow[] =>
     : [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
 
 /** The entries of a run. Only visible ones are rendered. */
-export function Feed({ ref, pages, work, target, begin }: Props) {
+export function Feed({ ref, pages, work, target, begin, q, on_step }: Props) {
   const seen_total = useRef(pages.total)
   const [current, setCurrent] = useState<number | null>(null)
   const live = liveRows(work)
   const scrolling = useFeedScrolling({ pages, live_rows: live.length, selected: current, target, begin })
-  const { box, virtualizer, items, size, follow, unpin } = scrolling
+  const { box, virtualizer, items, size, visible_range, follow, unpin } = scrolling
   if (follow.on) seen_total.current = pages.total
-  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent })
+  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent, on_step })
+  const focus = useFeedFocus(box, current ?? visible_range.first)
+  const cancelReveal = useHighlight(box, q, target, unpin)
+  const onInteraction = () => {
+    cancelReveal()
+    unpin()
+  }
   const row = { pages, work, live, current, toggled, on_toggle: toggle, on_select: setCurrent }
   return (
     <div className="relative min-h-0 flex-1">
-      <FeedBox box={box} busy={!pages.ready && pages.total > 0} on_interaction={unpin}>
+      <span ref={focus.before} tabIndex={-1} />
+      <FeedBox box={box} busy={!pages.ready && pages.total > 0} focus={focus} on_interaction={onInteraction}>
         <div style={{ height: size }} className="relative w-full">
           {items.map(item => (
             <div
@@ -53,22 +66,33 @@ export function Feed({ ref, pages, work, target, begin }: Props) {
           ))}
         </div>
       </FeedBox>
+      <span ref={focus.after} tabIndex={-1} />
       {!follow.on && <EndButton fresh={pages.total - seen_total.current} on_click={toEnd} />}
     </div>
   )
 }
 
-type BoxProps = { box: RefObject<HTMLDivElement | null>; busy: boolean; on_interaction: () => void; children: ReactNode }
+type BoxProps = {
+  box: RefObject<HTMLDivElement | null>
+  busy: boolean
+  focus: ReturnType<typeof useFeedFocus>
+  on_interaction: () => void
+  children: ReactNode
+}
 
 /** The scrolling box. Any interaction of the user releases the pinned entry. */
-const FeedBox = ({ box, busy, on_interaction, children }: BoxProps) => (
+const FeedBox = ({ box, busy, focus, on_interaction, children }: BoxProps) => (
   <div
     ref={box}
     role="feed"
     onWheel={on_interaction}
     onTouchMove={on_interaction}
     onPointerDown={on_interaction}
-    onKeyDown={on_interaction}
+    onKeyDown={event => {
+      on_interaction()
+      focus.onKeyDown(event)
+    }}
+    onFocus={focus.onFocus}
     aria-label="Trace"
     aria-busy={busy}
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard

@@ -1,103 +1,137 @@
-import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { lazy, type RefObject, Suspense, useRef, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { call } from '../../api/client.ts'
 import { visible } from '../../text/visible.ts'
 import type { Trace } from '../../trace/open-trace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
-import KeyboardHelp from '../frame/keyboard-help.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { FollowUp } from '../runs/follow-up.tsx'
 import { Feed } from './feed.tsx'
 import { FeedToolbar } from './feed-toolbar.tsx'
+import { SearchField } from './search/search-field.tsx'
+import { useLogSearch, useSearchSteps } from './search/use-log-search.ts'
+import { useAddressOfStep } from './use-address-of-step.ts'
+import { useErrorJump } from './use-error-jump.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
 import { useFeedKeys } from './use-feed-keys.ts'
 import { useEntries } from './use-trace.ts'
+
+const HitList = lazy(() => import('./search/hit-list.tsx').catch(() => ({ default: NotLoaded })))
+const KeyboardHelp = lazy(() => import('../frame/keyboard-help.tsx').catch(() => ({ default: NotLoaded })))
 
 type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
 const seqOf = (hash: string) => Number(/^e(\d{1,9})$/.exec(hash)?.[1] ?? 0)
 
-/** Moves to the next or previous error of the whole trace. `notice`: for three seconds, that there is none. */
-function useErrorJump(run: AgentRun, feed: Props['feed']) {
-  const navigate = useNavigate({ from: '/agent/trace/$id' })
-  const [notice, setNotice] = useState<string | null>(null)
-
-  const toError = async (direction: 'next' | 'previous') => {
-    const from = feed.current?.current_seq() ?? (direction === 'next' ? 0 : run.total_logs + 1)
-    const query = direction === 'next' ? { after_seq: from } : { before_seq: from, reverse: true }
-    const { logs } = await call('getAgentRunLogs', {
-      params: { agent_run_id: run.id },
-      query: { ...query, message_type: 'ERROR', limit: 1 },
-    })
-    const found = logs[0]
-    setNotice(found ? null : direction === 'next' ? 'No error after this entry' : 'No error before this entry')
-    if (found)
-      await navigate({ search: previous => ({ ...previous, type: undefined, q: undefined }), hash: `e${found.seq}`, replace: true })
-  }
-  useEffect(() => {
-    if (notice === null) return
-    const timer = setTimeout(() => setNotice(null), 3000)
-    return () => clearTimeout(timer)
-  }, [notice])
-  return { notice, toError }
-}
-
-/** Filter, entries and follow-up box of a run. */
+/** Search, entries and follow-up box of a run. A search lists its matches, and each leads to the entry in the whole trace. */
 export function TraceLog({ run, trace, feed }: Props) {
   const { type, q } = useSearch({ from: '/app/agent/trace/$id' })
   const seq = useLocation({ select: location => seqOf(location.hash) })
-  const pages = useEntries(trace, { message_type: type, q })
+  const search = useLogSearch(trace, q, { message_type: type })
+  const listed = q !== undefined && seq === 0
+  const filter = q === undefined ? type : undefined
+  const pages = useEntries(trace, { message_type: filter })
   const filtered = pages !== trace.pages
-  const filter_box = useRef<HTMLInputElement>(null)
+  const search_box = useRef<HTMLInputElement>(null)
+  const last_seq = useRef(seq)
+  if (seq > 0) last_seq.current = seq
   const [help, setHelp] = useState(false)
   const { notice, toError } = useErrorJump(run, feed)
+  const steps = useSearchSteps(search, seq, feed)
+  const setAddress = useAddressOfStep(seq)
   useFeedKeys({
     next: () => feed.current?.step(1),
     previous: () => feed.current?.step(-1),
+    first: () => feed.current?.step(-pages.total),
+    last: () => feed.current?.step(pages.total),
     toggle: () => feed.current?.toggle(),
     follow: () => feed.current?.follow(),
     next_error: () => void toError('next'),
     previous_error: () => void toError('previous'),
-    focus_filter: () => filter_box.current?.focus(),
+    next_match: () => q !== undefined && steps.go('next', q),
+    previous_match: () => q !== undefined && steps.go('previous', q),
+    search() {
+      search_box.current?.focus()
+      search_box.current?.select()
+    },
+    follow_up: () => document.querySelector<HTMLElement>('form[aria-label="Follow-up"] textarea')?.focus(),
+    escape: () => leftControl() || steps.change(undefined),
   })
 
   return (
     <section aria-label="Log" className="flex min-h-0 min-w-0 flex-1 flex-col">
-      <FeedToolbar box={filter_box} total={pages.total} on_help={() => setHelp(true)} />
-      {pages.problem !== null && (
-        <div className="p-2">
-          <Notice tone="bad" action={<Button onClick={() => pages.retry()}>Try again</Button>}>
-            {visible(pages.problem instanceof Error ? pages.problem.message : String(pages.problem))}
-          </Notice>
-        </div>
-      )}
+      <FeedToolbar total={q === undefined ? pages.total : null} on_help={() => setHelp(true)}>
+        <SearchField box={search_box} q={q} search={search} seq={seq} steps={steps} />
+      </FeedToolbar>
+      <Problem error={pages.problem ?? search?.problem ?? null} retry={() => (pages.problem === null ? search?.retry() : pages.retry())} />
       {notice && (
         <p role="status" className="border-line border-b bg-surface px-3 py-1 text-muted text-xs">
           {notice}
         </p>
       )}
-      {filtered && pages.ready && pages.total === 0 && <Blank icon={<ListX />} title="No entry matches" />}
-      {filtered && !pages.ready && pages.problem === null && <Loading label="Searching" />}
-      {!filtered && pages.total === 0 && (
+      {listed ? (
+        <div className="min-h-0 flex-1">
+          <Suspense fallback={<Loading label="Searching" />}>
+            {search !== null && search.seqs.length > 0 && <HitList search={search} near={last_seq.current} />}
+          </Suspense>
+          {search?.complete && search.seqs.length === 0 && <Blank icon={<ListX />} title="No entry matches" />}
+        </div>
+      ) : (
+        <Entries trace={trace} pages={pages} filtered={filtered}>
+          <Feed
+            key={filter ?? ''}
+            ref={feed}
+            pages={pages}
+            work={filtered ? null : trace.work}
+            target={!filtered && seq > 0 && seq <= pages.total ? seq - 1 : null}
+            begin={filtered ? 'start' : 'end'}
+            q={q}
+            on_step={index => !filtered && setAddress(index)}
+          />
+        </Entries>
+      )}
+      <FollowUp run={run} />
+      <Suspense>{help && <KeyboardHelp open on_close={() => setHelp(false)} />}</Suspense>
+    </section>
+  )
+}
+
+/** Moves the focus from a control of an entry to the entry. Returns whether there was one. */
+function leftControl(): boolean {
+  const focused = document.activeElement
+  const article = focused?.closest<HTMLElement>('[role=feed] article')
+  if (!article || article === focused) return false
+  article.focus()
+  return true
+}
+
+type EntriesProps = { trace: Trace; pages: Trace['pages']; filtered: boolean; children: React.ReactNode }
+
+/** The feed, or why there are no entries. */
+function Entries({ trace, pages, filtered, children }: EntriesProps) {
+  if (pages.total > 0 || (!filtered && trace.work.tools.length > 0)) return children
+  if (!filtered) {
+    return (
+      <div className="flex-1">
         <Blank icon={<Sprout />} title="The run has not started yet">
           Entries appear here as the agent works.
         </Blank>
-      )}
-      {(pages.total > 0 || trace.work.tools.length > 0) && (
-        <Feed
-          key={`${type ?? ''} ${q ?? ''}`}
-          ref={feed}
-          pages={pages}
-          work={filtered ? null : trace.work}
-          target={!filtered && seq > 0 && seq <= pages.total ? seq - 1 : null}
-          begin={filtered ? 'start' : 'end'}
-        />
-      )}
-      {!filtered && pages.total === 0 && <div className="flex-1" />}
-      <FollowUp run={run} />
-      <KeyboardHelp open={help} on_close={() => setHelp(false)} />
-    </section>
+      </div>
+    )
+  }
+  if (pages.ready) return <Blank icon={<ListX />} title="No entry matches" />
+  return pages.problem === null && <Loading label="Searching" />
+}
+
+function Problem({ error, retry }: { error: unknown; retry: () => void }) {
+  if (error === null) return null
+  return (
+    <div className="p-2">
+      <Notice tone="bad" action={<Button onClick={retry}>Try again</Button>}>
+        {visible(error instanceof Error ? error.message : String(error))}
+      </Notice>
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useImperativeHandle, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import type { LogPages } from '../../trace/log-pages.ts'
 import type { FeedScrolling } from './use-feed-scroll.ts'
 
@@ -18,11 +18,13 @@ type Options = {
   target: number | null
   current: number | null
   setCurrent: (index: number) => void
+  /** Called with the index of an entry that a key has selected. */
+  on_step: (index: number) => void
 }
 
 /** What the keys and the toolbar do with the entries: select, open, move, follow the end. Returns which ones are open. */
 export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: FeedScrolling, options: Options) {
-  const { pages, target, current, setCurrent } = options
+  const { pages, target, current, setCurrent, on_step } = options
   const { virtualizer, visible_range, follow, pin, unpin, focus } = scrolling
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
   const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
@@ -36,8 +38,12 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
     },
     [follow.set, setCurrent, pin, focus],
   )
+  /** The entry that `step` has selected: when the address names it, nothing is to be shown. */
+  const stepped_to = useRef<number | null>(null)
   useEffect(() => {
-    if (target !== null) show(target)
+    const is_step = target === stepped_to.current
+    stepped_to.current = null
+    if (target !== null && !is_step) show(target)
   }, [target, show])
   const toEnd = () => {
     unpin()
@@ -52,7 +58,9 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
       unpin()
       setCurrent(index)
       focus.current = index
+      stepped_to.current = index
       virtualizer.scrollToIndex(index, { align: 'auto' })
+      on_step(index)
     },
     toggle: () => current !== null && toggle(current),
     follow: toEnd,

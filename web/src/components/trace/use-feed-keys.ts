@@ -3,11 +3,17 @@ import { useEffect, useRef } from 'react'
 type FeedKeys = {
   next: () => void
   previous: () => void
+  first: () => void
+  last: () => void
   toggle: () => void
   next_error: () => void
   previous_error: () => void
+  next_match: () => void
+  previous_match: () => void
   follow: () => void
-  focus_filter: () => void
+  search: () => void
+  follow_up: () => void
+  escape: () => void
 }
 
 const keys: Record<string, keyof FeedKeys> = {
@@ -17,9 +23,16 @@ const keys: Record<string, keyof FeedKeys> = {
   Enter: 'toggle',
   e: 'next_error',
   E: 'previous_error',
+  n: 'next_match',
+  N: 'previous_match',
   f: 'follow',
-  '/': 'focus_filter',
+  i: 'follow_up',
+  '/': 'search',
+  Escape: 'escape',
 }
+
+/** Keys that move or scroll anywhere else. They move through the entries while one of them has the focus. */
+const keys_of_entries: Record<string, keyof FeedKeys> = { ArrowDown: 'next', ArrowUp: 'previous', Home: 'first', End: 'last' }
 
 /** Single keys of the trace page. They do nothing while something is typed, a dialog is open, or a control has the focus. */
 export function useFeedKeys(actions: FeedKeys): void {
@@ -28,8 +41,8 @@ export function useFeedKeys(actions: FeedKeys): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-      const action = keys[event.key]
       const target = event.target instanceof Element ? event.target : null
+      const action = keys[event.key] ?? (target?.matches('[role=feed], article') ? keys_of_entries[event.key] : undefined)
       if (!action || document.querySelector('dialog[open]')) return
       if (target?.closest('input, textarea, select, [contenteditable]')) return
       // Enter on a button or link activates it.

@@ -77,13 +77,14 @@ function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
   )
 }
 
-/** Focuses the entry whose index was assigned to the result, once it is in the document. */
+/** Focuses the entry whose index was assigned to the result, once it is in the document. Who types keeps the focus. */
 function useEntryFocus(box: Box): RefObject<number | null> {
   const wanted = useRef<number | null>(null)
   useEffect(() => {
     const element = wanted.current === null ? null : box.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] > article`)
     if (!element) return
     wanted.current = null
+    if (document.activeElement?.matches('input, textarea')) return
     element.focus({ preventScroll: true })
   })
   return wanted
