@@ -77,6 +77,7 @@ import { getRunRecovery } from '../service/runs/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs/runs.ts'
 import { getRepositoryStartups, getRunStartup } from '../service/runs/startups.ts'
 import { stopRun } from '../service/runs/stop-run.ts'
+import { getRunTimeline } from '../service/runs/timeline.ts'
 import { deleteSecret, listSecrets, setSecret } from '../service/secrets/secrets.ts'
 import {
   getWebhookDelivery,
@@ -170,6 +171,7 @@ export const handlers: Handlers = {
       'application/json; charset=utf-8',
     ),
   searchAgentRunLogs: (ctx, { params, query }) => searchRunLogs(ctx, params.agent_run_id, query),
+  getAgentRunTimeline: (ctx, { params, query }) => getRunTimeline(ctx, params.agent_run_id, query),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
   listRelatedAgentRuns: (ctx, { params, query }) => listRelatedRuns(ctx, params.agent_run_id, query),
   getAgentRunStartup: (ctx, { params }) => getRunStartup(ctx, params.agent_run_id),

@@ -35,7 +35,23 @@ export function entry(content: EntryContent): NewEntry {
     truncated: content.truncated ?? false,
     artifact_url: content.artifact_url ?? null,
   }
-  return { message_type: body.message_type, tool_name: body.tool_name, json: wellFormed(JSON.stringify(body)).slice(1) }
+  return {
+    message_type: body.message_type,
+    tool_name: body.tool_name,
+    json: wellFormed(JSON.stringify(body)).slice(1),
+    failed: hasFailed(body),
+  }
+}
+
+const failures: ReadonlySet<MessageType> = new Set(['ERROR', 'PR_CREATION_FAILED', 'DETECT_PR_ERRORS'])
+const failed_statuses: ReadonlySet<unknown> = new Set(['error', 'timeout', 'interrupted'])
+
+/** Whether an entry reports a failure: an error, a failed tool call, failed checks or a refused review. */
+function hasFailed({ message_type, tool_output, observation }: Body): boolean {
+  if (failures.has(message_type)) return true
+  if (message_type !== 'ACTION') return typeof observation === 'object' && observation?.verdict === 'fail'
+  const { status, exit_code } = tool_output ?? {}
+  return failed_statuses.has(status) || (typeof exit_code === 'number' && exit_code !== 0)
 }
 
 export const artifactPath = (organization_id: number, id: number): string => `/v1/organizations/${organization_id}/artifacts/${id}`

@@ -4,6 +4,7 @@ import { exampleEntry, exampleRun } from '../runs/example-run.ts'
 import { LogSearch, SearchLogsQuery } from '../runs/log-search.ts'
 import { ListLogsQuery, RunWithLogs } from '../runs/logs.ts'
 import { EventsQuery } from '../runs/run-inputs.ts'
+import { RunTimeline, TimelineQuery } from '../runs/timeline.ts'
 
 const frame = (event: string, data: unknown, id?: number) =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
@@ -39,6 +40,20 @@ export const traceEndpoints = {
     params: run,
     query: SearchLogsQuery,
     response: LogSearch,
+  },
+  getAgentRunTimeline: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/timeline',
+    summary: 'Get the timeline of an agent run',
+    description:
+      'Turns, the items of the plan in each, and the entries in parts, with times, failures and cost: enough for an outline and a minimap of any number of entries. Of more than 300 plans the newest 300 are used.',
+    scope: 'logs:read',
+    bucket: 'logs',
+    params: run,
+    query: TimelineQuery,
+    response: RunTimeline,
   },
   getArtifact: {
     ...v1,

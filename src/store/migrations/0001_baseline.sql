@@ -553,6 +553,8 @@ create table run_startups (
   first_action_ms bigint,
   -- The environment that the run reused, as JSON.
   environment text,
+  -- When each part ran: a JSON list of {part, start_ms, duration_ms}.
+  spans text not null,
   primary key (organization_id, run_id),
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete cascade
 );
@@ -570,6 +572,8 @@ create table log_entries (
   created_at timestamptz not null default now(),
   body text not null,
   signature bytea,
+  -- Whether it reports a failure.
+  failed boolean not null default false,
   primary key (run_id, seq),
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete cascade
 );
@@ -601,6 +605,8 @@ create table journal (
   created_at timestamptz not null default now(),
   -- The length of the trace when the record was written, so that a fork can cut the conversation at an entry.
   seq int not null default 0,
+  -- The cost of the model call that ended with this record, where it is known.
+  cost_usd numeric,
   primary key (run_id, n),
   foreign key (organization_id, run_id) references runs (organization_id, id) on delete cascade
 );

@@ -5,7 +5,7 @@ import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 
 /** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
-export type NewEntry = { message_type: string; tool_name: string | null; json: string }
+export type NewEntry = { message_type: string; tool_name: string | null; json: string; failed: boolean }
 export type NewRecord = {
   kind:
     | 'message'
@@ -69,14 +69,16 @@ export async function append(
         where organization_id = $1 and id = $2 and ($3::int is null or (${isHeldBy('$3')}))
         returning id, organization_id, user_id, repository_id, turn, epoch, status, total_logs, journal_count, pending_messages, interrupt_requested
       ), entries as (
-        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature)
+        insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature, failed)
         select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
           '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
-          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json, e.signature
-        from run, unnest($11::text[], $12::text[], $13::text[], $19::bytea[]) with ordinality as e (message_type, tool_name, json, signature, ordinal)
+          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json, e.signature, e.failed
+        from run, unnest($11::text[], $12::text[], $13::text[], $19::bytea[], $20::boolean[])
+          with ordinality as e (message_type, tool_name, json, signature, failed, ordinal)
       ), records as (
-        insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body)
-        select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body
+        insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body, cost_usd)
+        select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body,
+          case when j.ordinal = 1 and $17::text is not null then $10::numeric end
         from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, ordinal)
       ), used as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
@@ -104,6 +106,7 @@ export async function append(
       usage.model,
       add.reserved_usd ?? null,
       entries.map(e => searchSignature(e.json)),
+      entries.map(e => e.failed),
     ],
   })
   return rows[0]

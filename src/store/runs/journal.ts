@@ -1,4 +1,5 @@
 import { storedJson } from '../../core/json.ts'
+import type { CostRow } from '../../core/runs/timeline.ts'
 import type { Db } from '../database.ts'
 
 type Evaluation = { turn: number; head_sha: string; summary: string; because: string | null }
@@ -149,4 +150,15 @@ export async function findLatestEvaluation(db: Db, organization_id: number, run_
     values: [organization_id, run_id],
   })
   return rows[0] && { turn: rows[0].turn, ...storedJson<Omit<Evaluation, 'turn'>>(rows[0].body) }
+}
+
+/** Sums the cost of the model calls before the entries of each part. */
+export async function sumCosts(db: Db, organization_id: number, run_id: number, starts: number[]): Promise<CostRow[]> {
+  const { rows } = await db.query<CostRow>({
+    name: 'sum_costs',
+    text: `select width_bucket(seq + 1, $3::int[]) as part, turn, min(seq) + 1 as seq, sum(cost_usd)::text as cost_usd
+      from journal where organization_id = $1 and run_id = $2 and cost_usd > 0 group by part, turn order by seq`,
+    values: [organization_id, run_id, starts],
+  })
+  return rows
 }

@@ -1,4 +1,5 @@
 import { searchBits } from '../../core/runs/search-signature.ts'
+import type { KindRow } from '../../core/runs/timeline.ts'
 import { type Db, only, type Statement, type Transactional } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
@@ -103,6 +104,30 @@ export async function entriesBySeq(db: Db, organization_id: number, run_id: numb
     values: [organization_id, run_id, seqs],
   })
   return rows
+}
+
+/** Counts the entries of each kind in each part of a trace. `starts`: the first entry of each part, ascending. No body is read. */
+export async function countKinds(db: Db, organization_id: number, run_id: number, starts: number[]): Promise<KindRow[]> {
+  const { rows } = await db.query<KindRow>({
+    name: 'count_kinds',
+    text: `select width_bucket(seq, $3::int[]) as part, turn, message_type, tool_name, count(*) as entries,
+        count(*) filter (where failed) as failed, min(seq) as from_seq, max(seq) as through_seq,
+        floor(extract(epoch from min(created_at)) * 1000)::float8 as first_at, floor(extract(epoch from max(created_at)) * 1000)::float8 as last_at
+      from log_entries where organization_id = $1 and run_id = $2 group by part, turn, message_type, tool_name`,
+    values: [organization_id, run_id, starts],
+  })
+  return rows
+}
+
+/** Returns the newest plans of a run, at most `limit`, oldest first: entries as JSON text. */
+export async function listPlans(db: Db, organization_id: number, run_id: number, limit: number): Promise<{ seq: number; body: string }[]> {
+  const { rows } = await db.query<{ seq: number; body: string }>({
+    name: 'list_plans',
+    text: `select seq, body from log_entries where organization_id = $1 and run_id = $2 and message_type = 'PLAN_EVALUATION'
+      order by seq desc limit $3`,
+    values: [organization_id, run_id, limit],
+  })
+  return rows.reverse()
 }
 
 async function selectEntries(db: Db, run: [number, number], filter: EntryFilter, q: string | null, page: Page): Promise<Found> {

@@ -32,6 +32,7 @@ const homes: Record<EndpointName, string[]> = {
   setClaudeCodeStatus: ['recorded-sessions', 'existing-clients'],
   getAgentRunLogs: ['run-logs', 'run-logs-text'],
   searchAgentRunLogs: ['search-logs'],
+  getAgentRunTimeline: ['run-timeline'],
   getArtifact: ['artifacts'],
   getOrganizationLimits: ['limits-and-health'],
   getOrganizationHealth: ['limits-and-health'],

@@ -25,13 +25,16 @@ import {
   listPushes,
   listSteps,
   newestMessages,
+  sumCosts,
 } from '../../../src/store/runs/journal.ts'
 import { knownEntries, listEntriesToAnalyze } from '../../../src/store/runs/log-analysis.ts'
 import {
+  countKinds,
   entriesBySeq,
   findEntries,
   listEntries,
   listEntriesAfter,
+  listPlans,
   searchEntries,
   searchRange,
 } from '../../../src/store/runs/log-entries.ts'
@@ -81,6 +84,9 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
   searchEntries: (db, org) => searchEntries(joined(db), org, mine.run, { q: 'x' }, { skip: 0, limit: 100, reverse: false }),
   searchRange: (db, org) => searchRange(joined(db), [org, mine.run], { q: 'x' }, { after: 0, to: 100, limit: 100 }),
+  countKinds: (db, org) => countKinds(db, org, mine.run, [1]),
+  sumCosts: (db, org) => sumCosts(db, org, mine.run, [1]),
+  listPlans: (db, org) => listPlans(db, org, mine.run, 10),
   entriesBySeq: (db, org) => entriesBySeq(db, org, mine.run, [1, 2]),
   deleteEndedRuns: async (db, org) => (await deleteEndedRuns(db, org, [mine.expired], null)) > 0,
   deleteFirstEntries: async (db, org) => (await deleteFirstEntries(db, org, mine.expired, 100)) > 0,
