@@ -12,11 +12,26 @@ const shape = {
   first_action_ms: ms('from the create to the first action of the agent'),
 }
 
+/** The parts of a start that are measured one by one. */
+const parts = ['queue', 'claim', 'mirror', 'sandbox', 'clone', 'setup'] as const
+
+const StartupSpan = z
+  .object({
+    part: z.enum(parts).describe('The part'),
+    start_ms: z.int().describe('Milliseconds from the create to its start'),
+    duration_ms: z.int().describe('Milliseconds it took, with what was part of it'),
+  })
+  .meta({ id: 'RunStartupSpan' })
+export type StartupSpan = z.infer<typeof StartupSpan>
+
 /** The start of a run, part by part: some run in parallel, such as the first model call and the sandbox. */
 export const RunStartup = z
   .object({
     agent_run_id: z.int().describe('The run'),
     ...shape,
+    spans: z
+      .array(StartupSpan)
+      .describe('When each part ran that had ended by then, in the order of their starts. Parts overlap, and one may run several times'),
     environment: z
       .object({
         id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),
@@ -32,6 +47,11 @@ export const RunStartup = z
       {
         ...{ agent_run_id: 12, queue_ms: 3, claim_ms: 8, mirror_ms: 11, clone_ms: 42, setup_ms: 61, sandbox_ms: 55 },
         ...{ first_model_byte_ms: 640, first_action_ms: 1900, environment: { id: 3, made: false, age_seconds: 3600 } },
+        spans: [
+          { part: 'queue', start_ms: 0, duration_ms: 3 },
+          { part: 'claim', start_ms: 3, duration_ms: 8 },
+          { part: 'mirror', start_ms: 11, duration_ms: 11 },
+        ],
       },
     ],
   })

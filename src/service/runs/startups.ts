@@ -17,7 +17,7 @@ const none = {
 export async function getRunStartup(ctx: Context, run_id: number): Promise<RunStartup> {
   await requireRun(ctx.db, ctx.organization_id, run_id)
   const row = await getStartup(ctx.db, ctx.organization_id, run_id)
-  if (row === undefined) return { agent_run_id: run_id, ...none, environment: null }
+  if (row === undefined) return { agent_run_id: run_id, ...none, environment: null, spans: [] }
   const { started_at, ...parts } = row
   return { agent_run_id: run_id, ...parts }
 }

@@ -13,7 +13,7 @@ export type StartupTimes = {
   first_model_byte_ms: number | null
   first_action_ms: number | null
 }
-type StartupRow = StartupTimes & { environment: RunStartup['environment']; started_at: Date }
+type StartupRow = StartupTimes & Pick<RunStartup, 'environment' | 'spans'> & { started_at: Date }
 
 const PARTS = ['queue', 'claim', 'mirror', 'clone', 'setup', 'sandbox', 'first_model_byte', 'first_action'] as const
 
@@ -23,18 +23,19 @@ export async function insertStartup(
   organization_id: number,
   run_id: number,
   repository_id: number | null,
-  times: StartupTimes & Pick<StartupRow, 'environment'>,
+  times: StartupTimes & Pick<StartupRow, 'environment' | 'spans'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'insert_startup',
-    text: `insert into run_startups (organization_id, run_id, repository_id, environment, ${PARTS.map(part => `${part}_ms`).join(', ')})
-      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from runs where organization_id = $1 and id = $2
+    text: `insert into run_startups (organization_id, run_id, repository_id, environment, spans, ${PARTS.map(part => `${part}_ms`).join(', ')})
+      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from runs where organization_id = $1 and id = $2
       on conflict do nothing`,
     values: [
       organization_id,
       run_id,
       repository_id,
       times.environment && JSON.stringify(times.environment),
+      JSON.stringify(times.spans),
       ...PARTS.map(part => times[`${part}_ms`]),
     ],
   })
@@ -42,13 +43,19 @@ export async function insertStartup(
 }
 
 export async function getStartup(db: Db, organization_id: number, run_id: number): Promise<StartupRow | undefined> {
-  const { rows } = await db.query<StartupTimes & { environment: string | null; started_at: Date }>({
+  const { rows } = await db.query<StartupTimes & { environment: string | null; spans: string; started_at: Date }>({
     name: 'get_startup',
-    text: `select started_at, environment, ${PARTS.map(part => `${part}_ms`).join(', ')} from run_startups where organization_id = $1 and run_id = $2`,
+    text: `select started_at, environment, spans, ${PARTS.map(part => `${part}_ms`).join(', ')} from run_startups where organization_id = $1 and run_id = $2`,
     values: [organization_id, run_id],
   })
   const [row] = rows
-  return row && { ...row, environment: row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment) }
+  return (
+    row && {
+      ...row,
+      environment: row.environment === null ? null : parseColumn(RunStartup.shape.environment, row.environment),
+      spans: parseColumn(RunStartup.shape.spans, row.spans),
+    }
+  )
 }
 
 type StartupMetrics = { runs: number; p50: StartupTimes; p95: StartupTimes }

@@ -1,3 +1,4 @@
+import type { StartupSpan } from '../../contract/runs/startups.ts'
 import { errorText } from '../../core/log.ts'
 import { insertStartup, type StartupTimes } from '../../store/runs/run-startups.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -7,6 +8,10 @@ type Deps = DatabaseDeps & LogDeps & TelemetryDeps
 
 type Part = 'mirror_ms' | 'clone_ms' | 'setup_ms' | 'sandbox_ms'
 type Milestone = 'first_model_byte_ms' | 'first_action_ms'
+
+const part_names = { mirror_ms: 'mirror', clone_ms: 'clone', setup_ms: 'setup', sandbox_ms: 'sandbox' } as const
+/** A start whose sandbox fails again and again repeats its parts. */
+const MAX_SPANS = 50
 
 /** The environment that a run reuses, as of its start. `made`: created for this run. */
 type UsedEnvironment = { id: number | null; made: boolean; age_seconds: number }
@@ -20,6 +25,7 @@ export class StartupTimer {
   readonly #run: RunRow
   readonly #claim_began_at: number
   readonly #times: StartupTimes
+  readonly #spans: StartupSpan[] = []
   #environment: UsedEnvironment | null = null
   #written: Promise<void> | null = null
 
@@ -33,8 +39,11 @@ export class StartupTimer {
     this.#claim_began_at = claim_began_at
     const queue_ms = run.started_at === null ? null : Math.max(0, run.started_at.getTime() - run.created_at.getTime())
     this.#accepted_ms = Math.max(queue_ms ?? 0, run.updated_at.getTime() - run.created_at.getTime())
+    const claim_ms = Math.round(performance.now() - claim_began_at)
+    if (queue_ms !== null) this.#spans.push({ part: 'queue', start_ms: 0, duration_ms: queue_ms })
+    this.#spans.push({ part: 'claim', start_ms: this.#accepted_ms, duration_ms: claim_ms })
     const none = { mirror_ms: null, clone_ms: null, setup_ms: null, sandbox_ms: null, first_model_byte_ms: null, first_action_ms: null }
-    this.#times = { ...none, queue_ms, claim_ms: Math.round(performance.now() - claim_began_at) }
+    this.#times = { ...none, queue_ms, claim_ms }
   }
 
   /** Measures `work` as a part of the start, even if it fails. Time of a nested part counts for that one only. */
@@ -45,6 +54,8 @@ export class StartupTimer {
       return await work()
     } finally {
       const nested = this.#sum() - before
+      const duration_ms = Math.round(performance.now() - began)
+      this.#spans.push({ part: part_names[part], start_ms: this.#sinceCreate(began), duration_ms })
       this.#times[part] = (this.#times[part] ?? 0) + Math.max(0, Math.round(performance.now() - began - nested))
     }
   }
@@ -54,7 +65,7 @@ export class StartupTimer {
   }
 
   reached(milestone: Milestone) {
-    this.#times[milestone] ??= this.#accepted_ms + Math.round(performance.now() - this.#claim_began_at)
+    this.#times[milestone] ??= this.#sinceCreate(performance.now())
     if (milestone === 'first_action_ms') void this.write()
   }
 
@@ -66,11 +77,17 @@ export class StartupTimer {
     this.#written ??= insertStartup(db, organization_id, id, repository_id, {
       ...this.#times,
       environment: this.#environment,
+      spans: this.#spans.slice(0, MAX_SPANS).sort((a, b) => a.start_ms - b.start_ms),
     }).then(
       written => written && telemetry.runStarted(this.#times),
       error => log('warn', 'the startup times of a run could not be recorded', { error: errorText(error) }),
     ) as Promise<void>
     return this.#written
+  }
+
+  /** Milliseconds from the create to a time by `performance.now()`. */
+  #sinceCreate(now: number): number {
+    return this.#accepted_ms + Math.round(now - this.#claim_began_at)
   }
 
   #sum(): number {

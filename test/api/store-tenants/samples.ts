@@ -4,6 +4,7 @@ import type { NewRun } from '../../../src/store/runs/runs.ts'
 /** Input of the store whose content does not matter. */
 
 export const startup = {
+  spans: [],
   ...{ queue_ms: 1, claim_ms: 1, mirror_ms: 1, clone_ms: 1, setup_ms: 1, sandbox_ms: 1, first_model_byte_ms: 1, first_action_ms: 1 },
   environment: null,
 }

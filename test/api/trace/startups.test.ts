@@ -23,9 +23,9 @@ const times = (ms: number | null): StartupTimes => ({
 })
 const add = async (ms: number | null) => {
   const { id } = await createRun(app, { prompt: 'x' })
-  const environment = { id: 3, made: false, age_seconds: 60 }
-  expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(ms), environment })).toBe(true)
-  expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(999), environment })).toBe(false)
+  const rest = { environment: { id: 3, made: false, age_seconds: 60 }, spans: [{ part: 'mirror' as const, start_ms: 3, duration_ms: 3 }] }
+  expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(ms), ...rest })).toBe(true)
+  expect(await insertStartup(app.db, app.org_id, id, app.repo_id, { ...times(999), ...rest })).toBe(false)
   return id
 }
 
@@ -44,6 +44,7 @@ test('200: a run reports the duration of its start, nothing before it has begun;
   const run = await add(5)
   expect((await app.call('GET', at(`/agent/run/${run}/startup`))).body).toEqual({
     ...{ agent_run_id: run, ...times(5), environment: { id: 3, made: false, age_seconds: 60 } },
+    spans: [{ part: 'mirror', start_ms: 3, duration_ms: 3 }],
   })
   for (let ms = 10; ms < 200; ms += 10) await add(ms)
   await add(null)
@@ -63,11 +64,15 @@ test('200: the time of an earlier owner that died counts as part of the start, n
     { ...run, started_at: after(2), updated_at: after(60) },
     performance.now(),
   )
+  await startup.during('sandbox_ms', () => startup.during('setup_ms', async () => {}))
   startup.reached('first_model_byte_ms')
   await startup.write()
   const { body } = await app.call('GET', at(`/agent/run/${id}/startup`))
   expect(body).toMatchObject({ queue_ms: 2_000, first_action_ms: null })
   expect(body.first_model_byte_ms).toBeGreaterThanOrEqual(60_000)
+  expect(body.spans.map(({ part }: { part: string }) => part)).toEqual(expect.arrayContaining(['queue', 'claim', 'sandbox', 'setup']))
+  expect(body.spans[0]).toEqual({ part: 'queue', start_ms: 0, duration_ms: 2_000 })
+  expect(body.spans.at(-1).start_ms).toBeGreaterThanOrEqual(60_000)
 })
 
 test('400 and 404', async () => {
