@@ -43,6 +43,7 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/agent/trace/${completed.id}?view=changes`, page => page.getByTestId('diff-summary')],
   [`/agent/trace/${completed.id}?view=config`, page => page.getByRole('button', { name: 'Save' })],
   [`/agent/trace/${failed.id}?view=log`, page => page.getByRole('feed').locator('[data-type=ERROR]').first()],
+  [`/agent/trace/${completed.id}?view=log&q=e`, page => page.getByRole('list', { name: 'Matches' }).locator('mark').first()],
   ['/?reason=oom&from=2026-01-01', page => page.getByLabel('Created from')],
   ['/pull-requests', page => page.locator('[data-pull-request-id]').first()],
   [`/pull-requests/${pull_request_id}`, page => page.getByRole('region', { name: 'Run' })],
@@ -121,4 +122,9 @@ test.each([
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('menu').waitFor()
   await expectNone(someone, 'the account menu')
+  await someone.open(`/agent/trace/${completed.id}?view=log`)
+  await page.getByRole('feed').locator('article').first().waitFor()
+  await page.keyboard.press('l')
+  await page.getByRole('navigation', { name: 'Outline' }).locator('[aria-current=step]').waitFor()
+  await expectNone(someone, 'the outline')
 })

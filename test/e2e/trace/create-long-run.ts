@@ -8,8 +8,8 @@ export async function createLongRun(app: App, entries: number): Promise<number> 
   const { total_logs } = await awaitEnd(app, run.id)
   await rows(
     app,
-    `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select $1::bigint, n, $2::bigint, 1, type, tool, json_build_object('agent_run_id', $1::bigint, 'seq', n, 'created_at', '2026-11-20T10:00:00.000Z',
+    `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, failed, body)
+     select $1::bigint, n, $2::bigint, 1, type, tool, type = 'ERROR', json_build_object('agent_run_id', $1::bigint, 'seq', n, 'created_at', '2026-11-20T10:00:00.000Z',
        'turn', 1, 'message_type', type, 'thought', repeat('thinking ', n % 20), 'tool_name', tool,
        'tool_input', json_build_object('command', 'echo entry ' || n), 'tool_output', json_build_object('status', 'ok', 'exit_code', 0,
        'output', repeat('line of ' || n || E'\\n', 1 + n % 12), 'truncated', false),

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { startApp } from '../../start-app.ts'
-import { inBrowser } from '../visit.ts'
+import { awaitEnd, createRun } from '../../runs/await-run.ts'
+import { rows, startApp } from '../../start-app.ts'
+import { inBrowser, playbook } from '../visit.ts'
 import { createLongRun } from './create-long-run.ts'
 
 const entries = 3_000
@@ -105,4 +106,70 @@ test('the feed is one stop of the Tab key, arrow keys move in it, and the addres
     .getByRole('textbox', { name: /Follow up/ })
     .and(page.locator(':focus'))
     .waitFor()
+})
+
+test('the outline has turns, items of the plan and steps with failures and cost, follows the feed and leads to entries', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const steps = ['plan: [Reproduce the defect, Fix it]', 'run: "exit 3"', 'answer: Done.']
+  const run = await createRun(app, { prompt: playbook('Outlined', ...steps) })
+  const { total_logs } = await awaitEnd(app, run.id)
+  // The scripted model is free.
+  await rows(app, `update journal set cost_usd = 0.25 where run_id = $1 and kind = 'model_answered'`, [run.id])
+  await someone.open(`/agent/trace/${run.id}`)
+  await page.locator(`#e${total_logs}`).waitFor()
+  await page.keyboard.press('l')
+  const outline = page.getByRole('navigation', { name: 'Outline' })
+  const turn = outline.getByRole('button', { name: /^Turn 1/ })
+  await turn.waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}-outline.png` })
+  await turn.getByText('2 failed').waitFor()
+  await turn.getByText(/^\$\d/).waitFor()
+  const item = outline.getByRole('button', { name: /^Reproduce the defect/ })
+  await item.getByText('2 failed').waitFor()
+  await outline.locator('[aria-current=step]').waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}-outline.png` })
+  const step = outline.getByRole('button', { name: /^shell\s*exit 3/ })
+  if (!(await step.isVisible())) await outline.getByRole('button', { name: 'Open Reproduce the defect' }).click()
+  await step.click()
+  await page.locator('article:focus', { hasText: 'exit 3' }).waitFor()
+  expect(await outline.locator('[aria-current=step]').textContent()).toContain('exit 3')
+  await outline.getByRole('button', { name: 'Close Turn 1' }).click()
+  await item.waitFor({ state: 'detached' })
+  await page.reload()
+  await outline.waitFor()
+  await page.getByRole('tab', { name: 'Config' }).click()
+  await page
+    .getByRole('region', { name: 'Cost over time' })
+    .getByText(/^\$\d.* in /)
+    .waitFor()
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}-cost.png` })
+})
+
+test('the minimap shows the whole trace and where the feed is, and dragging moves the feed', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open(`/agent/trace/${run_id}`)
+  await page.locator(`#e${entries}`).waitFor()
+  const map = page.getByRole('scrollbar', { name: 'Minimap' })
+  await map.waitFor()
+  const { x, y, width, height } = (await map.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+  const at = (share: number) => page.mouse.move(x + width / 2, y + height * share)
+  await at(0.9)
+  await page.mouse.down()
+  await at(0.5)
+  await page.locator('#e1500').waitFor()
+  await page.mouse.up()
+  const now = Number(await map.getAttribute('aria-valuenow'))
+  expect(Math.abs(now - entries / 2)).toBeLessThan(40)
+  const red = `(() => {
+    const canvas = document.querySelector('canvas')
+    const { data } = canvas.getContext('2d').getImageData(canvas.width - 3, 0, 1, canvas.height)
+    return Array.from({ length: canvas.height }, (_, y) => data[4 * y + 3]).filter(alpha => alpha > 0).length
+  })()`
+  // The only failure is entry 2,500.
+  const painted = await page.evaluate(red)
+  expect(painted).toBeGreaterThan(0)
+  expect(painted).toBeLessThan(20)
+  if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}-minimap.png` })
 })

@@ -5,7 +5,7 @@ import { call, core } from '../api/client.ts'
 import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
 import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
-import { createLogSearch, type LogSearch } from './log-search.ts'
+import { createLogSearch, type LogSearch } from './search/log-search.ts'
 
 export type LogFilter = { message_type?: MessageType }
 

@@ -24,6 +24,7 @@ const in_a_trace: Shortcut[] = [
   { keys: ['n', 'N'], meaning: 'Next, previous match' },
   { keys: ['e', 'E'], meaning: 'Next, previous error' },
   { keys: ['f'], meaning: 'Follow the end' },
+  { keys: ['l'], meaning: 'Show or hide the outline' },
   { keys: ['i'], meaning: 'Write a follow-up' },
   { keys: ['Esc'], meaning: 'Clear the search' },
   { keys: [`${command_key}+Enter`], meaning: 'Send the follow-up' },

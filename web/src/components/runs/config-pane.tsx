@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Input, Switch } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useReadOnlyReason } from '../permission.ts'
+import { CostSection } from './cost-section.tsx'
 import { BudgetFields, budgetOf, draftOf } from './fields/budget-fields.tsx'
 import { EffortField } from './fields/effort-field.tsx'
 import { ModelField } from './fields/model-field.tsx'
@@ -89,6 +90,7 @@ export default function ConfigPane({ run }: { run: AgentRun }) {
         <RunDetails run={run} />
       </form>
       <RelatedSection run={run} />
+      <CostSection run={run} />
       <StartupSection run={run} />
     </>
   )

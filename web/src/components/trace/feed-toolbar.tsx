@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { CircleHelp } from 'lucide-react'
+import { ListTree } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { MessageType } from '../../../../src/contract/runs/logs.ts'
 import { MessageTypes } from '../../api/names.ts'
@@ -8,30 +8,37 @@ import { messageLabels } from '../../trace/entry-summary.ts'
 import { Select } from '../../ui/field.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 
-const chips: MessageType[] = ['ACTION', 'PLAN_EVALUATION', 'ERROR', 'USER_MESSAGE', 'FINAL_ANSWER']
-const rest = MessageTypes.filter(type => !chips.includes(type))
+const chips: MessageType[] = ['ACTION', 'PLAN_EVALUATION', 'ERROR', 'USER_MESSAGE']
 
 type Props = {
   /** The search field. */
   children: ReactNode
   /** How many entries are shown; null in the list of matches. */
   total: number | null
-  on_help: () => void
+  /** Whether the outline is open. */
+  outline: boolean
+  on_outline: () => void
 }
 
 /** Search and filters of the trace. They are part of the address. */
-export function FeedToolbar({ children, total, on_help }: Props) {
+export function FeedToolbar({ children, total, outline, on_outline }: Props) {
   const search = useSearch({ from: '/app/agent/trace/$id' })
   const navigate = useNavigate({ from: '/agent/trace/$id' })
+  // A search needs the space of the chips.
+  const shown = search.q === undefined ? chips : chips.filter(type => type === search.type)
+  const rest = MessageTypes.filter(type => !shown.includes(type))
   const change = (next: { type?: MessageType }) => navigate({ search: previous => ({ ...previous, ...next }), hash: '', replace: true })
   return (
     <search className="flex shrink-0 items-center gap-2 overflow-x-auto border-line border-b bg-surface px-3 py-1.5">
+      <IconButton label={outline ? 'Hide the outline' : 'Show the outline'} aria-pressed={outline} onClick={on_outline}>
+        <ListTree className={`size-4 ${outline ? 'text-accent' : ''}`} />
+      </IconButton>
       {children}
       <div role="group" aria-label="Kind of entry" className="flex shrink-0 gap-1">
         <Chip on={!search.type} onClick={() => change({ type: undefined })}>
           All
         </Chip>
-        {chips.map(type => (
+        {shown.map(type => (
           <Chip key={type} on={search.type === type} onClick={() => change({ type: search.type === type ? undefined : type })}>
             {messageLabels[type]}
           </Chip>
@@ -53,9 +60,6 @@ export function FeedToolbar({ children, total, on_help }: Props) {
       <span className="tabular ml-auto shrink-0 text-faint text-xs">
         {total !== null && (search.type ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
       </span>
-      <IconButton label="Keyboard shortcuts" onClick={on_help}>
-        <CircleHelp className="size-4" />
-      </IconButton>
     </search>
   )
 }

@@ -1,7 +1,8 @@
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, type RefObject, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import type { LiveTool, LiveWork } from '../../trace/live-work.ts'
 import type { LogPages } from '../../trace/log-pages.ts'
+import type { FeedViewStore } from '../../trace/timeline/feed-view.ts'
 import { Button } from '../../ui/button.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { LiveNotice, LiveText, LiveToolCard } from './live-cards.tsx'
@@ -23,6 +24,8 @@ type Props = {
   q: string | undefined
   /** Called with the index of an entry that a key has selected. */
   on_step: (index: number) => void
+  /** Receives what is shown. */
+  view: FeedViewStore
 }
 
 type LiveRow = 'notice' | 'text' | LiveTool
@@ -33,7 +36,7 @@ const liveRows = (work: LiveWork | null): LiveRow[] =>
     : [...(work.limits.length > 0 ? (['notice'] as const) : []), ...(work.text || work.reasoning ? (['text'] as const) : []), ...work.tools]
 
 /** The entries of a run. Only visible ones are rendered. */
-export function Feed({ ref, pages, work, target, begin, q, on_step }: Props) {
+export function Feed({ ref, pages, work, target, begin, q, on_step, view }: Props) {
   const seen_total = useRef(pages.total)
   const [current, setCurrent] = useState<number | null>(null)
   const live = liveRows(work)
@@ -43,6 +46,7 @@ export function Feed({ ref, pages, work, target, begin, q, on_step }: Props) {
   const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent, on_step })
   const focus = useFeedFocus(box, current ?? visible_range.first)
   const cancelReveal = useHighlight(box, q, target, unpin)
+  useEffect(() => view.set({ first: visible_range.first, last: Math.min(visible_range.last, pages.total - 1), current }))
   const onInteraction = () => {
     cancelReveal()
     unpin()

@@ -1,10 +1,13 @@
-import { useLocation, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { visible } from '../../text/visible.ts'
 import type { Trace } from '../../trace/open-trace.ts'
+import type { LogSearch } from '../../trace/search/log-search.ts'
+import { createFeedView } from '../../trace/timeline/feed-view.ts'
 import { Button } from '../../ui/button.tsx'
+import { useMedia } from '../../ui/media.ts'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
 import { FollowUp } from '../runs/follow-up.tsx'
@@ -12,14 +15,15 @@ import { Feed } from './feed.tsx'
 import { FeedToolbar } from './feed-toolbar.tsx'
 import { SearchField } from './search/search-field.tsx'
 import { useLogSearch, useSearchSteps } from './search/use-log-search.ts'
+import { FeedFrame } from './timeline/feed-frame.tsx'
+import { useOutline } from './timeline/use-outline.ts'
 import { useAddressOfStep } from './use-address-of-step.ts'
 import { useErrorJump } from './use-error-jump.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
-import { useFeedKeys } from './use-feed-keys.ts'
 import { useEntries } from './use-trace.ts'
+import { useTraceKeys } from './use-trace-keys.ts'
 
 const HitList = lazy(() => import('./search/hit-list.tsx').catch(() => ({ default: NotLoaded })))
-const KeyboardHelp = lazy(() => import('../frame/keyboard-help.tsx').catch(() => ({ default: NotLoaded })))
 
 type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
@@ -37,32 +41,24 @@ export function TraceLog({ run, trace, feed }: Props) {
   const search_box = useRef<HTMLInputElement>(null)
   const last_seq = useRef(seq)
   if (seq > 0) last_seq.current = seq
-  const [help, setHelp] = useState(false)
   const { notice, toError } = useErrorJump(run, feed)
   const steps = useSearchSteps(search, seq, feed)
   const setAddress = useAddressOfStep(seq)
-  useFeedKeys({
-    next: () => feed.current?.step(1),
-    previous: () => feed.current?.step(-1),
-    first: () => feed.current?.step(-pages.total),
-    last: () => feed.current?.step(pages.total),
-    toggle: () => feed.current?.toggle(),
-    follow: () => feed.current?.follow(),
-    next_error: () => void toError('next'),
-    previous_error: () => void toError('previous'),
-    next_match: () => q !== undefined && steps.go('next', q),
-    previous_match: () => q !== undefined && steps.go('previous', q),
-    search() {
-      search_box.current?.focus()
-      search_box.current?.select()
-    },
-    follow_up: () => document.querySelector<HTMLElement>('form[aria-label="Follow-up"] textarea')?.focus(),
-    escape: () => leftControl() || steps.change(undefined),
-  })
+  const [view] = useState(createFeedView)
+  const outline = useOutline()
+  const narrow = useMedia('(max-width: 40rem)')
+  const navigate = useNavigate({ from: '/agent/trace/$id' })
+  const show = (index: number) => {
+    if (narrow) outline.set(false)
+    if (index + 1 === seq && !filtered) feed.current?.show(index)
+    else void navigate({ search: previous => ({ ...previous, type: undefined }), hash: `e${index + 1}`, replace: true })
+  }
+  const toggleOutline = () => outline.set(!outline.open)
+  useTraceKeys({ feed, search_box, q, steps, total: pages.total, on_error: toError, on_outline: toggleOutline })
 
   return (
     <section aria-label="Log" className="flex min-h-0 min-w-0 flex-1 flex-col">
-      <FeedToolbar total={q === undefined ? pages.total : null} on_help={() => setHelp(true)}>
+      <FeedToolbar total={q === undefined ? pages.total : null} outline={outline.open} on_outline={toggleOutline}>
         <SearchField box={search_box} q={q} search={search} seq={seq} steps={steps} />
       </FeedToolbar>
       <Problem error={pages.problem ?? search?.problem ?? null} retry={() => (pages.problem === null ? search?.retry() : pages.retry())} />
@@ -71,41 +67,47 @@ export function TraceLog({ run, trace, feed }: Props) {
           {notice}
         </p>
       )}
-      {listed ? (
-        <div className="min-h-0 flex-1">
-          <Suspense fallback={<Loading label="Searching" />}>
-            {search !== null && search.seqs.length > 0 && <HitList search={search} near={last_seq.current} />}
-          </Suspense>
-          {search?.complete && search.seqs.length === 0 && <Blank icon={<ListX />} title="No entry matches" />}
-        </div>
-      ) : (
-        <Entries trace={trace} pages={pages} filtered={filtered}>
-          <Feed
-            key={filter ?? ''}
-            ref={feed}
-            pages={pages}
-            work={filtered ? null : trace.work}
-            target={!filtered && seq > 0 && seq <= pages.total ? seq - 1 : null}
-            begin={filtered ? 'start' : 'end'}
-            q={q}
-            on_step={index => !filtered && setAddress(index)}
-          />
-        </Entries>
-      )}
+      <FeedFrame
+        agent_run_id={run.id}
+        trace={trace}
+        view={view}
+        outline={outline.open}
+        whole={!listed && !filtered}
+        on_show={show}
+        on_scroll={index => feed.current?.scroll_to(index)}
+      >
+        {listed ? (
+          <Matches search={search} near={last_seq.current} />
+        ) : (
+          <Entries trace={trace} pages={pages} filtered={filtered}>
+            <Feed
+              key={filter ?? ''}
+              ref={feed}
+              pages={pages}
+              work={filtered ? null : trace.work}
+              target={!filtered && seq > 0 && seq <= pages.total ? seq - 1 : null}
+              begin={filtered ? 'start' : 'end'}
+              q={q}
+              on_step={index => !filtered && setAddress(index)}
+              view={view}
+            />
+          </Entries>
+        )}
+      </FeedFrame>
       <FollowUp run={run} />
-      <Suspense>{help && <KeyboardHelp open on_close={() => setHelp(false)} />}</Suspense>
     </section>
   )
 }
 
-/** Moves the focus from a control of an entry to the entry. Returns whether there was one. */
-function leftControl(): boolean {
-  const focused = document.activeElement
-  const article = focused?.closest<HTMLElement>('[role=feed] article')
-  if (!article || article === focused) return false
-  article.focus()
-  return true
-}
+/** The list of matches, empty until the first one is found. `near`: the entry that was shown last. */
+const Matches = ({ search, near }: { search: LogSearch | null; near: number }) => (
+  <div className="min-h-0 flex-1">
+    <Suspense fallback={<Loading label="Searching" />}>
+      {search !== null && search.seqs.length > 0 && <HitList search={search} near={near} />}
+    </Suspense>
+    {search?.complete && search.seqs.length === 0 && <Blank icon={<ListX />} title="No entry matches" />}
+  </div>
+)
 
 type EntriesProps = { trace: Trace; pages: Trace['pages']; filtered: boolean; children: React.ReactNode }
 

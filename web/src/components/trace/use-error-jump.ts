@@ -25,5 +25,5 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>) 
     const timer = setTimeout(() => setNotice(null), 3000)
     return () => clearTimeout(timer)
   }, [notice])
-  return { notice, toError }
+  return { notice, toError: (direction: 'next' | 'previous') => void toError(direction) }
 }

@@ -9,6 +9,8 @@ export type FeedHandle = {
   follow: () => void
   /** Brings the entry at this position into view, opens and selects it. */
   show: (index: number) => void
+  /** Brings the entry at this position into view. */
+  scroll_to: (index: number) => void
   current_seq: () => number | null
 }
 
@@ -65,6 +67,11 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
     toggle: () => current !== null && toggle(current),
     follow: toEnd,
     show,
+    scroll_to(index) {
+      follow.set(false)
+      unpin()
+      virtualizer.scrollToIndex(index, { align: 'center' })
+    },
     current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
   }))
   return { toggled, toggle, toEnd }

@@ -13,6 +13,7 @@ type FeedKeys = {
   follow: () => void
   search: () => void
   follow_up: () => void
+  outline: () => void
   escape: () => void
 }
 
@@ -27,6 +28,7 @@ const keys: Record<string, keyof FeedKeys> = {
   N: 'previous_match',
   f: 'follow',
   i: 'follow_up',
+  l: 'outline',
   '/': 'search',
   Escape: 'escape',
 }

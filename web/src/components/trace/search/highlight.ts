@@ -1,4 +1,4 @@
-import { textMatches } from '../../../trace/text-matches.ts'
+import { textMatches } from '../../../trace/search/text-matches.ts'
 
 /** More matches than a person sees at once. */
 const MAX_HIGHLIGHTS = 2000

@@ -6,7 +6,7 @@ import { withoutAnsi } from '../../../text/ansi.ts'
 import { clock } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { messageLabels } from '../../../trace/entry-summary.ts'
-import { type LogSearch, rankOf } from '../../../trace/log-search.ts'
+import { type LogSearch, rankOf } from '../../../trace/search/log-search.ts'
 
 const ROW_PX = 52
 /** Characters before a match, so that the match is visible in a row that is cut at its end. */

@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronUp, List, Search, X } from 'lucide-react'
 import { type KeyboardEvent, type RefObject, useEffect, useRef } from 'react'
-import { type LogSearch, rankOf } from '../../../trace/log-search.ts'
+import { type LogSearch, rankOf } from '../../../trace/search/log-search.ts'
 import { Input } from '../../../ui/field.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
 import type { SearchSteps } from './use-log-search.ts'
@@ -53,7 +53,7 @@ export function SearchField({ box, q, search, seq, steps }: Props) {
           placeholder="Search  /"
           maxLength={200}
           defaultValue={q}
-          className="h-7! pl-7.5"
+          className="h-7! pl-7.5 [&::-webkit-search-cancel-button]:hidden"
           onKeyDown={onKeyDown}
           onChange={event => {
             const text = event.target.value

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type RefObject, useEffect, useState } from 'react'
-import { type LogSearch, matchFrom } from '../../../trace/log-search.ts'
 import type { LogFilter, Trace } from '../../../trace/open-trace.ts'
+import { type LogSearch, matchFrom } from '../../../trace/search/log-search.ts'
 import type { FeedHandle } from '../use-feed-handle.ts'
 
 /** Searches the trace for the text of the address. Null without a text, and until the search has begun. */

@@ -1,4 +1,4 @@
-import type { LogHit, LogSearch as SearchPart } from '../../../src/contract/runs/log-search.ts'
+import type { LogHit, LogSearch as SearchPart } from '../../../../src/contract/runs/log-search.ts'
 
 /** The entries of a run that contain a text, found part by part, and growing with the run. */
 export type LogSearch = {

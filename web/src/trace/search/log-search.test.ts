@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogSearch as SearchPart } from '../../../src/contract/runs/log-search.ts'
+import type { LogSearch as SearchPart } from '../../../../src/contract/runs/log-search.ts'
 import { createLogSearch, matchFrom, rankOf } from './log-search.ts'
 
 const hit = (seq: number) => ({
