@@ -121,7 +121,7 @@ const EntryPosition = ({ entry: { seq, turn, duration_ms, created_at } }: { entr
     </time>
     <Link
       to="."
-      search={previous => ({ ...previous, type: undefined })}
+      search={previous => ({ ...previous, type: previous.q === undefined ? undefined : previous.type })}
       hash={`e${seq}`}
       tabIndex={-1}
       aria-label={`Link to entry ${seq}`}

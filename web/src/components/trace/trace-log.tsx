@@ -1,4 +1,4 @@
-import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
@@ -17,7 +17,7 @@ import { SearchField } from './search/search-field.tsx'
 import { useLogSearch, useSearchSteps } from './search/use-log-search.ts'
 import { FeedFrame } from './timeline/feed-frame.tsx'
 import { useOutline } from './timeline/use-outline.ts'
-import { useAddressOfStep } from './use-address-of-step.ts'
+import { useEntryAddress } from './use-entry-address.ts'
 import { useErrorJump } from './use-error-jump.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
 import { useEntries } from './use-trace.ts'
@@ -41,17 +41,15 @@ export function TraceLog({ run, trace, feed }: Props) {
   const search_box = useRef<HTMLInputElement>(null)
   const last_seq = useRef(seq)
   if (seq > 0) last_seq.current = seq
-  const { notice, toError } = useErrorJump(run, feed)
-  const steps = useSearchSteps(search, seq, feed)
-  const setAddress = useAddressOfStep(seq)
+  const address = useEntryAddress({ seq, shown: listed ? 'matches' : filtered ? 'filtered' : 'all', feed })
+  const { notice, toError } = useErrorJump(run, feed, address.go)
+  const steps = useSearchSteps(search, seq, feed, address.go)
   const [view] = useState(createFeedView)
   const outline = useOutline()
   const narrow = useMedia('(max-width: 40rem)')
-  const navigate = useNavigate({ from: '/agent/trace/$id' })
   const show = (index: number) => {
     if (narrow) outline.set(false)
-    if (index + 1 === seq && !filtered) feed.current?.show(index)
-    else void navigate({ search: previous => ({ ...previous, type: undefined }), hash: `e${index + 1}`, replace: true })
+    address.go(index + 1)
   }
   const toggleOutline = () => outline.set(!outline.open)
   useTraceKeys({ feed, search_box, q, steps, total: pages.total, on_error: toError, on_outline: toggleOutline })
@@ -88,7 +86,7 @@ export function TraceLog({ run, trace, feed }: Props) {
               target={!filtered && seq > 0 && seq <= pages.total ? seq - 1 : null}
               begin={filtered ? 'start' : 'end'}
               q={q}
-              on_step={index => !filtered && setAddress(index)}
+              on_step={address.step}
               view={view}
             />
           </Entries>

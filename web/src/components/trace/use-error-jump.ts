@@ -1,12 +1,10 @@
-import { useNavigate } from '@tanstack/react-router'
 import { type RefObject, useEffect, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
 
 /** Moves to the next or previous error of the whole trace. `notice`: for three seconds, that there is none. */
-export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>) {
-  const navigate = useNavigate({ from: '/agent/trace/$id' })
+export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, go: (seq: number) => void) {
   const [notice, setNotice] = useState<string | null>(null)
 
   const toError = async (direction: 'next' | 'previous') => {
@@ -18,7 +16,7 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>) 
     })
     const found = logs[0]
     setNotice(found ? null : direction === 'next' ? 'No error after this entry' : 'No error before this entry')
-    if (found) await navigate({ search: previous => ({ ...previous, type: undefined }), hash: `e${found.seq}`, replace: true })
+    if (found) go(found.seq)
   }
   useEffect(() => {
     if (notice === null) return

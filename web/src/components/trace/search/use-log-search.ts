@@ -28,8 +28,13 @@ export type SearchSteps = {
   change: (q: string | undefined) => void
 }
 
-/** Moves through the matches. `seq`: the entry that the address names, 0 for none. */
-export function useSearchSteps(search: LogSearch | null, seq: number, feed: RefObject<FeedHandle | null>): SearchSteps {
+/** Moves through the matches. `seq`: the entry that the address names, 0 for none. `go` shows an entry. */
+export function useSearchSteps(
+  search: LogSearch | null,
+  seq: number,
+  feed: RefObject<FeedHandle | null>,
+  go: (seq: number) => void,
+): SearchSteps {
   const { q } = useSearch({ from: '/app/agent/trace/$id' })
   const navigate = useNavigate({ from: '/agent/trace/$id' })
   const [wanted, setWanted] = useState<{ direction: 'next' | 'previous'; q: string } | null>(null)
@@ -39,9 +44,7 @@ export function useSearchSteps(search: LogSearch | null, seq: number, feed: RefO
     if (wanted === null || wanted.q !== q || found.length === 0) return
     setWanted(null)
     const match = matchFrom(found, in_context ? (feed.current?.current_seq() ?? seq) : 0, wanted.direction)
-    if (match === undefined) return
-    if (match === seq) feed.current?.show(match - 1)
-    else void navigate({ search: previous => previous, hash: `e${match}`, replace: in_context })
+    if (match !== undefined) go(match)
   })
   return {
     go: (direction, text) => setWanted({ direction, q: text }),
