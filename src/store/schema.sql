@@ -334,6 +334,7 @@ create table journal (
   body text not null,
   created_at timestamp with time zone not null default now(),
   seq integer not null default 0,
+  cost_usd numeric,
   constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text, 'checks_judged'::text, 'aside_started'::text, 'aside_ended'::text]))),
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
@@ -359,6 +360,7 @@ create table log_entries (
   created_at timestamp with time zone not null default now(),
   body text not null,
   signature bytea,
+  failed boolean not null default false,
   constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint log_entries_pkey PRIMARY KEY (run_id, seq)
 );
@@ -612,6 +614,7 @@ create table run_startups (
   first_model_byte_ms bigint,
   first_action_ms bigint,
   environment text,
+  spans text not null,
   constraint run_startups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint run_startups_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint run_startups_pkey PRIMARY KEY (organization_id, run_id)
