@@ -139,11 +139,13 @@ type Handlers = { [N in Exclude<EndpointName, Special | OpenName | ActorName>]: 
   [N in OpenName]: Open<N>
 }
 
+const json = 'application/json; charset=utf-8'
+
 /** One line per endpoint; the verb that it calls documents what it does. */
 export const handlers: Handlers = {
   createAgentRun: async (ctx, { body, query }) =>
     query.dry_run
-      ? new RawResponse(JSON.stringify(await dryRunOf(ctx, body)), 'application/json; charset=utf-8')
+      ? new RawResponse(JSON.stringify(await dryRunOf(ctx, body)), json)
       : once(ctx, 'createAgentRun', body, inner => createRun(inner, body)),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
@@ -166,10 +168,7 @@ export const handlers: Handlers = {
   addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
   setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
   getAgentRunLogs: async (ctx, { params, query }) =>
-    new RawResponse(
-      await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)),
-      'application/json; charset=utf-8',
-    ),
+    new RawResponse(await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)), json),
   searchAgentRunLogs: (ctx, { params, query }) => searchRunLogs(ctx, params.agent_run_id, query),
   getAgentRunTimeline: (ctx, { params, query }) => getRunTimeline(ctx, params.agent_run_id, query),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
@@ -277,8 +276,7 @@ export const handlers: Handlers = {
   generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
-  getSandboxLogs: async (ctx, { params, query }) =>
-    new RawResponse(await getSandboxLogs(ctx, params.sandbox_id, query), 'application/json; charset=utf-8'),
+  getSandboxLogs: async (ctx, { params, query }) => new RawResponse(await getSandboxLogs(ctx, params.sandbox_id, query), json),
   analyzeSandboxLogs: (ctx, { params, body }) => analyzeSandboxLogs(ctx, params.sandbox_id, body),
   analyzeAgentRunLogs: (ctx, { params, body }) => analyzeRunLogs(ctx, params.agent_run_id, body),
   analyzeLogs: (ctx, { body }) => analyzeLogs(ctx, body),

@@ -13,7 +13,7 @@ type Options = {
   feed: RefObject<FeedHandle | null>
 }
 
-export type EntryAddress = {
+type EntryAddress = {
   /** Shows an entry in the whole trace, and puts it into the address. */
   go: (seq: number) => void
   /** Puts the entry that a key has selected into the address. */

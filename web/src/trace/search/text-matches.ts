@@ -1,5 +1,5 @@
 /** A part of one of several adjacent texts. */
-export type TextPart = { text: number; start: number; end: number }
+type TextPart = { text: number; start: number; end: number }
 
 /**
  * Finds `q` in texts that follow each other without a gap, such as the text nodes of an entry, regardless of case. Each match is the list of

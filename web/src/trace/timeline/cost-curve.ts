@@ -1,7 +1,7 @@
 import type { RunTimeline } from '../../../../src/contract/runs/timeline.ts'
 
 /** A point of the cost over the active time of a run. */
-export type CostPoint = { ms: number; usd: number }
+type CostPoint = { ms: number; usd: number }
 
 /** The sum of the costs after each part. The time between turns does not count. Null when a price is unknown or nothing was spent. */
 export function costCurve({ parts }: Pick<RunTimeline, 'parts'>): CostPoint[] | null {
