@@ -31,7 +31,9 @@ export const RunStartup = z
     ...shape,
     spans: z
       .array(StartupSpan)
-      .describe('When each part ran that had ended by then, in the order of their starts. Parts overlap, and one may run several times'),
+      .describe(
+        'Start and length of each part that had ended by then, in the order of their starts. Parts overlap, and one may run several times',
+      ),
     environment: z
       .object({
         id: z.int().nullable().describe('The environment; null: one of this run alone, because a command had failed'),

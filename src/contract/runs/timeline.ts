@@ -18,8 +18,8 @@ const span = {
   through_seq: z.int().describe('Last entry'),
   started_at: z.iso
     .datetime()
-    .describe('When the entry before it was written; of the first entry of a turn, when that was written. UTC, ISO 8601 with milliseconds'),
-  ended_at: z.iso.datetime().describe('When its last entry was written'),
+    .describe('Time of the entry before it; of the first entry of a turn, its own time. UTC, ISO 8601 with milliseconds'),
+  ended_at: z.iso.datetime().describe('Time of its last entry'),
   failed: z.int().describe('Entries that report a failure: errors, failed tool calls, failed checks and refused reviews'),
   cost_usd: z
     .string()
@@ -39,7 +39,7 @@ const TimelinePart = z
           entries: z.int().describe('Number of entries of this kind'),
         }),
       )
-      .describe('What the entries are, the most frequent kind first'),
+      .describe('Kinds of the entries, the most frequent one first'),
   })
   .meta({ id: 'RunTimelinePart' })
 export type TimelinePart = z.infer<typeof TimelinePart>
@@ -55,9 +55,7 @@ const TimelineTurn = z
   .object({
     ...span,
     turn: z.int().describe('Number of the turn, from 1'),
-    sections: z
-      .array(TimelineSection)
-      .describe('What the agent worked on, in order; entries that follow each other in one item of the plan'),
+    sections: z.array(TimelineSection).describe('Entries that follow each other in one item of the plan, in order'),
   })
   .meta({ id: 'RunTimelineTurn' })
 export type TimelineTurn = z.infer<typeof TimelineTurn>
