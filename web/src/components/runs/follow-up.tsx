@@ -38,7 +38,7 @@ function purpose(run: AgentRun): { label: string; send: string } {
 }
 
 /** The end of the trace: the follow-up box, or why there is none. */
-export function FollowUp({ run }: { run: AgentRun }) {
+export default function FollowUp({ run }: { run: AgentRun }) {
   if (!isRecorded(run)) return <FollowUpForm run={run} />
   return (
     <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">

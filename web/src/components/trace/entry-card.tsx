@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { memo } from 'react'
+import { lazy, memo, Suspense } from 'react'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import { clock, duration, moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
@@ -8,9 +8,11 @@ import { redactionNote } from '../../trace/redaction-note.ts'
 import type { Tone } from '../../trace/summary-types.ts'
 import { Clamped } from '../entries/clamped.tsx'
 import { EntryBody } from '../entries/entry-body.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { PlainText } from '../plain-text.tsx'
 import { EntryIcon } from './entry-icon.tsx'
-import { ForkEntry } from './fork-entry.tsx'
+
+const ForkEntry = lazy(() => import('./fork-entry.tsx').catch(() => ({ default: NotLoaded })))
 
 const tones: Record<Tone, string> = { neutral: 'text-faint', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' }
 const thought_lines = 6
@@ -68,7 +70,11 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
       <div className="space-y-1.5 pl-6.5 empty:hidden">
         <EntryBody entry={entry} open={open} on_toggle={toggle} />
         {redacted && <p className="text-2xs text-faint">{visible(redacted)}</p>}
-        {open && <ForkEntry agent_run_id={entry.agent_run_id} seq={seq} />}
+        {open && (
+          <Suspense fallback={<div className="h-7" />}>
+            <ForkEntry agent_run_id={entry.agent_run_id} seq={seq} />
+          </Suspense>
+        )}
       </div>
     </article>
   )

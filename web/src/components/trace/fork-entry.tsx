@@ -11,7 +11,7 @@ import { TextArea } from '../../ui/field.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 
 /** Forks a new run at an entry of this one, and opens it. */
-export function ForkEntry({ agent_run_id, seq }: { agent_run_id: number; seq: number }) {
+export default function ForkEntry({ agent_run_id, seq }: { agent_run_id: number; seq: number }) {
   const [open, setOpen] = useState(false)
   const [prompt, setPrompt] = useState('')
   const forbidden = useReadOnlyReason()
