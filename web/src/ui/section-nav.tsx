@@ -25,12 +25,15 @@ export const SectionTabs = ({ label, items }: { label: string; items: SectionLin
   </nav>
 )
 
-/** The pages of a section as a list at the side; on narrow screens as a row above the content. */
+/**
+ * The pages of a section as a list at the side; on narrow screens as a row above the content. `relative`: otherwise the hidden headings of that
+ * row make the page scroll sideways.
+ */
 export const SectionList = ({ label, groups }: { label: string; groups: { name: string; items: SectionLink[] }[] }) => (
   <nav
     ref={showCurrent}
     aria-label={label}
-    className="flex shrink-0 gap-1 overflow-x-auto border-line px-2 max-md:border-b max-md:py-1 md:w-48 md:flex-col md:border-r md:px-3 md:py-5"
+    className="relative flex shrink-0 gap-1 overflow-x-auto border-line px-2 max-md:border-b max-md:py-1 md:w-48 md:flex-col md:border-r md:px-3 md:py-5"
   >
     {groups.map(({ name, items }) => (
       <div key={name} className="shrink-0 md:mb-4">
