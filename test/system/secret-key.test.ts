@@ -35,7 +35,7 @@ test('a file without a key, and a link instead of it, are refused, and stay unch
   const path = join(folder.path, 'secret.key')
   for (const text of ['', 'short', 'x'.repeat(64)]) {
     writeFileSync(path, text, { mode: 0o600 })
-    expect(() => ownSecretKey(folder.path)).toThrow(/holds no key/)
+    expect(() => ownSecretKey(folder.path)).toThrow(/contains no key/)
     expect(readFileSync(path, 'utf8')).toBe(text)
   }
   renameSync(path, join(folder.path, 'elsewhere'))

@@ -21,6 +21,7 @@ import {
   markMerged,
   openHeldBack,
   recordHead,
+  recordReview,
   touchPullRequest,
 } from '../../../src/store/pull-requests/pull-request-moves.ts'
 import {
@@ -81,6 +82,7 @@ export const reachesOfPullRequests = ({ app, mine, other, claimed }: Ours): Reac
   isBranchOfRun: (db, org) => isBranchOfRun(db, org, mine.repo, 'h'),
   isHead: (db, org) => isHead(db, org, mine.repo, 'b'),
   recordSeenUntil: (db, org) => recordSeenUntil(db, org, mine.repo, { from: null, until: new Date(0) }),
+  recordReview: (db, org) => recordReview(db, org, mine.pr, { head_sha: 'b', verdict: 'pass' }),
   recordRemoteDraft: (db, org) => recordRemoteDraft(db, org, mine.pr, true),
   mirrorRemote: (db, org) => mirrorRemote(db, org, mine.pr, { state: 'closed', merge_sha: null, merged_at: null }),
   getChange: (db, org) => getChange(db, org, mine.run),
