@@ -166,7 +166,7 @@ test('a cluster of another major version is refused and stays as it was', async 
   using other = temporaryFolder()
   mkdirSync(join(other.path, 'postgres/cluster'), { recursive: true })
   writeFileSync(join(other.path, 'postgres/cluster/PG_VERSION'), '9\n')
-  await expect(start(join(other.path, 'postgres'))).rejects.toThrow(/was made by PostgreSQL 9, this is 18/)
+  await expect(start(join(other.path, 'postgres'))).rejects.toThrow(/was created by PostgreSQL 9, this is 18/)
   expect(readFileSync(join(other.path, 'postgres/cluster/PG_VERSION'), 'utf8')).toBe('9\n')
 })
 
