@@ -114,6 +114,8 @@ test.each([
   await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().waitFor()
   await expectNone(someone, 'the command menu')
   await page.keyboard.press('Escape')
+  // A dialog closes after the key, and until then its field takes what is typed.
+  await page.getByRole('listbox', { name: 'Results' }).waitFor({ state: 'hidden' })
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await expectNone(someone, 'the keyboard shortcuts')

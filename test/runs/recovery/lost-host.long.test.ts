@@ -57,7 +57,7 @@ test('the machine of a worker is lost with all its files: another one populates 
 
 test('a worker that dies while it populates the workspace leaves no incomplete workspace to the next one', async () => {
   await using cluster = await startCluster(
-    answers(calls(shell('for i in $(seq 3000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f3000')), {
+    answers(calls(shell('for i in $(seq 1000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f1000')), {
       text: 'Second.',
     }),
   )
@@ -74,7 +74,7 @@ test('a worker that dies while it populates the workspace leaves no incomplete w
   await second.ended
   await cluster.start('work', second.data_dir)
   expect(await cluster.until(id, ({ terminal }) => terminal)).toMatchObject({ status: 'completed', result: 'Second.' })
-  expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('3000\n3000\n')
+  expect((await logsOf(cluster, id)).findLast(entry => entry.tool_name === 'shell').tool_output.output).toBe('1000\n1000\n')
 }, 120_000)
 
 test('files are found by the name of their data folder, regardless of the host name; with another data folder the workspace is populated again', async () => {
