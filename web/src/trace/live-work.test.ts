@@ -30,6 +30,24 @@ test('the model’s text is superseded by what it did, but not by a message of a
   expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual(nothing_live)
 })
 
+test('the entry of a command of the service ends its card, and keeps what the model generates meanwhile', () => {
+  const command = { ...tool, call_id: 'setup-1', tool_name: 'setup_command' }
+  let work = afterEvent(nothing_live, 'tool', command)
+  work = afterEvent(work, 'text', { kind: 'text', text: 'Next, ' })
+  work = afterEntry(work, entry({ tool_name: 'setup_command' }))
+  expect(work).toMatchObject({ tools: [], text: 'Next, ' })
+})
+
+test('output that arrives after the entry of its call opens no card, until the call is announced again', () => {
+  let work = afterEvent(nothing_live, 'tool', { ...tool, call_id: 'check-1-1', tool_name: 'check' })
+  work = afterEntry(work, entry({ tool_name: 'check' }))
+  work = afterEvent(work, 'output', { call_id: 'check-1-1', text: 'late' })
+  expect(work.tools).toEqual([])
+  work = afterEvent(work, 'tool', { ...tool, call_id: 'check-1-1', tool_name: 'check' })
+  work = afterEvent(work, 'output', { call_id: 'check-1-1', text: 'new' })
+  expect(work.tools).toMatchObject([{ call_id: 'check-1-1', output: 'new' }])
+})
+
 test('the plan and the answer end their tools too', () => {
   const planning = afterEvent(nothing_live, 'tool', { ...tool, tool_name: 'plan' })
   expect(afterEntry(planning, entry({ message_type: 'PLAN_EVALUATION' })).tools).toEqual([])

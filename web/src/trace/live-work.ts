@@ -8,10 +8,15 @@ export type LiveTool = { call_id: string; tool_name: string; tool_input: Record<
 /** A limit that is almost used up, as reported to the agent. */
 export type LiveLimit = { limit: string; used: number; allowed: number }
 
-/** The current activity of a run that no entry shows yet. */
-export type LiveWork = { tools: LiveTool[]; reasoning: string; text: string; limits: LiveLimit[] }
+/** The current activity of a run that no entry shows yet. `ended`: the calls of the last entries, whose late output belongs to no card. */
+export type LiveWork = { tools: LiveTool[]; ended: string[]; reasoning: string; text: string; limits: LiveLimit[] }
 
-export const nothing_live: LiveWork = { tools: [], reasoning: '', text: '', limits: [] }
+export const nothing_live: LiveWork = { tools: [], ended: [], reasoning: '', text: '', limits: [] }
+
+/** Actions of the service that are announced and stream their output like tools of the agent. */
+const service_commands: ReadonlySet<string> = new Set([actionTool.check, actionTool.setup_command, actionTool.setup_proof])
+
+const kept_ended = 20
 
 /** Characters of a tool's output kept for the live view: the entry will have the rest. */
 const kept_chars = 64_000
@@ -34,10 +39,12 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
       started_at: text(started_at),
       output: '',
     }
-    return { ...work, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
+    const ended = work.ended.filter(id => id !== tool.call_id)
+    return { ...work, ended, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
   }
   if (event === 'output') {
     const id = text(call_id)
+    if (work.ended.includes(id)) return work
     const known = work.tools.some(tool => tool.call_id === id)
     const tools = known ? work.tools : [...work.tools, { call_id: id, tool_name: '', tool_input: {}, started_at: '', output: '' }]
     const extend = (tool: LiveTool) => (tool.call_id === id ? { ...tool, output: (tool.output + text(chunk)).slice(-kept_chars) } : tool)
@@ -57,11 +64,21 @@ function limitsIn(value: unknown): LiveLimit[] {
   })
 }
 
-/** The live work once an entry is written: it supersedes the model's text and the tool that it records (tools run in order). */
+/**
+ * The live work once an entry is written. Tools run one after the other, so the entry ends the first card of its tool. An entry of the agent
+ * also supersedes the text of the model; the service works while the model generates.
+ */
 export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry): LiveWork {
-  if (message_type === 'USER_MESSAGE' || (message_type === 'ACTION' && isServiceTool(tool_name))) return work
+  if (message_type === 'USER_MESSAGE') return work
   if (message_type === 'FINAL_ANSWER') return nothing_live
+  const of_service = message_type === 'ACTION' && isServiceTool(tool_name)
+  if (of_service && !service_commands.has(tool_name ?? '')) return work
   const name = message_type === 'PLAN_EVALUATION' ? actionTool.plan : message_type === 'ACTION' ? tool_name : null
-  const ended = name === null ? -1 : work.tools.findIndex(tool => tool.tool_name === name || tool.tool_name === '')
-  return { ...work, tools: work.tools.filter((_tool, index) => index !== ended), reasoning: '', text: '' }
+  const ended = name === null ? undefined : work.tools.find(tool => tool.tool_name === name || tool.tool_name === '')
+  const left = {
+    ...work,
+    tools: work.tools.filter(tool => tool !== ended),
+    ended: ended ? [...work.ended, ended.call_id].slice(-kept_ended) : work.ended,
+  }
+  return of_service ? left : { ...left, reasoning: '', text: '' }
 }
