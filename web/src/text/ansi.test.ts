@@ -59,3 +59,13 @@ test('a line that was written over shows its last state only', () => {
 test('plain text has no escape sequence left', () => {
   expect(withoutAnsi(`${ESC}[31mred${ESC}[0m\n`)).toBe('red\n')
 })
+
+test('inverse video is kept, also with a colour, and a 7 inside a colour is none', () => {
+  expect(ansiParts(`${ESC}[7m FAIL ${ESC}[0m ${ESC}[31;7mred${ESC}[27m on${ESC}[0m`)).toEqual([
+    { classes: 'ansi-inverse', text: ' FAIL ' },
+    { classes: '', text: ' ' },
+    { classes: 'ansi-red-fg ansi-inverse', text: 'red' },
+    { classes: 'ansi-red-fg', text: ' on' },
+  ])
+  expect(ansiParts(`${ESC}[38;5;7mgrey${ESC}[0m`)[0]?.classes).not.toContain('inverse')
+})

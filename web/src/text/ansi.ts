@@ -22,7 +22,52 @@ export function ansiParts(output: string): AnsiPart[] {
   const reader = new AnsiUp()
   reader.use_classes = true
   // The line feed ends a sequence that was cut off: without it ansi_up would keep back everything after it.
-  const html = reader.ansi_to_html(`${overwritten(output.replace(osc, '').replace(device_strings, ''))}\n`).replace(/\n(<\/span>)?$/, '$1')
+  const text = `${overwritten(output.replace(osc, '').replace(device_strings, ''))}\n`
+  const parts = inverseSections(text).flatMap(section => {
+    const html = reader.ansi_to_html(section.text)
+    return section.inverse ? partsOf(html).map(inverted) : partsOf(html)
+  })
+  return withoutLastLineFeed(parts)
+}
+
+const inverted = ({ background: _, ...part }: AnsiPart): AnsiPart => ({ ...part, classes: `${part.classes} ansi-inverse`.trimStart() })
+
+function withoutLastLineFeed(parts: AnsiPart[]): AnsiPart[] {
+  const last = parts.at(-1)
+  if (!last?.text.endsWith('\n')) return parts
+  const text = last.text.slice(0, -1)
+  return [...parts.slice(0, -1), ...(text === '' ? [] : [{ ...last, text }])]
+}
+
+const sgr = /\u001b\[([\d;]*)m/g
+
+/** The text, divided where inverse video begins and ends, which ansi_up does not know. */
+function inverseSections(text: string): { text: string; inverse: boolean }[] {
+  const sections: { text: string; inverse: boolean }[] = []
+  let [start, inverse] = [0, false]
+  for (const { index, 1: parameters = '' } of text.matchAll(sgr)) {
+    const next = inverseAfter(parameters.split(';').map(Number), inverse)
+    if (next === inverse) continue
+    sections.push({ text: text.slice(start, index), inverse })
+    start = index
+    inverse = next
+  }
+  return [...sections, { text: text.slice(start), inverse }]
+}
+
+function inverseAfter(codes: number[], before: boolean): boolean {
+  let inverse = before
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at]
+    if (code === 7) inverse = true
+    if (code === 0 || code === 27) inverse = false
+    // The parameters of a colour: `5;n` or `2;r;g;b`.
+    if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4
+  }
+  return inverse
+}
+
+function partsOf(html: string): AnsiPart[] {
   const parts: AnsiPart[] = []
   let style: Omit<AnsiPart, 'text'> = { classes: '' }
   let end = 0
