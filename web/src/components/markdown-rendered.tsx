@@ -1,4 +1,8 @@
-import ReactMarkdown, { type Components } from 'react-markdown'
+import { gfmTableFromMarkdown } from 'mdast-util-gfm-table'
+import { gfmTaskListItemFromMarkdown } from 'mdast-util-gfm-task-list-item'
+import { gfmTable } from 'micromark-extension-gfm-table'
+import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
+import ReactMarkdown, { type Components, type Options } from 'react-markdown'
 import { httpLink } from '../text/links.ts'
 import { visible } from '../text/visible.ts'
 
@@ -12,12 +16,30 @@ const components: Components = {
       <span>{children}</span>
     ),
   img: ({ alt, src }) => <span className="text-faint">[picture: {alt || String(src ?? '')}]</span>,
+  table: ({ children }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  ),
+  input: ({ checked }) => <input type="checkbox" checked={checked === true} disabled aria-label={checked === true ? 'done' : 'open'} />,
 }
+
+type Plugin = NonNullable<Options['remarkPlugins']>[number]
+
+/** Tables and task lists of GitHub. Its strikethrough and footnotes take quadratic time for hostile text. */
+const tablesAndTaskLists: Plugin = function (this: { data(): object }) {
+  const data: { micromarkExtensions?: unknown[]; fromMarkdownExtensions?: unknown[] } = this.data()
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []), gfmTable(), gfmTaskListItem()]
+  data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown()]
+}
+
+const plugins = [tablesAndTaskLists]
 
 export default function MarkdownRendered({ text }: { text: string }) {
   return (
     <div className="prose">
-      <ReactMarkdown components={components} skipHtml={false} urlTransform={url => httpLink(url)}>
+      <ReactMarkdown components={components} remarkPlugins={plugins} skipHtml={false} urlTransform={url => httpLink(url)}>
         {visible(text)}
       </ReactMarkdown>
     </div>
