@@ -1,16 +1,18 @@
 import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { compact, duration, money } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { useNow } from '../../ui/now.ts'
 import { SafeLink } from '../safe-link.tsx'
 import { isScripted, ModelBadge } from './model-badge.tsx'
-import { elapsed, tokens } from './run-numbers.ts'
+import { activeClock, hasWorker, tokens } from './run-numbers.ts'
 
-/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. */
-export function RunFacts({ run, repository }: { run: AgentRun; repository: string | null }) {
-  const time = elapsed(run, useNow(!run.terminal))
+/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. `live` false: the time stands still. */
+export function RunFacts({ run, repository, live }: { run: AgentRun; repository: string | null; live: boolean }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what happened without a connection is known from the next report only
+  const clock = useMemo(activeClock, [live])
+  const time = clock(run, useNow(live && hasWorker(run)))
   const branch = run.branch ?? run.base_ref
   const pull_request = run.github_pull_requests.at(-1)
   const { input_tokens, output_tokens, cached_tokens, cached_share, cost_usd } = run.usage

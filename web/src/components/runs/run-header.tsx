@@ -49,7 +49,7 @@ export function RunHeader({ run, stream, link }: Props) {
       </div>
       <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs">
         <StatusPill run={run} detailed />
-        <RunFacts run={run} repository={repository?.full_name ?? null} />
+        <RunFacts run={run} repository={repository?.full_name ?? null} live={stream.name === 'live'} />
         <ConnectionNote state={stream} />
         {failure && (
           <span role="alert" className="text-bad">

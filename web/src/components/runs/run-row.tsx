@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Check, CornerDownRight, GitBranch, GitFork, GitPullRequest } from 'lucide-react'
+import { useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames, sourceNames } from '../../api/names.ts'
 import { compact, duration, money } from '../../text/format.ts'
@@ -9,7 +10,7 @@ import { Created, ListHead, rowStyle } from '../list-row.tsx'
 import { Metric } from '../metric.tsx'
 import { ChecksMark } from '../pull-requests/checks-mark.tsx'
 import { ModelBadge } from './model-badge.tsx'
-import { elapsed, tokens } from './run-numbers.ts'
+import { activeClock, tokens } from './run-numbers.ts'
 import { StatusPill } from './status-pill.tsx'
 
 const columns = 'md:grid-cols-[8.5rem_minmax(0,1fr)_13rem] lg:grid-cols-[8.5rem_minmax(0,1fr)_9rem_10rem_13rem]'
@@ -170,7 +171,8 @@ function Proposal({ run }: { run: AgentRun }) {
 }
 
 function Metrics({ run, now }: { run: AgentRun; now: number }) {
-  const time = elapsed(run, now)
+  const [clock] = useState(activeClock)
+  const time = clock(run, now)
   const used = tokens(run)
   return (
     <dl className={`tabular text-muted text-xs max-md:col-span-2 max-md:flex max-md:text-left ${metrics}`}>

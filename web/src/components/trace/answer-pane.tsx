@@ -1,6 +1,7 @@
 import { CircleAlert, Hourglass } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -42,8 +43,8 @@ export function AnswerPane({ run }: { run: AgentRun }) {
         </PullRequestCard>
       ))}
       {run.error && (
-        <Notice tone="bad">
-          <strong>{visible(run.error.code)}</strong>
+        <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
+          <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code)}</strong>
           <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
         </Notice>
       )}

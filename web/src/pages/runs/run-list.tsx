@@ -40,7 +40,7 @@ export function RunListPage() {
         {runs.isPending && <Loading label="Loading runs" />}
         {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
         {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
-        {items.length > 0 && <RunRows runs={items} busy={runs.isFetching} />}
+        {items.length > 0 && <RunRows runs={items} busy={runs.isFetching} live={stream.name === 'live'} />}
       </div>
       {runs.hasNextPage && (
         <div className="mt-3 flex justify-center">
@@ -53,10 +53,10 @@ export function RunListPage() {
   )
 }
 
-/** The rows, of which those who may change runs can select some. */
-function RunRows({ runs, busy }: { runs: AgentRun[]; busy: boolean }) {
+/** The rows, of which those who may change runs can select some. `live` false: times stand still. */
+function RunRows({ runs, busy, live }: { runs: AgentRun[]; busy: boolean; live: boolean }) {
   const selectable = useReadOnlyReason() === null
-  const now = useNow(true, runs.some(run => !run.terminal) ? 1000 : 15_000)
+  const now = useNow(live, runs.some(run => !run.terminal) ? 1000 : 15_000)
   const repositories = useQuery(repositoriesQuery).data ?? []
   const names = new Map(repositories.map(repository => [repository.id, repository.full_name]))
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
