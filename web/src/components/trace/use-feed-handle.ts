@@ -19,7 +19,7 @@ type Options = {
   /** The index of the entry that is shown first, opened and focused. */
   target: number | null
   current: number | null
-  setCurrent: (index: number) => void
+  setCurrent: (index: number | null) => void
   /** Called with the index of an entry that a key has selected. */
   on_step: (index: number) => void
 }
@@ -49,6 +49,7 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
   }, [target, show])
   const toEnd = () => {
     unpin()
+    setCurrent(null)
     follow.set(true)
   }
   useImperativeHandle(ref, () => ({
