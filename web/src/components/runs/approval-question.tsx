@@ -4,6 +4,9 @@ import { objectsAt, textAt } from '../../trace/fields.ts'
 import { Button } from '../../ui/button.tsx'
 import { useLatestEntry } from './use-latest-entry.ts'
 
+/** The id of the button, for the remedies of the header. */
+export const APPROVE_ID = 'approve'
+
 /** Asks for approval of a push that changes files of CI. */
 export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: (head_sha: string) => void }) {
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
@@ -21,6 +24,7 @@ export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; 
         </ul>
       </div>
       <Button
+        id={APPROVE_ID}
         type="button"
         variant="primary"
         reason={props.reason ?? (head_sha === null ? 'The change is still loading' : null)}

@@ -22,6 +22,9 @@ type Mode = keyof typeof modes
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
 
+/** The id of the box, for the remedies of the header. */
+export const FOLLOW_UP_ID = 'follow-up'
+
 /** What the follow-up box does in this state of the run. */
 function purpose(run: AgentRun): { label: string; send: string } {
   if (run.status === 'waiting' && run.waiting_on === 'tool_approval')
@@ -81,6 +84,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         />
       )}
       <TextArea
+        id={FOLLOW_UP_ID}
         aria-label={label}
         placeholder={label}
         rows={Math.min(8, Math.max(2, text.split('\n').length))}

@@ -18,8 +18,7 @@ export function useRunActions({ id }: AgentRun) {
       onSuccess,
     }),
     resume: useMutation({
-      mutationFn: (message: { prompt: string; mode?: 'steer' | 'enqueue' | 'interrupt'; approve?: true; expected_head_sha?: string }) =>
-        call('resumeAgentRun', { body: { ...body, ...message } }),
+      mutationFn: (message: Omit<Body<'resumeAgentRun'>, 'agent_run_id'>) => call('resumeAgentRun', { body: { ...body, ...message } }),
       onSuccess,
     }),
   }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Archive, ArchiveRestore, Download, Link2, Pause, Square } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import type { StreamState } from '../../api/visible-tab-stream.ts'
@@ -17,8 +17,13 @@ import { ConnectionNote } from '../trace/connection-note.tsx'
 import { AnalyzeRun } from './analyze-run.tsx'
 import { useRunActions } from './run-actions.ts'
 import { RunFacts } from './run-facts.tsx'
+import { hasFailingChecks } from './run-numbers.ts'
 import { RunTitle } from './run-title.tsx'
 import { StatusPill } from './status-pill.tsx'
+
+const RunRemedy = lazy(() => import('./remedies/run-remedy.tsx').catch(() => ({ default: () => null })))
+
+const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || hasFailingChecks(run)
 
 type Props = { run: AgentRun; stream: StreamState; link: () => string }
 
@@ -57,6 +62,11 @@ export function RunHeader({ run, stream, link }: Props) {
           </span>
         )}
       </div>
+      {mayNeedRemedy(run) && (
+        <Suspense>
+          <RunRemedy run={run} />
+        </Suspense>
+      )}
     </header>
   )
 }

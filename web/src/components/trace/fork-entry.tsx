@@ -10,8 +10,10 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 
+type Props = { agent_run_id: number; seq: number; label?: string }
+
 /** Forks a new run at an entry of this one, and opens it. */
-export default function ForkEntry({ agent_run_id, seq }: { agent_run_id: number; seq: number }) {
+export default function ForkEntry({ agent_run_id, seq, label = 'Fork from here' }: Props) {
   const [open, setOpen] = useState(false)
   const [prompt, setPrompt] = useState('')
   const forbidden = useReadOnlyReason()
@@ -28,7 +30,7 @@ export default function ForkEntry({ agent_run_id, seq }: { agent_run_id: number;
   return (
     <div>
       <Button variant="quiet" reason={forbidden} onClick={() => setOpen(true)}>
-        <GitFork aria-hidden className="size-3.5" /> Fork from here
+        <GitFork aria-hidden className="size-3.5" /> {label}
       </Button>
       <Dialog title={`Fork at entry ${seq}`} open={open} on_close={() => setOpen(false)}>
         <form

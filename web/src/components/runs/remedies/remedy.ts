@@ -1,0 +1,59 @@
+import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { duration } from '../../../text/format.ts'
+import { isRecorded } from '../../../trace/recorded.ts'
+import { hasFailingChecks } from '../run-numbers.ts'
+
+type Budget = Partial<AgentRun['budget']>
+
+/**
+ * What lets a run continue. `resume` sends a message, with a larger budget if that is what it waits for; `reply` and `approve` need a person
+ * at the follow-up box; `settings`: the organization's budget of the month is used up.
+ */
+export type Remedy =
+  | { kind: 'resume'; label: string; prompt: string; budget?: Budget }
+  | { kind: 'reply'; label: string }
+  | { kind: 'approve'; label: string }
+  | { kind: 'settings'; label: string }
+
+/** A new turn has new limits of the service. */
+const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
+
+const CONTINUE = 'Continue.'
+
+/** The remedy of a run that waits, is paused, has failed, or whose checks fail; null when there is none. */
+export function remedyOf(run: AgentRun): Remedy | null {
+  if (run.banned || isRecorded(run)) return null
+  if (run.status === 'waiting') return remedyOfWaiting(run)
+  if (run.status === 'paused') {
+    if (run.status_reason === 'budget') return raised(run) ?? { kind: 'settings', label: 'Open the budget of the organization' }
+    return { kind: 'resume', label: 'Continue', prompt: CONTINUE }
+  }
+  if (run.status === 'failed') {
+    const label = ceilings.has(run.status_reason ?? '') ? 'Continue with new limits' : 'Retry'
+    return { kind: 'resume', label, prompt: CONTINUE }
+  }
+  if (hasFailingChecks(run))
+    return { kind: 'resume', label: 'Fix the failing checks', prompt: 'Fix the failing checks of the pull request.' }
+  return null
+}
+
+function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
+  if (waiting_on === 'tool_approval') return { kind: 'approve', label: 'Review and approve' }
+  return waiting_on === 'ci' ? null : { kind: 'reply', label: 'Reply' }
+}
+
+/** Twice the limit that was reached, which the error of the run names; null: it is none of the run. */
+function raised({ budget, error }: AgentRun): Remedy | null {
+  const names = Object.keys(budget) as (keyof AgentRun['budget'])[]
+  const limit = names.find(name => budget[name] !== null && error?.message.includes(name))
+  if (limit === undefined) return null
+  const doubled = 2 * Number(budget[limit])
+  const to = {
+    max_steps: `${doubled} steps`,
+    max_cost_usd: `$${Number(doubled.toFixed(6))}`,
+    max_active_seconds: `${duration(doubled * 1000)} of active time`,
+    max_wall_seconds: duration(doubled * 1000),
+  }
+  const value = limit === 'max_cost_usd' ? String(Number(doubled.toFixed(6))) : doubled
+  return { kind: 'resume', label: `Raise to ${to[limit]} and continue`, prompt: CONTINUE, budget: { [limit]: value } }
+}
