@@ -30,7 +30,7 @@ test('the trace shows which checks failed, why, and the outcome of the fix; the 
   await detected.getByText('not ok: too few lines').waitFor()
   const fixed = page.locator('[data-type=FIX_PR_ERRORS]')
   await fixed.getByText('lines passes now; never still fails').waitFor()
-  await page.getByText('check', { exact: true }).first().waitFor()
+  await page.getByText('Check', { exact: true }).first().waitFor()
   const card = page.getByRole('region', { name: 'Checks' })
   await card.getByText('Checks: 1 failed, 1 passed').waitFor()
   await card.getByText('never').click()

@@ -19,7 +19,7 @@ test('where egress is off the entry explains what allowing does, and one click t
   await using visitor = await visit()
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
-  const entry = page.getByRole('article').filter({ hasText: 'egress_blocked' }).first()
+  const entry = page.getByRole('article').filter({ hasText: 'Blocked request' }).first()
   await entry.getByText(`egress is off, so no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('this turns it on for this host').waitFor()
   await entry.getByRole('button', { name: 'Allow this host' }).click()
@@ -38,7 +38,7 @@ test('a host that was refused is allowed from its entry, and the running run can
   await using visitor = await visit()
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
-  const entry = page.getByRole('article').filter({ hasText: 'egress_blocked' }).first()
+  const entry = page.getByRole('article').filter({ hasText: 'Blocked request' }).first()
   await entry.getByText(`no rule allows localhost:${server.port}`).waitFor()
   await entry.getByText('let out').waitFor()
   await entry.getByRole('button', { name: 'Allow this host' }).click()
@@ -57,7 +57,7 @@ test('a member without permission sees the reason, and hosts that no rule can al
   await using visitor = await visit({ sign_in_link: await linkOf(member.user_id) })
   const { page } = visitor
   await visitor.open(`/agent/trace/${id}`)
-  const entries = page.getByRole('article').filter({ hasText: 'egress_blocked' })
+  const entries = page.getByRole('article').filter({ hasText: 'Blocked request' })
   await entries.filter({ hasText: 'a.example:80 ×2' }).waitFor()
   const button = entries.filter({ hasText: 'no rule allows' }).getByRole('button', { name: 'Allow this host' })
   expect(await button.getAttribute('aria-disabled')).toBe('true')

@@ -53,7 +53,7 @@ test('after a confirmation the page shows why a run failed, with a link to the e
 
   // The analysis is a run like others, with its findings as an entry.
   await someone.open(`/agent/trace/${id + 1}`)
-  const entry = page.locator('[data-type=ACTION]').filter({ hasText: 'log_analysis' })
+  const entry = page.locator('[data-type=ACTION]').filter({ hasText: 'Log analysis' })
   await entry.getByRole('list', { name: 'Findings' }).getByText('A module is not found').waitFor()
   if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}/entry.png` })
 })

@@ -8,6 +8,7 @@ import { detectedSummary, fixedSummary } from './checks-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import type { EntrySummary } from './summary-types.ts'
 import { toolKind } from './tool-kind.ts'
+import { repositoryName, toolLabel } from './tool-label.ts'
 
 const line_chars = 300
 
@@ -36,7 +37,7 @@ export function toolLine(tool_name: string | null, input: unknown): string {
       return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
       if (tool_name === actionTool.environment) return ''
-      return textAt(input, tool_name === actionTool.git_clone ? 'repository' : 'branch') ?? ''
+      return tool_name === actionTool.git_clone ? repositoryName(textAt(input, 'repository') ?? '') : (textAt(input, 'branch') ?? '')
     case 'instructions':
     case 'analysis':
     case 'compaction':
@@ -76,14 +77,21 @@ function compactionLine(input: unknown, output: unknown): string {
   return `${how}: about ${before.toLocaleString('en')} tokens, now ${after.toLocaleString('en')}`
 }
 
+/** Whether a tool call has failed, by its output. */
+export function callFailed(output: unknown): boolean {
+  const status = textAt(output, 'status')
+  const exit_code = numberAt(output, 'exit_code')
+  return status === 'error' || status === 'timeout' || status === 'interrupted' || (exit_code !== null && exit_code !== 0)
+}
+
 function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
   const kind = toolKind(tool_name)
   const status = textAt(tool_output, 'status')
   const exit_code = numberAt(tool_output, 'exit_code')
-  const failed = status === 'error' || status === 'timeout' || status === 'interrupted' || (exit_code !== null && exit_code !== 0)
+  const failed = callFailed(tool_output)
   return {
     kind,
-    label: tool_name ?? 'tool',
+    label: toolLabel(tool_name, failed),
     line:
       kind === 'compaction'
         ? compactionLine(tool_input, tool_output)
@@ -132,7 +140,7 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'ERROR': {
       const line = textAt(observation, 'message') ?? observed
       const retried = isObject(observation) && observation.retryable === true
-      return { kind: 'error', label: tool_name ?? 'Error', line, tone: retried ? 'warn' : 'bad', note: textAt(observation, 'code') }
+      return { kind: 'error', label: tool_name === null ? 'Error' : toolLabel(tool_name, true), line, tone: retried ? 'warn' : 'bad', note: textAt(observation, 'code') }
     }
     case 'INITIAL_PR_GENERATION':
       return { kind: 'pull_request', label: 'Pull request', line: pullRequestLine(observation), tone: 'ok', note: changes(observation) }

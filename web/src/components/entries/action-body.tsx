@@ -1,3 +1,4 @@
+import { callFailed } from '../../trace/entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { PlainText } from '../plain-text.tsx'
@@ -10,16 +11,20 @@ type Props = {
   input: unknown
   output: unknown
   open: boolean
+  /** Whether later steps follow: then the output of a command that succeeded is closed. */
+  passed: boolean
   on_toggle: () => void
 }
 
 /** The content of a tool's card. Closed, it shows what fits in a few lines; `open` shows everything. */
-export function ActionBody({ tool_name, input, output, open, on_toggle }: Props) {
+export function ActionBody({ tool_name, input, output, open, passed, on_toggle }: Props) {
   const kind = toolKind(tool_name)
+  const failed = callFailed(output)
+  if (passed && !open && !failed && kind === 'shell') return null
   const text = kind === 'search' ? matches(output) : (textAt(output, 'output', 'content', 'text') ?? '')
   const message = textAt(output, 'error')
   const failure = message && message !== text ? <PlainText text={message} className="text-bad text-xs" /> : null
-  const terminal = (all: boolean) => <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} />
+  const terminal = (all: boolean) => <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} failed={failed} />
   if (kind === 'question') return <PlainText text={textAt(input, 'question') ?? ''} />
   if (kind === 'shell') {
     const command = textAt(input, 'command') ?? ''

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clampLines } from './clamped.tsx'
+import { clampLines, lastLines } from './clamped.tsx'
 import { editLines } from './edit-diff.tsx'
 
 const draw = (before: string, after: string) => editLines(before, after).map(({ sign, text }) => sign + text)
@@ -36,7 +36,14 @@ test('taking the removed or the added lines out of a diff gives the text before 
 })
 
 test('a long text is cut at a line, with the number of lines that are left', () => {
-  expect(clampLines('1\n2\n3\n4', 2)).toEqual({ head: '1\n2', hidden: 2 })
-  expect(clampLines('1\n2\n', 2)).toEqual({ head: '1\n2\n', hidden: 0 })
-  expect(clampLines('', 2)).toEqual({ head: '', hidden: 0 })
+  expect(clampLines('1\n2\n3\n4', 2)).toEqual({ shown: '1\n2', hidden: 2 })
+  expect(clampLines('1\n2\n', 2)).toEqual({ shown: '1\n2\n', hidden: 0 })
+  expect(clampLines('', 2)).toEqual({ shown: '', hidden: 0 })
+})
+
+test('the last lines of a text are shown with the number of those before them', () => {
+  expect(lastLines('1\n2\n3\n4\n', 2)).toEqual({ shown: '3\n4', hidden: 2 })
+  expect(lastLines('1\n2', 2)).toEqual({ shown: '1\n2', hidden: 0 })
+  expect(lastLines('\n1', 1)).toEqual({ shown: '1', hidden: 1 })
+  expect(lastLines('', 2)).toEqual({ shown: '', hidden: 0 })
 })

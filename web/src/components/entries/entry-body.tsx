@@ -18,12 +18,12 @@ import { PlanList } from './plan.tsx'
 import { PullRequestCard } from './pull-request.tsx'
 import { WholeOutput } from './whole-output.tsx'
 
-type Props = { entry: LogEntry; open: boolean; on_toggle: () => void }
+type Props = { entry: LogEntry; open: boolean; passed: boolean; on_toggle: () => void }
 
 const lines_closed = 10
 
-/** The body of an entry, under its first line. */
-export function EntryBody({ entry, open, on_toggle }: Props) {
+/** The body of an entry, under its first line. `passed`: later steps follow. */
+export function EntryBody({ entry, open, passed, on_toggle }: Props) {
   const { message_type, observation } = entry
   const text = typeof observation === 'string' ? observation : ''
   const prose = (text: string) => (
@@ -33,7 +33,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   )
   switch (message_type) {
     case 'ACTION':
-      return <ActionEntry entry={entry} open={open} on_toggle={on_toggle} prose={prose} />
+      return <ActionEntry entry={entry} open={open} passed={passed} on_toggle={on_toggle} prose={prose} />
     case 'FINAL_ANSWER':
       return text.startsWith('{') ? <JsonView title="JSON" value={parsed(text)} /> : <Markdown text={text} />
     case 'USER_MESSAGE':
@@ -77,7 +77,7 @@ export function EntryBody({ entry, open, on_toggle }: Props) {
   }
 }
 
-function ActionEntry({ entry, open, on_toggle, prose }: Props & { prose: (text: string) => ReactNode }) {
+function ActionEntry({ entry, open, passed, on_toggle, prose }: Props & { prose: (text: string) => ReactNode }) {
   const { tool_name, tool_input, tool_output, artifact_url } = entry
   if (toolKind(tool_name) === 'egress') return <BlockedHost agent_run_id={entry.agent_run_id} input={tool_input} output={tool_output} />
   if (tool_name === actionTool.context_compacted)
@@ -92,8 +92,8 @@ function ActionEntry({ entry, open, on_toggle, prose }: Props & { prose: (text: 
   }
   return (
     <>
-      <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} on_toggle={on_toggle} />
-      <WholeOutput artifact_url={artifact_url} />
+      <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} passed={passed} on_toggle={on_toggle} />
+      {(open || !passed) && <WholeOutput artifact_url={artifact_url} />}
     </>
   )
 }

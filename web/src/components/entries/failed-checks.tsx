@@ -16,7 +16,7 @@ export function FailedChecks({ observation, open, on_toggle }: { observation: un
             <SafeLink href={textAt(check, 'url')}>{visible(textAt(check, 'name') ?? 'check')}</SafeLink>
             <span className="text-faint">{visible((textAt(check, 'conclusion') ?? '').replaceAll('_', ' '))}</span>
           </div>
-          <Terminal text={textAt(check, 'log_excerpt') ?? ''} open={open} on_toggle={on_toggle} />
+          <Terminal text={textAt(check, 'log_excerpt') ?? ''} open={open} on_toggle={on_toggle} failed />
         </li>
       ))}
     </ul>

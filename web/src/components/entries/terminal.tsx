@@ -4,11 +4,13 @@ import { AnsiText } from '../plain-text.tsx'
 import { Clamped } from './clamped.tsx'
 
 const lines_closed = 8
+/** An assertion with its difference and the place fits in. */
+const lines_failed = 16
 
-type Props = { text: string; open: boolean; on_toggle: () => void; note?: string | null }
+type Props = { text: string; open: boolean; on_toggle: () => void; note?: string | null; failed?: boolean }
 
-/** Output of a program: its first lines, or all of it in a scrolling box. */
-export function Terminal({ text, open, on_toggle, note }: Props) {
+/** Output of a program: its first lines, the last ones if it failed, or all of it in a scrolling box. */
+export function Terminal({ text, open, on_toggle, note, failed = false }: Props) {
   const [near, setNear] = useState(false)
   const output = text.replace(/\n+$/, '')
   if (output === '' && !note) return null
@@ -23,7 +25,7 @@ export function Terminal({ text, open, on_toggle, note }: Props) {
           <CopyButton label="Copy output" text={() => text} />
         </div>
       )}
-      <Clamped text={output} lines={lines_closed} open={open} on_toggle={on_toggle}>
+      <Clamped text={output} lines={failed ? lines_failed : lines_closed} open={open} on_toggle={on_toggle} end={failed}>
         {shown => (
           <pre
             tabIndex={open ? 0 : undefined}

@@ -32,13 +32,15 @@ type Props = {
   index: number
   size: number
   open: boolean
+  /** Whether later steps follow: then a command that succeeded is one line. */
+  passed: boolean
   current: boolean
   on_toggle: (index: number) => void
   on_select: (index: number) => void
 }
 
 /** One entry of the trace. */
-export const EntryCard = memo(function EntryCard({ entry, index, size, open, current, on_toggle, on_select }: Props) {
+export const EntryCard = memo(function EntryCard({ entry, index, size, open, passed, current, on_toggle, on_select }: Props) {
   const { seq, thought, message_type } = entry
   const toggle = () => on_toggle(index)
   const redacted = redactionNote(entry.redactions)
@@ -68,7 +70,7 @@ export const EntryCard = memo(function EntryCard({ entry, index, size, open, cur
         <EntryPosition entry={entry} />
       </div>
       <div className="space-y-1.5 pl-6.5 empty:hidden">
-        <EntryBody entry={entry} open={open} on_toggle={toggle} />
+        <EntryBody entry={entry} open={open} passed={passed} on_toggle={toggle} />
         {redacted && <p className="text-2xs text-faint">{visible(redacted)}</p>}
         {open && (
           <Suspense fallback={<div className="h-7" />}>

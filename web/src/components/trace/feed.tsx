@@ -28,6 +28,9 @@ type Props = {
   view: FeedViewStore
 }
 
+/** Successful commands before the last entries are one line. */
+const OPEN_ENTRIES = 8
+
 type LiveRow = 'notice' | 'text' | LiveTool
 
 const liveRows = (work: LiveWork | null): LiveRow[] =>
@@ -51,7 +54,9 @@ export function Feed({ ref, pages, work, target, begin, q, on_step, view }: Prop
     cancelReveal()
     unpin()
   }
-  const row = { pages, work, live, current, toggled, on_toggle: toggle, on_select: setCurrent }
+  // Fixed while somebody reads: what is on the screen must not move.
+  const open_from = seen_total.current - OPEN_ENTRIES
+  const row = { pages, work, live, current, toggled, open_from, on_toggle: toggle, on_select: setCurrent }
   return (
     <div className="relative min-h-0 flex-1">
       <span ref={focus.before} tabIndex={-1} />
@@ -120,11 +125,12 @@ type RowProps = {
   live: LiveRow[]
   current: number | null
   toggled: ReadonlyMap<number, boolean>
+  open_from: number
   on_toggle: (index: number) => void
   on_select: (index: number) => void
 }
 
-function FeedRow({ index, pages, work, live, current, toggled, on_toggle, on_select }: RowProps) {
+function FeedRow({ index, pages, work, live, current, toggled, open_from, on_toggle, on_select }: RowProps) {
   const now = live[index - pages.total]
   if (now === 'notice') return <LiveNotice limits={work?.limits ?? []} />
   if (now === 'text') return <LiveText reasoning={work?.reasoning ?? ''} text={work?.text ?? ''} />
@@ -137,6 +143,7 @@ function FeedRow({ index, pages, work, live, current, toggled, on_toggle, on_sel
       index={index}
       size={pages.total}
       open={toggled.get(index) ?? false}
+      passed={index < open_from}
       current={current === index}
       on_toggle={on_toggle}
       on_select={on_select}

@@ -4,6 +4,7 @@ import { visible } from '../../text/visible.ts'
 import { oneLine, toolLine } from '../../trace/entry-summary.ts'
 import type { LiveLimit, LiveTool } from '../../trace/live-work.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
+import { toolLabel } from '../../trace/tool-label.ts'
 import { useNow } from '../../ui/now.ts'
 import { AnsiText, PlainText } from '../plain-text.tsx'
 import { EntryIcon } from './entry-icon.tsx'
@@ -33,7 +34,7 @@ export const LiveNotice = ({ limits }: { limits: LiveLimit[] }) => (
 export function LiveToolCard({ tool }: { tool: LiveTool }) {
   const now = useNow(true)
   const since = tool.started_at === '' ? 0 : now - Date.parse(tool.started_at)
-  const name = oneLine(tool.tool_name) || 'A tool'
+  const name = tool.tool_name === '' ? 'A tool' : oneLine(toolLabel(tool.tool_name, false))
   return (
     <article aria-label={`${name} is running`} data-testid="live-tool" className="px-3 py-1.5">
       <div className="flex min-h-6 items-center gap-2.5">

@@ -1,0 +1,41 @@
+import type { ServiceTool } from '../../../src/contract/runs/action-tools.ts'
+
+/** What people call the actions of the service; a git command that has ended well is named by what it did. */
+const labels: Record<ServiceTool, string | { done: string; failed: string }> = {
+  organization_rules: 'Rules of the organization',
+  user_custom_prompt: 'Custom prompt',
+  repository_instructions: 'Instructions',
+  sandbox_secrets: 'Secrets',
+  egress_blocked: 'Blocked request',
+  git_clone: { done: 'Cloned', failed: 'Clone' },
+  git_left_out: 'Left out of the checkout',
+  git_checkout: { done: 'Checked out', failed: 'Checkout' },
+  git_commit: { done: 'Committed', failed: 'Commit' },
+  git_push: { done: 'Pushed', failed: 'Push' },
+  create_pull_request: { done: 'Created a pull request', failed: 'Pull request' },
+  workspace_restored: 'Restored the files',
+  context_compacted: 'Compacted the conversation',
+  setup_command: 'Setup',
+  setup_changes: 'Files changed by the setup',
+  setup_proof: 'Verification',
+  setup_repair: 'Repaired the commands',
+  setup_proposal: 'Detected commands',
+  environment: 'Environment',
+  check: 'Check',
+  log_analysis: 'Log analysis',
+}
+
+/** The name of a tool as the page shows it: that of the agent's tools, words for the actions of the service. */
+export function toolLabel(tool_name: string | null, failed: boolean): string {
+  const label = Object.hasOwn(labels, tool_name ?? '') ? labels[tool_name as ServiceTool] : (tool_name ?? 'tool')
+  return typeof label === 'string' ? label : failed ? label.failed : label.done
+}
+
+/** `owner/name` of a repository; a local one may be a path of the host, of which only the end is shown. */
+export function repositoryName(url: string): string {
+  const parts = url
+    .replace(/[/\\]+$/, '')
+    .replace(/\.git$/, '')
+    .split(/[/\\:]+/)
+  return parts.slice(-2).join('/')
+}
