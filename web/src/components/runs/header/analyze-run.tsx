@@ -1,10 +1,10 @@
 import { Stethoscope } from 'lucide-react'
 import { useState } from 'react'
-import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { call } from '../../api/client.ts'
-import { IconButton } from '../../ui/icon-button.tsx'
-import { AnalysisDialog } from '../analysis-dialog.tsx'
-import { useReadOnlyReason } from '../permission.ts'
+import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { call } from '../../../api/client.ts'
+import { IconButton } from '../../../ui/icon-button.tsx'
+import { AnalysisDialog } from '../../analysis-dialog.tsx'
+import { useReadOnlyReason } from '../../permission.ts'
 
 /** Analyzes why a run failed, after a confirmation. */
 export function AnalyzeRun({ run }: { run: AgentRun }) {

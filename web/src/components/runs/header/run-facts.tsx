@@ -1,12 +1,12 @@
 import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
-import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { compact, duration, money } from '../../text/format.ts'
-import { visible } from '../../text/visible.ts'
-import { useNow } from '../../ui/now.ts'
-import { SafeLink } from '../safe-link.tsx'
-import { isScripted, ModelBadge } from './model-badge.tsx'
-import { activeClock, hasWorker, tokens } from './run-numbers.ts'
+import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { compact, duration, money } from '../../../text/format.ts'
+import { visible } from '../../../text/visible.ts'
+import { useNow } from '../../../ui/now.ts'
+import { SafeLink } from '../../safe-link.tsx'
+import { isScripted, ModelBadge } from '../model-badge.tsx'
+import { activeClock, hasWorker, tokens } from '../run-numbers.ts'
 
 /** Repository, branch, pull request, model, time, tokens and cost of a run in one line. `live` false: the time stands still. */
 export function RunFacts({ run, repository, live }: { run: AgentRun; repository: string | null; live: boolean }) {

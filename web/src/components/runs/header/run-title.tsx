@@ -1,11 +1,11 @@
 import { Pencil } from 'lucide-react'
 import { useState } from 'react'
-import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import { visible } from '../../text/visible.ts'
-import { Button } from '../../ui/button.tsx'
-import { Input } from '../../ui/field.tsx'
-import { IconButton } from '../../ui/icon-button.tsx'
-import { useRunActions } from './run-actions.ts'
+import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { visible } from '../../../text/visible.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Input } from '../../../ui/field.tsx'
+import { IconButton } from '../../../ui/icon-button.tsx'
+import { useRunActions } from '../run-actions.ts'
 
 /** The title, editable inline. Enter saves, Escape restores it. */
 export function RunTitle({ run, forbidden }: { run: AgentRun; forbidden: string | null }) {
