@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, lazyRouteComponent, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
 import { app, root } from './app-route.tsx'
 import { PageProblem, RouteProblem } from './components/page-problem.tsx'
+import { compareRoutes } from './pages/compare/routes.ts'
 import { pullRequestRoutes } from './pages/pull-requests/routes.ts'
 import { repositoryRoutes } from './pages/repositories/routes.ts'
 import { runRoutes } from './pages/runs/routes.ts'
@@ -55,6 +56,7 @@ const missing = createRoute({
 
 const in_frame = [
   ...runRoutes,
+  ...compareRoutes,
   ...pullRequestRoutes,
   ...repositoryRoutes,
   ...sandboxRoutes,

@@ -29,6 +29,7 @@ export const sandbox_states: SandboxState[] = ['starting', 'running', 'ended', '
 export const sandbox_kinds: SandboxKind[] = ['agent', 'setup', 'check']
 export type SandboxListSearch = { state?: SandboxState; kind?: SandboxKind; repo?: number }
 type SetupSearch = { run?: number }
+type CompareSearch = { a?: number; b?: number }
 export const usage_groups = ['day', 'repo', 'user', 'model'] as const
 export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; to?: string }
 type TokensSearch = { create_for?: number }
@@ -84,6 +85,8 @@ export const sandboxListSearch = (raw: Raw): SandboxListSearch => ({
 })
 
 export const setupSearch = (raw: Raw): SetupSearch => ({ run: number(raw.run) })
+
+export const compareSearch = (raw: Raw): CompareSearch => ({ a: number(raw.a), b: number(raw.b) })
 
 export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
 

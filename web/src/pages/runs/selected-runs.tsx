@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Archive, ArchiveRestore, Square, Tag, Trash2, X } from 'lucide-react'
+import { Link } from '@tanstack/react-router'
+import { Archive, ArchiveRestore, GitCompareArrows, Square, Tag, Trash2, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
@@ -8,7 +9,7 @@ import { ApiForm } from '../../components/api-form.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TagField } from '../../components/runs/fields/tag-field.tsx'
 import { plural } from '../../text/format.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { notify } from '../../ui/toast.ts'
@@ -44,6 +45,15 @@ export default function SelectedRuns({ runs, loaded, on_all, on_none }: Props) {
       <Button busy={request.isPending} onClick={() => setDialog('tag')}>
         <Tag aria-hidden className="size-3.5" /> Add tags
       </Button>
+      {runs.length === 2 && (
+        <Link
+          to="/compare"
+          search={{ a: Math.min(...runs.map(({ id }) => id)), b: Math.max(...runs.map(({ id }) => id)) }}
+          className={buttonStyle()}
+        >
+          <GitCompareArrows aria-hidden className="size-3.5" /> Compare
+        </Link>
+      )}
       <Button
         variant="danger"
         reason={ended.length === 0 ? 'None of them has ended: stop them first' : null}

@@ -1,0 +1,14 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { app } from '../../app-route.tsx'
+import { RunsCrumb } from '../../components/frame/crumbs.tsx'
+import { compareSearch } from '../../search-params.ts'
+
+const compare = createRoute({
+  getParentRoute: () => app,
+  path: '/compare',
+  validateSearch: compareSearch,
+  component: lazyRouteComponent(() => import('./compare.tsx'), 'ComparePage'),
+  staticData: { crumbs: [RunsCrumb, 'Compare'] },
+})
+
+export const compareRoutes = [compare] as const
