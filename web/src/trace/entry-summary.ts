@@ -140,7 +140,13 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'ERROR': {
       const line = textAt(observation, 'message') ?? observed
       const retried = isObject(observation) && observation.retryable === true
-      return { kind: 'error', label: tool_name === null ? 'Error' : toolLabel(tool_name, true), line, tone: retried ? 'warn' : 'bad', note: textAt(observation, 'code') }
+      return {
+        kind: 'error',
+        label: tool_name === null ? 'Error' : toolLabel(tool_name, true),
+        line,
+        tone: retried ? 'warn' : 'bad',
+        note: textAt(observation, 'code'),
+      }
     }
     case 'INITIAL_PR_GENERATION':
       return { kind: 'pull_request', label: 'Pull request', line: pullRequestLine(observation), tone: 'ok', note: changes(observation) }
