@@ -44,6 +44,7 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/agent/trace/${completed.id}?view=config`, page => page.getByRole('button', { name: 'Save' })],
   [`/agent/trace/${failed.id}?view=log`, page => page.getByRole('feed').locator('[data-type=ERROR]').first()],
   [`/agent/trace/${completed.id}?view=log&q=e`, page => page.getByRole('list', { name: 'Matches' }).locator('mark').first()],
+  [`/compare?a=${completed.id}&b=${failed.id}`, page => page.getByTestId('divergence')],
   ['/?reason=oom&from=2026-01-01', page => page.getByLabel('Created from')],
   ['/pull-requests', page => page.locator('[data-pull-request-id]').first()],
   [`/pull-requests/${pull_request_id}`, page => page.getByRole('region', { name: 'Run' })],

@@ -28,7 +28,6 @@ test('an entry is forked from its card: the new run opens, links back, and has t
   await page.getByText('one.txt', { exact: true }).first().waitFor()
   expect(await page.getByText('two.txt').count()).toBe(0)
   await page.getByRole('link', { name: `Run ${id}` }).click()
-  await page.getByRole('tab', { name: 'Config' }).click()
   await page.getByRole('region', { name: 'Related runs' }).getByText('fork').waitFor()
   expect(visitor.problems).toEqual([])
 })

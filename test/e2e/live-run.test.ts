@@ -206,7 +206,7 @@ test('a related run that goes on changes without a reload, also when its parent 
   const parent = await createRun(app, { prompt: playbook('Parent', 'answer: Done.') })
   await awaitEnd(app, parent.id)
   const child = await createRun(app, { prompt: playbook('Child', 'ask: "Which?"'), parent_run_id: parent.id })
-  await someone.open(`/agent/trace/${parent.id}?view=config`)
+  await someone.open(`/agent/trace/${parent.id}`)
   const related = page.getByRole('region', { name: 'Related runs' })
   await related.getByText('waiting').waitFor()
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: child.id })

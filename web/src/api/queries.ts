@@ -63,11 +63,14 @@ export const runsQuery = (filter: RunFilter) =>
     },
   })
 
+/** The entries whose changes of the workspace are shown; neither: from the base commit to the newest commit. */
+export type DiffRange = { from_seq?: number; to_seq?: number }
+
 /** `state`: what makes a different response likely, for example the pushed commit, the turn, the status. */
-export const diffQuery = (agent_run_id: number, state: string) =>
+export const diffQuery = (agent_run_id: number, state: string, range: DiffRange = {}) =>
   queryOptions({
-    queryKey: ['diff', agent_run_id, state],
-    queryFn: ({ signal }) => call('getAgentRunDiff', { params: { agent_run_id }, signal }),
+    queryKey: ['diff', agent_run_id, state, range],
+    queryFn: ({ signal }) => call('getAgentRunDiff', { params: { agent_run_id }, query: range, signal }),
     placeholderData: previous => previous,
   })
 
@@ -128,8 +131,17 @@ export const relatedQuery = (agent_run_id: number, state: string) =>
     queryKey: ['related', agent_run_id, state],
     queryFn: ({ signal }) => call('listRelatedAgentRuns', { params: { agent_run_id }, signal }),
     placeholderData: previous => previous,
-    // The stream of a run does not report the others.
+    // The stream of a run does not report the others, and its trace ends with its turn.
+    staleTime: 0,
     refetchInterval: ({ state: { data } }) => (data?.items.some(run => !run.terminal) ? ACTIVE_REFETCH_MS : false),
+  })
+
+/** The recovery report of a run, without its steps; `state`: as above. */
+export const recoveryQuery = (agent_run_id: number, state: string) =>
+  queryOptions({
+    queryKey: ['recovery', agent_run_id, state],
+    queryFn: ({ signal }) => call('getAgentRunRecovery', { params: { agent_run_id }, query: { limit: 1 }, signal }),
+    placeholderData: previous => previous,
   })
 
 /** The startup times of a run; `state`: as above. */

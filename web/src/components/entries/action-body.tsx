@@ -1,10 +1,15 @@
+import { lazy, Suspense } from 'react'
 import { callFailed } from '../../trace/entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
+import { NotLoaded } from '../not-loaded.tsx'
 import { PlainText } from '../plain-text.tsx'
-import { EditDiff, PatchDiff } from './edit-diff.tsx'
 import { JsonView } from './json-view.tsx'
 import { Terminal } from './terminal.tsx'
+
+const EditDiff = lazy(() => import('./edit-diff.tsx').then(({ EditDiff }) => ({ default: EditDiff }), missing))
+const PatchDiff = lazy(() => import('./edit-diff.tsx').then(({ PatchDiff }) => ({ default: PatchDiff }), missing))
+const missing = () => ({ default: NotLoaded })
 
 type Props = {
   tool_name: string | null
@@ -41,13 +46,13 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
     const patch = textAt(input, 'patch')
     if (patch !== null)
       return (
-        <>
+        <Suspense>
           <PatchDiff patch={patch} open={open} on_toggle={on_toggle} />
           {failure}
-        </>
+        </Suspense>
       )
     return (
-      <>
+      <Suspense>
         {(several.length > 0 ? several : [input]).map((edit, index) => (
           <EditDiff
             // biome-ignore lint/suspicious/noArrayIndexKey: the edits of one call are never reordered
@@ -59,7 +64,7 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
           />
         ))}
         {failure}
-      </>
+      </Suspense>
     )
   }
   if (!open) return failure

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -15,7 +16,7 @@ import { EffortField } from './fields/effort-field.tsx'
 import { ModelField } from './fields/model-field.tsx'
 import { ReviewField } from './fields/review-field.tsx'
 import { TagField } from './fields/tag-field.tsx'
-import { RelatedSection } from './related-section.tsx'
+import { RecoverySection } from './recovery-section.tsx'
 import { useRunActions } from './run-actions.ts'
 import { StartupSection } from './startup-section.tsx'
 
@@ -89,8 +90,8 @@ export default function ConfigPane({ run }: { run: AgentRun }) {
         />
         <RunDetails run={run} />
       </form>
-      <RelatedSection run={run} />
       <CostSection run={run} />
+      <RecoverySection run={run} />
       <StartupSection run={run} />
     </>
   )
@@ -121,6 +122,14 @@ function RunDetails({ run }: { run: AgentRun }) {
       <Row name="Agent">{visible(run.agent_type)}</Row>
       {run.tools_off.length > 0 && <Row name="Tools off">{visible(run.tools_off.join(', '))}</Row>}
       <Row name="Source">{sourceNames[run.source_type]}</Row>
+      {run.parent_run_id !== null && (
+        <Row name="Parent run">
+          <Link to="/agent/trace/$id" params={{ id: String(run.parent_run_id) }} className="text-accent hover:underline">
+            #{run.parent_run_id}
+          </Link>
+          {run.forked_at_seq !== null && `, forked at entry ${run.forked_at_seq}`}
+        </Row>
+      )}
       <Row name="Created">{moment(run.created_at)}</Row>
       <Row name="Turn">{run.turn}</Row>
       {run.base_sha && (

@@ -11,6 +11,7 @@ import { Select, TextArea } from '../../ui/field.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { PlainText } from '../plain-text.tsx'
 import { ApprovalQuestion } from './approval-question.tsx'
+import { FOLLOW_UP_ID, followUpDraft } from './follow-up-draft.ts'
 import { isScripted } from './model-badge.tsx'
 import { useRunActions } from './run-actions.ts'
 import { useLatestEntry } from './use-latest-entry.ts'
@@ -21,9 +22,6 @@ type Mode = keyof typeof modes
 /** Failures at a ceiling: a new turn gets new limits and continues the run. */
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
-
-/** The id of the box, for the remedies of the header. */
-export const FOLLOW_UP_ID = 'follow-up'
 
 /** What the follow-up box does in this state of the run. */
 function purpose(run: AgentRun): { label: string; send: string } {
@@ -53,7 +51,7 @@ export default function FollowUp({ run }: { run: AgentRun }) {
 function FollowUpForm({ run }: { run: AgentRun }) {
   const { resume } = useRunActions(run)
   const forbidden = useReadOnlyReason()
-  const draft = useDraft(`follow-up ${run.id}`, stored => (typeof stored === 'string' ? stored : ''))
+  const draft = useDraft(followUpDraft(run.id), stored => (typeof stored === 'string' ? stored : ''))
   const text = draft.value
   const [mode, setMode] = useState<Mode>('steer')
   const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')

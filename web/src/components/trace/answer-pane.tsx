@@ -4,6 +4,7 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
+import type { LiveTool } from '../../trace/live-work.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Blank, Notice } from '../../ui/notice.tsx'
 import { PlanList } from '../entries/plan.tsx'
@@ -15,8 +16,11 @@ import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
 const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
 
-/** The outcome of the run: pull request and answer, or the plan while the run is active. */
-export function AnswerPane({ run }: { run: AgentRun }) {
+const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
+const RelatedSection = lazy(() => import('../runs/related-section.tsx').catch(() => ({ default: NotLoaded })))
+
+/** The outcome of the run: pull request and answer, or while it is active its plan, its changes so far and its terminal. */
+export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] }) {
   const working = run.result === '' && !run.terminal
   const setup = foundSetupOf(run)
   const plan = useLatestEntry(run, { message_type: 'PLAN_EVALUATION' }, working)
@@ -44,7 +48,8 @@ export function AnswerPane({ run }: { run: AgentRun }) {
       ))}
       {run.error && (
         <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
-          <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code)}</strong>
+          <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code)}</strong>{' '}
+          <code className="font-mono text-2xs text-faint">{visible(run.error.code)}</code>
           <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
         </Notice>
       )}
@@ -66,7 +71,11 @@ export function AnswerPane({ run }: { run: AgentRun }) {
           <PlanList observation={plan.observation} />
         </section>
       )}
-      {run.result === '' && !run.error && !plan && <NoAnswer run={run} />}
+      <Suspense>{working && <LiveSection run={run} tools={tools} />}</Suspense>
+      {run.result === '' && !run.error && !plan && tools.length === 0 && <NoAnswer run={run} />}
+      <Suspense>
+        <RelatedSection run={run} />
+      </Suspense>
     </div>
   )
 }

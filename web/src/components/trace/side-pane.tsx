@@ -3,32 +3,35 @@ import { Tabs } from 'radix-ui'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import type { TraceView } from '../../search-params.ts'
+import type { LiveTool } from '../../trace/live-work.ts'
 import { Loading } from '../../ui/notice.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
 import { AnswerPane } from './answer-pane.tsx'
 
-const ChangesPane = lazy(() => import('./changes-pane.tsx').catch(() => ({ default: NotLoaded })))
+const ChangesPane = lazy(() => import('./changes/changes-pane.tsx').catch(() => ({ default: NotLoaded })))
 const ConfigPane = lazy(() => import('../runs/config-pane.tsx').catch(() => ({ default: NotLoaded })))
 
 const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes: 'Changes', config: 'Config' }
 
 type Props = {
   run: AgentRun
+  /** The tools that are running. */
+  tools: LiveTool[]
   view: TraceView
   /** The log, when it is one of the tabs; null when it is shown beside them. */
   log: ReactNode | null
 }
 
 /** Answer, change and configuration of a run, and on narrow screens its log. The tab is in the address. */
-export function SidePane({ run, view, log }: Props) {
+export function SidePane({ run, tools, view, log }: Props) {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
-  const tabs: TraceView[] = log ? ['log', 'answer', 'changes', 'config'] : ['answer', 'changes', 'config']
+  const views: TraceView[] = log ? ['log', 'answer', 'changes', 'config'] : ['answer', 'changes', 'config']
   const files = run.github_pull_requests.at(-1)?.files_changed
   return (
     <Tabs.Root
       value={view}
       onValueChange={value =>
-        navigate({ search: previous => ({ ...previous, view: tabs.find(tab => tab === value) }), hash: true, replace: true })
+        navigate({ search: previous => ({ ...previous, view: views.find(tab => tab === value) }), hash: true, replace: true })
       }
       className="flex min-h-0 min-w-0 flex-1 flex-col"
     >
@@ -36,7 +39,7 @@ export function SidePane({ run, view, log }: Props) {
         aria-label="Views"
         className="flex shrink-0 gap-4 border-line border-b bg-surface px-4 max-lg:order-last max-lg:justify-around max-lg:border-t max-lg:border-b-0"
       >
-        {tabs.map(tab => (
+        {views.map(tab => (
           <Tabs.Trigger
             key={tab}
             value={tab}
@@ -54,7 +57,7 @@ export function SidePane({ run, view, log }: Props) {
       )}
       <Tabs.Content value="answer" className="min-h-0 flex-1 overflow-y-auto">
         <h2 className="sr-only">{names.answer}</h2>
-        <AnswerPane run={run} />
+        <AnswerPane run={run} tools={tools} />
       </Tabs.Content>
       <Tabs.Content value="changes" className="min-h-0 flex-1 overflow-y-auto">
         <h2 className="sr-only">{names.changes}</h2>

@@ -2,13 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { PullRequest } from '../../../../src/contract/pull-requests/pull-requests.ts'
 import { call } from '../../api/client.ts'
 import { ApiForm } from '../../components/api-form.tsx'
-import type { DiffTarget } from '../../components/trace/run-diff-file.tsx'
 import { visible } from '../../text/visible.ts'
+import { type DiffTarget, followUpAbout } from '../../trace/changes/diff-target.ts'
 import { Button } from '../../ui/button.tsx'
 import { useDraft } from '../../ui/draft.ts'
 import { TextArea } from '../../ui/field.tsx'
 import { notify } from '../../ui/toast.ts'
-import { followUpAbout } from './follow-up-about.ts'
 
 type Props = { pull_request: PullRequest; target: DiffTarget; on_close: () => void }
 

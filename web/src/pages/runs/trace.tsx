@@ -47,7 +47,7 @@ function TraceOfRun({ run }: { run: AgentRun }) {
       <div className="flex min-h-0 flex-1">
         {wide && log}
         <div className={wide ? 'flex min-w-0 basis-[44%] border-line border-l' : 'flex min-w-0 flex-1'}>
-          <SidePane run={run} view={wide && view === 'log' ? 'answer' : view} log={wide ? null : log} />
+          <SidePane run={run} tools={trace.work.tools} view={wide && view === 'log' ? 'answer' : view} log={wide ? null : log} />
         </div>
       </div>
     </div>

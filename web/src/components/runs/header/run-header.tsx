@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../../api/queries.ts'
 import type { StreamState } from '../../../api/visible-tab-stream.ts'
 import { visible } from '../../../text/visible.ts'
-import { Button, buttonStyle } from '../../../ui/button.tsx'
+import { Button } from '../../../ui/button.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
 import { useMedia } from '../../../ui/media.ts'
-import { Menu, MenuItem } from '../../../ui/menu.tsx'
 import { useReadOnlyReason } from '../../permission.ts'
 import { ConnectionNote } from '../../trace/connection-note.tsx'
 import { hasFailingChecks } from '../run-numbers.ts'
@@ -18,6 +16,7 @@ import { RunTitle } from './run-title.tsx'
 import { type Dialogs, type RunCommand, useRunCommands } from './use-run-commands.tsx'
 
 const RunRemedy = lazy(() => import('../remedies/run-remedy.tsx').catch(() => ({ default: () => null })))
+const RunMenu = lazy(() => import('./run-menu.tsx').catch(() => ({ default: () => null })))
 const RunDialogs = lazy(() => import('./run-dialogs.tsx').catch(() => ({ default: () => null })))
 
 const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || hasFailingChecks(run)
@@ -32,13 +31,23 @@ export function RunHeader({ run, stream, link }: Props) {
   const { main, icons, more, failure } = useRunCommands(run, link, setDialog)
   const phone = useMedia('(max-width: 40rem)')
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
-  const menu = <RunMenu commands={phone ? [...main, ...icons, ...more] : more} />
+  const remedy = mayNeedRemedy(run) && (
+    <Suspense>
+      <RunRemedy run={run} row={phone} />
+    </Suspense>
+  )
+  const menu = (
+    <Suspense fallback={<span className="size-7 shrink-0 max-sm:size-9" />}>
+      <RunMenu commands={phone ? [...main, ...icons, ...more] : more} />
+    </Suspense>
+  )
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
       <div className="flex items-center gap-2">
         <div className="min-w-0 flex-1">
           <RunTitle run={run} forbidden={forbidden} />
         </div>
+        {!phone && remedy}
         {!phone && <RunButtons main={main} icons={icons} />}
         {!phone && menu}
       </div>
@@ -55,10 +64,8 @@ export function RunHeader({ run, stream, link }: Props) {
         </div>
         {phone && menu}
       </div>
-      <Suspense>
-        {mayNeedRemedy(run) && <RunRemedy run={run} />}
-        {dialog !== undefined && <RunDialogs run={run} dialog={dialog} on_close={() => setDialog(null)} />}
-      </Suspense>
+      {phone && remedy}
+      <Suspense>{dialog !== undefined && <RunDialogs run={run} dialog={dialog} on_close={() => setDialog(null)} />}</Suspense>
     </header>
   )
 }
@@ -76,19 +83,4 @@ const RunButtons = ({ main, icons }: { main: RunCommand[]; icons: RunCommand[] }
       </IconButton>
     ))}
   </>
-)
-
-const RunMenu = ({ commands }: { commands: RunCommand[] }) => (
-  <Menu
-    label="Actions of the run"
-    align="end"
-    className={buttonStyle('quiet', 'w-7 shrink-0 px-0! max-sm:h-9 max-sm:w-9')}
-    trigger={<Ellipsis aria-hidden className="size-4" />}
-  >
-    {commands.map(({ label, icon, reason, busy = false, danger = false, start }) => (
-      <MenuItem key={label} icon={icon} danger={danger} reason={busy ? 'In progress' : reason} on_select={start}>
-        {label}
-      </MenuItem>
-    ))}
-  </Menu>
 )

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { visible } from '../../../text/visible.ts'
 import { oneLine } from '../../../trace/entry-summary.ts'
@@ -8,40 +8,50 @@ import { useMedia } from '../../../ui/media.ts'
 import { useReadOnlyReason } from '../../permission.ts'
 import { ForkEntry } from '../../trace/fork-entry.tsx'
 import { APPROVE_ID } from '../approval-question.tsx'
-import { FOLLOW_UP_ID } from '../follow-up.tsx'
+import { FOLLOW_UP_ID } from '../follow-up-draft.ts'
 import { useRunActions } from '../run-actions.ts'
 import { useLatestEntry } from '../use-latest-entry.ts'
 import { type Remedy, remedyOf } from './remedy.ts'
 
-/** Why a run waits or failed, and what continues it. */
-export default function RunRemedy({ run }: { run: AgentRun }) {
+/**
+ * What continues a run that waits or failed: buttons beside its title, which do not move the page when they come and go. On a phone a row of
+ * its own, which also names the reason.
+ */
+export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean }): ReactNode {
   const remedy = remedyOf(run)
   if (remedy === null) return null
-  const why = run.error === null ? null : oneLine(run.error.message)
-  const tone = run.status === 'failed' ? 'border-bad/40 bg-bad/8' : 'border-warn/40 bg-warn/8'
+  const buttons = (
+    <>
+      {run.status === 'failed' && <ForkBeforeError run={run} />}
+      <RemedyButton run={run} remedy={remedy} />
+    </>
+  )
+  if (!row) {
+    return (
+      <section aria-label="What to do next" className="flex shrink-0 items-center gap-2">
+        {buttons}
+      </section>
+    )
+  }
+  const failed = run.status === 'failed'
   return (
     <section
       aria-label="What to do next"
-      className={`mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md border py-1 pr-1 pl-2.5 text-xs ${tone}`}
+      className={`mt-1.5 flex flex-wrap items-center justify-end gap-2 rounded-md border p-1.5 text-xs ${failed ? 'border-bad/40 bg-bad/8' : 'border-warn/40 bg-warn/8'}`}
     >
-      {why !== null && (
-        <span className="flex min-w-0 basis-48 grow items-center gap-1.5" title={visible(run.error?.message ?? '')}>
-          <TriangleAlert aria-hidden className={`size-3.5 shrink-0 ${run.status === 'failed' ? 'text-bad' : 'text-warn'}`} />
-          <span className="line-clamp-2 [overflow-wrap:anywhere]">{why}</span>
-        </span>
-      )}
-      {why === null && <span className="grow text-muted">{reasonOf(run, remedy)}</span>}
-      {run.status === 'failed' && <ForkBeforeError run={run} />}
-      <RemedyButton run={run} remedy={remedy} />
+      <p className="line-clamp-3 min-w-0 basis-full [overflow-wrap:anywhere]">
+        {run.error === null ? reasonOf(run, remedy) : oneLine(run.error.message)}
+      </p>
+      {buttons}
     </section>
   )
 }
 
-function reasonOf({ waiting_on }: AgentRun, { kind }: Remedy): string {
+function reasonOf({ waiting_on, checks }: AgentRun, { kind }: Remedy): string {
   if (kind === 'approve') return 'The agent changed files of CI: nothing is pushed until you approve them.'
   if (kind === 'reply')
     return waiting_on === 'plan_approval' ? 'The agent waits for your view of its plan.' : 'The agent waits for your answer.'
-  return waiting_on === null ? 'The run can continue where it stopped.' : ''
+  return checks?.state === 'failure' ? 'Checks of the pull request fail.' : 'The run can continue where it stopped.'
 }
 
 function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
@@ -66,7 +76,7 @@ function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
   return (
     <>
       {resume.isError && (
-        <span role="alert" className="text-bad">
+        <span role="alert" className="max-w-80 text-bad text-xs">
           {visible(resume.error.message)}
         </span>
       )}

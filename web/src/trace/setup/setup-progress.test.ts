@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { RunEvent } from '../../../src/client/sdk/follow.ts'
-import type { LogEntry } from '../../../src/contract/runs/logs.ts'
-import type { AgentRun } from '../../../src/contract/runs/runs.ts'
+import type { RunEvent } from '../../../../src/client/sdk/follow.ts'
+import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { afterEvent, lineOf, no_progress, reusedFrom } from './setup-progress.ts'
 
 const log = (seq: number, tool_name: string, tool_input: object, tool_output: object): RunEvent => ({

@@ -1,6 +1,7 @@
-import type { DiffTarget } from '../../components/trace/run-diff-file.tsx'
+/** What a comment is about. `line`: of the file after the change, or of the one before it (`LEFT`), with its text; null: the whole file. */
+export type DiffTarget = { path: string; line: { side: 'LEFT' | 'RIGHT'; number: number; text: string } | null }
 
-/** Returns the follow-up prompt for a comment on a line or a file: what it is about, the line as a quotation, and the comment. */
+/** Returns a paragraph of a follow-up about a line or a file: what it is about, the line as a quotation, and the comment. */
 export function followUpAbout({ path, line }: DiffTarget, comment: string): string {
   if (line === null) return `In \`${path}\`:\n\n${comment.trim()}`
   const where = line.side === 'LEFT' ? `line ${line.number} before your change, which removes it` : `line ${line.number}`

@@ -1,6 +1,6 @@
 import { Folder } from 'lucide-react'
-import { visible } from '../../text/visible.ts'
-import type { TreeNode } from '../../trace/file-tree.ts'
+import { visible } from '../../../text/visible.ts'
+import type { TreeNode } from '../../../trace/changes/file-tree.ts'
 
 const row = 'flex min-h-6 w-full items-center gap-1.5 rounded px-1.5 text-left text-xs'
 const marks: Record<string, [letter: string, style: string]> = {

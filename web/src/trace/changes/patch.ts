@@ -1,4 +1,4 @@
-import type { RunDiff } from '../../../src/contract/runs/run-diff.ts'
+import type { RunDiff } from '../../../../src/contract/runs/run-diff.ts'
 
 type FilePatch = { file: RunDiff['files'][number]; patch: string | null }
 

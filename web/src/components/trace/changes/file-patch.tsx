@@ -1,69 +1,16 @@
-import { ChevronRight, MessageSquarePlus } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { type ChangeData, Decoration, Diff, type EventMap, type GutterOptions, getChangeKey, Hunk, parseDiff } from 'react-diff-view'
-import type { RunDiff } from '../../../../src/contract/runs/run-diff.ts'
-import { visible } from '../../text/visible.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { IconButton } from '../../ui/icon-button.tsx'
-
-/** What a comment is about. `line`: of the file after the change, or of the one before it (`LEFT`), with its text; null: the whole file. */
-export type DiffTarget = { path: string; line: { side: 'LEFT' | 'RIGHT'; number: number; text: string } | null }
+import type { RunDiff } from '../../../../../src/contract/runs/run-diff.ts'
+import { visible } from '../../../text/visible.ts'
+import type { DiffTarget } from '../../../trace/changes/diff-target.ts'
 
 /** Renders the form for a comment. Without it the diff can only be read. */
 export type CommentForm = (target: DiffTarget, on_close: () => void) => ReactNode
 
-type Props = { file: RunDiff['files'][number]; patch: string | null; open: boolean; comment_form?: CommentForm | undefined }
+type Props = { file: RunDiff['files'][number]; patch: string | null; comment_form?: CommentForm | undefined }
 
-/** A file with more lines is rendered on demand. */
-const large_lines = 3000
-
-/** One changed file. Its diff is parsed and drawn only while it is open. */
-export function RunDiffFile({ file, patch, open: initially, comment_form }: Props) {
-  const changed = (file.additions ?? 0) + (file.deletions ?? 0)
-  const [open, setOpen] = useState(initially && changed <= large_lines)
-  const [commenting, setCommenting] = useState(false)
-  return (
-    <section aria-label={visible(file.path)} className="overflow-hidden rounded-lg border border-line bg-surface">
-      <div className="flex items-center bg-sunken">
-        <button
-          type="button"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-          className="flex min-h-8 min-w-0 flex-1 items-center gap-2 px-2.5 py-1 text-left hover:bg-hover"
-        >
-          <ChevronRight aria-hidden className={`size-3.5 shrink-0 text-faint transition-transform ${open ? 'rotate-90' : ''}`} />
-          <span className="min-w-0 flex-1 font-mono text-xs [overflow-wrap:anywhere]">
-            {file.old_path !== null && file.old_path !== file.path && <span className="text-faint">{visible(file.old_path)} → </span>}
-            {visible(file.path)}
-          </span>
-          {file.status !== 'modified' && <Badge>{file.status.replace('_', ' ')}</Badge>}
-          <LineCounts file={file} />
-        </button>
-        {comment_form && (
-          <IconButton label={`Comment on ${visible(file.path)}`} onClick={() => setCommenting(true)}>
-            <MessageSquarePlus className="size-4" />
-          </IconButton>
-        )}
-      </div>
-      {commenting && comment_form?.({ path: file.path, line: null }, () => setCommenting(false))}
-      {open && <FileDiff file={file} patch={patch} comment_form={comment_form} />}
-    </section>
-  )
-}
-
-const LineCounts = ({ file }: Pick<Props, 'file'>) => (
-  <span className="tabular shrink-0 text-xs">
-    {file.binary ? (
-      <span className="text-faint">binary</span>
-    ) : (
-      <>
-        <span className="text-ok">+{file.additions ?? 0}</span> <span className="text-bad">−{file.deletions ?? 0}</span>
-      </>
-    )}
-  </span>
-)
-
-function FileDiff({ file, patch, comment_form }: Omit<Props, 'open'>) {
+/** The lines of one changed file. */
+export function FilePatch({ file, patch, comment_form }: Props) {
   const parts = useMemo(() => parse(patch), [patch])
   const [chosen, setChosen] = useState<ChangeData | null>(null)
   if (file.binary) return <Remark>A binary file: its content is not shown.</Remark>

@@ -1,9 +1,9 @@
-import type { RunEvent } from '../../../src/client/sdk/follow.ts'
-import { type ActionTool, actionTool } from '../../../src/contract/runs/action-tools.ts'
-import type { LogEntry } from '../../../src/contract/runs/logs.ts'
-import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { plural } from '../text/format.ts'
-import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
+import type { RunEvent } from '../../../../src/client/sdk/follow.ts'
+import { type ActionTool, actionTool } from '../../../../src/contract/runs/action-tools.ts'
+import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { plural } from '../../text/format.ts'
+import { isObject, numberAt, objectsAt, textAt } from '../fields.ts'
 
 /** The setup of a run as its stream has shown it so far. */
 export type SetupProgress = {

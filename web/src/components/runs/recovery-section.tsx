@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query'
+import type { RunRecovery } from '../../../../src/contract/runs/recovery.ts'
+import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
+import { recoveryQuery } from '../../api/queries.ts'
+import { duration, moment, plural } from '../../text/format.ts'
+import { visible } from '../../text/visible.ts'
+import { toolLabel } from '../../trace/tool-label.ts'
+
+type Recovery = RunRecovery['recoveries'][number]
+
+const workspaces: Record<NonNullable<Recovery['workspace']>['how'], string> = {
+  adopted: 'Its files still existed.',
+  restored: 'Its files were restored from a checkpoint.',
+  fresh: 'Its files were checked out again, because no checkpoint was available.',
+}
+
+/** How often another worker continued the run, and what became of the calls that were in progress. Nothing while there was no interruption. */
+export function RecoverySection({ run }: { run: AgentRun }) {
+  const { data } = useQuery(recoveryQuery(run.id, `${run.status} ${run.total_logs}`))
+  if (data === undefined || (data.recoveries.length === 0 && data.counts.interrupted === 0)) return null
+  const { committed, reissued, interrupted } = data.counts
+  return (
+    <section aria-label="Recovery" className="border-line border-t p-4 text-xs">
+      <h3 className="text-muted">Recovery</h3>
+      <p className="mt-1">
+        {plural(committed, 'step')} committed, {plural(reissued, 'model call')} repeated, {plural(interrupted, 'tool call')} interrupted.
+      </p>
+      <ol className="mt-2 space-y-2">
+        {data.recoveries.map(recovery => (
+          <li key={recovery.epoch} className="rounded-md border border-line px-2.5 py-1.5">
+            <RecoveryItem recovery={recovery} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function RecoveryItem({ recovery }: { recovery: Recovery }) {
+  const { cause, lost_at, recovered_at, after_seq, model_call_reissued, interrupted, workspace } = recovery
+  const gap = Math.max(0, Date.parse(recovered_at) - Date.parse(lost_at))
+  return (
+    <>
+      <p>
+        {cause === 'lease_lost' ? 'The worker or its sandbox was lost' : 'The worker shut down'} after entry {after_seq}; another one
+        continued after {duration(gap)}.
+      </p>
+      <p className="text-faint">{moment(recovered_at)}</p>
+      {model_call_reissued && <p>A model call that was in progress is repeated.</p>}
+      {interrupted.map(({ call_id, tool_name }) => (
+        <p key={call_id} className="text-warn">
+          {visible(toolLabel(tool_name, false))} may or may not have completed. It is not repeated, and the agent is informed.
+        </p>
+      ))}
+      {workspace && (
+        <p>
+          {workspaces[workspace.how]}{' '}
+          {workspace.up_to_date ? 'They are complete, except ignored files.' : 'They are older than the last step.'}
+        </p>
+      )}
+    </>
+  )
+}
