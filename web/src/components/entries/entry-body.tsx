@@ -1,22 +1,26 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { actionTool } from '../../../../src/contract/runs/action-tools.ts'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import { numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
 import { Markdown } from '../markdown.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { PlainText } from '../plain-text.tsx'
 import { ActionBody } from './action-body.tsx'
-import { BlockedHost } from './blocked-host.tsx'
 import { Clamped } from './clamped.tsx'
-import { Compaction } from './compaction.tsx'
 import { FailedChecks } from './failed-checks.tsx'
 import { Findings } from './findings.tsx'
 import { JsonView } from './json-view.tsx'
-import { LogFindings } from './log-findings.tsx'
 import { PlanList } from './plan.tsx'
 import { PullRequestCard } from './pull-request.tsx'
 import { WholeOutput } from './whole-output.tsx'
+
+const missing = () => ({ default: NotLoaded })
+/** Rare entries, whose bodies are loaded with the first of them. */
+const BlockedHost = lazy(() => import('./blocked-host.tsx').then(({ BlockedHost }) => ({ default: BlockedHost }), missing))
+const Compaction = lazy(() => import('./compaction.tsx').then(({ Compaction }) => ({ default: Compaction }), missing))
+const LogFindings = lazy(() => import('./log-findings.tsx').then(({ LogFindings }) => ({ default: LogFindings }), missing))
 
 type Props = { entry: LogEntry; open: boolean; passed: boolean; on_toggle: () => void }
 
@@ -33,7 +37,11 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
   )
   switch (message_type) {
     case 'ACTION':
-      return <ActionEntry entry={entry} open={open} passed={passed} on_toggle={on_toggle} prose={prose} />
+      return (
+        <Suspense>
+          <ActionEntry entry={entry} open={open} passed={passed} on_toggle={on_toggle} prose={prose} />
+        </Suspense>
+      )
     case 'FINAL_ANSWER':
       return text.startsWith('{') ? <JsonView title="JSON" value={parsed(text)} /> : <Markdown text={text} />
     case 'USER_MESSAGE':

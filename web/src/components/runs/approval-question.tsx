@@ -2,13 +2,16 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { visible } from '../../text/visible.ts'
 import { objectsAt, textAt } from '../../trace/fields.ts'
 import { Button } from '../../ui/button.tsx'
+import { APPROVE_ID } from './follow-up-draft.ts'
 import { useLatestEntry } from './use-latest-entry.ts'
 
-/** The id of the button, for the remedies of the header. */
-export const APPROVE_ID = 'approve'
-
 /** Asks for approval of a push that changes files of CI. */
-export function ApprovalQuestion(props: { run: AgentRun; reason: string | null; busy: boolean; approve: (head_sha: string) => void }) {
+export default function ApprovalQuestion(props: {
+  run: AgentRun
+  reason: string | null
+  busy: boolean
+  approve: (head_sha: string) => void
+}) {
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
   const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
   const head_sha = textAt(evaluation?.observation, 'head_sha')

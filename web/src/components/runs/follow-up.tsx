@@ -1,5 +1,5 @@
 import { SendHorizontal } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { actionTool } from '../../../../src/contract/runs/action-tools.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { visible } from '../../text/visible.ts'
@@ -8,13 +8,15 @@ import { isRecorded } from '../../trace/recorded.ts'
 import { Button } from '../../ui/button.tsx'
 import { useDraft } from '../../ui/draft.ts'
 import { Select, TextArea } from '../../ui/field.tsx'
+import { NotLoaded } from '../not-loaded.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { PlainText } from '../plain-text.tsx'
-import { ApprovalQuestion } from './approval-question.tsx'
 import { FOLLOW_UP_ID, followUpDraft } from './follow-up-draft.ts'
 import { isScripted } from './model-badge.tsx'
 import { useRunActions } from './run-actions.ts'
 import { useLatestEntry } from './use-latest-entry.ts'
+
+const ApprovalQuestion = lazy(() => import('./approval-question.tsx').catch(() => ({ default: NotLoaded })))
 
 const modes = { steer: 'before its next step', enqueue: 'as its next turn', interrupt: 'now, stopping this step' } as const
 type Mode = keyof typeof modes
@@ -74,12 +76,14 @@ function FollowUpForm({ run }: { run: AgentRun }) {
     >
       {question && <AgentQuestion text={textAt(question.tool_input, 'question') ?? ''} />}
       {run.status === 'waiting' && run.waiting_on === 'tool_approval' && (
-        <ApprovalQuestion
-          run={run}
-          reason={forbidden}
-          busy={resume.isPending}
-          approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
-        />
+        <Suspense>
+          <ApprovalQuestion
+            run={run}
+            reason={forbidden}
+            busy={resume.isPending}
+            approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
+          />
+        </Suspense>
       )}
       <TextArea
         id={FOLLOW_UP_ID}

@@ -7,27 +7,8 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useRepositoryReason } from '../permission.ts'
 
-/** The result of a run that searches for setup commands; null for other runs and before it has one. */
-export function foundSetupOf({ source_type, result }: AgentRun): FoundSetupCommands | null {
-  if (source_type !== 'SETUP_COMMANDS' || result === '') return null
-  try {
-    const found: unknown = JSON.parse(result)
-    return isFoundSetup(found) ? found : null
-  } catch {
-    return null
-  }
-}
-
-const isFoundSetup = (value: unknown): value is FoundSetupCommands =>
-  typeof value === 'object' &&
-  value !== null &&
-  'commands' in value &&
-  Array.isArray(value.commands) &&
-  'detail' in value &&
-  typeof value.detail === 'string'
-
 /** The proposed commands, how they were verified, and a button that saves them if the repository has none. */
-export function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
+export default function FoundSetup({ run, found }: { run: AgentRun; found: FoundSetupCommands }) {
   const { commands, verified, saved, reason, detail } = found
   const queries = useQueryClient()
   const forbidden = useRepositoryReason()

@@ -5,17 +5,18 @@ import { reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import type { LiveTool } from '../../trace/live-work.ts'
+import { foundSetupOf } from '../../trace/setup/found-setup.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Blank, Notice } from '../../ui/notice.tsx'
 import { PlanList } from '../entries/plan.tsx'
 import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
-import { FoundSetup, foundSetupOf } from '../runs/found-setup.tsx'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
 const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
 
+const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
 const RelatedSection = lazy(() => import('../runs/related-section.tsx').catch(() => ({ default: NotLoaded })))
 
@@ -62,7 +63,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
             </h2>
             <CopyButton label="Copy answer" text={() => run.result} />
           </div>
-          {setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}
+          <Suspense>{setup === null ? <Markdown text={run.result} /> : <FoundSetup run={run} found={setup} />}</Suspense>
         </section>
       )}
       {plan && (
