@@ -86,6 +86,8 @@ test('every tool has its card, and the run its tokens', async () => {
   const card = (label: string) => feed.locator('article').filter({ has: page.getByRole('button', { name: label }) })
   // Entries above the screen are not in the document: j walks down from the first.
   await someone.open(`/agent/trace/${run.id}#e1`)
+  // Commands that succeeded are closed.
+  await card('shell ls').getByRole('button', { name: 'shell ls' }).click()
   await card('shell ls').locator('pre').getByText('count.js').waitFor()
   await card('Plan').getByRole('listitem').filter({ hasText: 'Write two' }).getByLabel('in progress').waitFor()
   await someone.open(`/agent/trace/${run.id}?type=ACTION`)

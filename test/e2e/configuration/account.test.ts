@@ -26,6 +26,7 @@ test('an ADMIN creates an organization, whose page opens, and switches back', as
   await using someone = await visit()
   const { page } = someone
   const menu = page.getByRole('button', { name: /^Organization/ })
+  await menu.filter({ hasText: 'My organization' }).waitFor()
   const before = (await menu.textContent())?.replace('Organization: ', '') ?? ''
   await menu.click()
   await page.getByRole('menuitem', { name: 'New organization' }).click()
