@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
@@ -6,6 +7,7 @@ import { valuesOnly } from '../scripts/values-only.ts'
 import { budgets } from './budgets.ts'
 import { precompress } from './precompress.ts'
 
+const ENTITIES = 'decode-named-character-reference'
 const service = 'http://127.0.0.1:4600'
 
 export default defineConfig({
@@ -18,6 +20,16 @@ export default defineConfig({
     precompress(),
     budgets({ entry_js_gz: 140_000, route_js_gz: 200_000, css_gz: 15_000, lazy_js_gz: 100_000, total_bytes: 3_000_000, files: 200 }),
   ],
+  // In a worker there is no document, which the variant for browsers needs.
+  worker: {
+    plugins: () => [
+      {
+        name: 'without-document',
+        enforce: 'pre',
+        resolveId: id => (id === ENTITIES ? fileURLToPath(import.meta.resolve(ENTITIES)) : null),
+      },
+    ],
+  },
   // The policy allows no data: script or font, so nothing is inlined.
   build: { outDir: 'dist', emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
   server: { proxy: { '/v1': service, '/session': service, '/readyz': service, '/openapi.json': service, '/docs/errors': service } },

@@ -83,6 +83,7 @@ test('a comment on a changed file becomes a part of the follow-up, and a viewed 
   await someone.open(`/agent/trace/${run.id}?view=changes`)
   const file = page.getByRole('region', { name: 'docs/a.md' })
   await page.getByRole('button', { name: 'b.md added', exact: true }).waitFor()
+  await page.getByRole('region', { name: 'src/a.ts' }).locator('.keyword', { hasText: 'export' }).waitFor()
   await file.getByText('two').hover()
   await file.getByRole('button', { name: 'Comment on line 2' }).click()
   await page.getByPlaceholder('What should change here?').fill('Say it in words.')

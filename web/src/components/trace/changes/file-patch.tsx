@@ -3,6 +3,7 @@ import { type ChangeData, Decoration, Diff, type EventMap, type GutterOptions, g
 import type { RunDiff } from '../../../../../src/contract/runs/run-diff.ts'
 import { visible } from '../../../text/visible.ts'
 import type { DiffTarget } from '../../../trace/changes/diff-target.ts'
+import { useTokens } from './use-tokens.ts'
 
 /** Renders the form for a comment. Without it the diff can only be read. */
 export type CommentForm = (target: DiffTarget, on_close: () => void) => ReactNode
@@ -12,6 +13,11 @@ type Props = { file: RunDiff['files'][number]; patch: string | null; comment_for
 /** The lines of one changed file. */
 export function FilePatch({ file, patch, comment_form }: Props) {
   const parts = useMemo(() => parse(patch), [patch])
+  const tokens = useTokens(
+    file.path,
+    useMemo(() => visible(patch ?? ''), [patch]),
+    parts ?? [],
+  )
   const [chosen, setChosen] = useState<ChangeData | null>(null)
   if (file.binary) return <Remark>A binary file: its content is not shown.</Remark>
   if (patch === null) return <Remark>This part of the change was left out because the whole is too large.</Remark>
@@ -26,6 +32,7 @@ export function FilePatch({ file, patch, comment_form }: Props) {
       viewType="unified"
       diffType={part.type}
       hunks={part.hunks}
+      tokens={tokens?.[index] ?? null}
       {...(comment_form && { renderGutter, gutterEvents: opensForm(setChosen) })}
       widgets={chosen && part.hunks.some(hunk => hunk.changes.includes(chosen)) ? { [getChangeKey(chosen)]: form } : {}}
     >
