@@ -50,7 +50,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
       {run.error && (
         <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
           <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code)}</strong>{' '}
-          <code className="font-mono text-2xs text-faint">{visible(run.error.code)}</code>
+          <code className="font-mono text-2xs text-muted">{visible(run.error.code)}</code>
           <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
         </Notice>
       )}

@@ -24,7 +24,7 @@ export function ComparedSteps({ runs: [a, b] }: { runs: [AgentRun, AgentRun] }) 
   if (!first.data || !second.data) return <Loading label="Loading the steps" />
   return (
     <>
-      <section aria-label="Calls of each tool">
+      <section>
         <h2 className="mb-2 font-semibold">Calls of each tool</h2>
         <Table
           label="Calls of each tool"
