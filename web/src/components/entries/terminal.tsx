@@ -4,7 +4,7 @@ import { AnsiText } from '../plain-text.tsx'
 import { Clamped } from './clamped.tsx'
 
 const lines_closed = 8
-/** An assertion with its difference and the place fits in. */
+/** An assertion with its difference and its position fits in. */
 const lines_failed = 16
 
 type Props = { text: string; open: boolean; on_toggle: () => void; note?: string | null; failed?: boolean }

@@ -8,7 +8,7 @@ import { SafeLink } from '../../safe-link.tsx'
 import { isScripted, ModelBadge } from '../model-badge.tsx'
 import { activeClock, hasWorker, tokens } from '../run-numbers.ts'
 
-/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. `live` false: the time stands still. */
+/** Repository, branch, pull request, model, time, tokens and cost of a run in one line. While `live` is false, the time does not change. */
 export function RunFacts({ run, repository, live }: { run: AgentRun; repository: string | null; live: boolean }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what happened without a connection is known from the next report only
   const clock = useMemo(activeClock, [live])

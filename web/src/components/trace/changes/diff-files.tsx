@@ -13,7 +13,7 @@ const open_lines = 1500
 
 type Diff = Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'>
 
-/** The id of the element of a changed file; `of` tells several diffs of one page apart. */
+/** Returns the id of the element of a changed file; `of` differs between the diffs of one page. */
 export const fileAnchor = (index: number, of = '') => `file-${of}${index}`
 
 type Props = { diff: Diff; of?: string; comment_form?: CommentForm | undefined; viewed?: ViewedMarks | undefined }
