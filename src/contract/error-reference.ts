@@ -127,7 +127,7 @@ const errorReference = {
 const introduction =
   'Every error is `application/problem+json` (RFC 9457); tokens of wire profile `codegen` get the same body as `application/json`. Its `type` is the address of one of these sections, and its `code` is the heading. Programs should compare `code`.'
 
-/** This reference as Markdown, the text of docs/reference/errors.md. */
+/** Returns this reference as Markdown, the text of docs/reference/errors.md. */
 export function errorReferenceMarkdown(): string {
   const sections = (Object.keys(errorReference) as ProblemCode[]).map(code => {
     const { cause, fix, retry } = errorReference[code]
@@ -137,7 +137,7 @@ export function errorReferenceMarkdown(): string {
   return [`# Errors\n\n${introduction}\n`, ...sections].join('\n')
 }
 
-/** This reference as the body of an HTML page, with an anchor for each code. */
+/** Returns this reference as the body of an HTML page, with an anchor for each code. */
 export function errorReferenceHtml(): string {
   const sections = (Object.keys(errorReference) as ProblemCode[]).map(code => {
     const { cause, fix, retry } = errorReference[code]

@@ -59,7 +59,7 @@ export const modelFields = {
   tool_family: z.enum(tool_families).optional().describe('The tools with which it changes files'),
 }
 
-/** The address, key and name belong to `api`: without it, a model is one of a provider that has its own. */
+/** Reports the address, key or name of a model without `api`: a model of a provider that has its own takes none of them. */
 export function requireApi(
   { api, base_url, ...others }: { api?: unknown; base_url?: unknown } & Record<string, unknown>,
   issue: (path: string, message: string) => void,
@@ -69,7 +69,7 @@ export function requireApi(
     if (api === undefined && value !== undefined) issue(field, 'needs api')
 }
 
-/** A model of a provider without variables of its own needs `api`. Returns what is wrong, or null. */
+/** Returns what is wrong with a model that has neither `api` nor a provider with variables of its own; null: nothing. */
 export function missingApi(id: string, api: unknown): string | null {
   const provider = id.slice(0, id.indexOf('/'))
   if (api !== undefined || model_providers.some(known => known === provider)) return null

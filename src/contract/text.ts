@@ -8,9 +8,9 @@ export function isSoundJson(json: string): boolean {
 }
 
 /**
- * Text that is stored exactly as sent, from `min` to `max` characters (code points, as JSON Schema counts them). NUL, which the database
- * cannot store, and unpaired surrogates, which are not Unicode, are rejected rather than silently changed. `trim`: surrounding white space
- * is removed.
+ * Returns the schema of text that is stored exactly as sent, from `min` to `max` characters (code points, as JSON Schema counts them). NUL,
+ * which the database cannot store, and unpaired surrogates, which are not Unicode, are rejected rather than silently changed. `trim`:
+ * surrounding white space is removed.
  */
 export function text(min: number, max: number, options: { trim?: boolean; error?: string } = {}) {
   const string = z.string({ error: options.error ?? 'must be a string' })

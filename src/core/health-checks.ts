@@ -15,6 +15,7 @@ type Workers = {
   processes: { count: number; able: number; slots: number; busy: number }
 }
 
+/** Returns whether workers start runs, with the slots of all processes, and the limits of their sandboxes where a worker runs. */
 export function checkWorkers({ blocked, sandbox, sandbox_limits, processes }: Workers): HealthCheck[] {
   const { count, able, slots, busy } = processes
   const counted = `${able} of ${count} process${count === 1 ? '' : 'es'}, ${busy} of ${slots} slots taken`
@@ -33,7 +34,7 @@ function checkSandboxLimits({ memory, cpu, processes }: SandboxLimitMechanisms):
   return warning('limits', limits, 'let the service create control groups: as root, or Delegate=yes in its systemd unit')
 }
 
-/** What runs work on. `chosen`: the repository of runs that name none. */
+/** Returns whether runs have repositories to work on. `chosen`: the repository of runs that name none. */
 export function checkRepositories(total: number, chosen: { full_name: string; sample: boolean } | undefined): HealthCheck {
   if (total === 0) return broken('repositories', 'there is none to work on', 'agentrun repos add URL')
   if (chosen?.sample)
@@ -47,7 +48,7 @@ export function checkRepositories(total: number, chosen: { full_name: string; sa
   return ok('repositories', `${total}, by default ${chosen.full_name}`)
 }
 
-/** Whether there is a language model, or only scripts. */
+/** Returns whether there is a language model, or only scripts. */
 export function checkModels(providers: readonly string[], default_model: string): HealthCheck {
   const real = providers.filter(name => name !== 'scripted')
   if (real.length === 0)

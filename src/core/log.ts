@@ -26,7 +26,7 @@ export function createLog(least: LogLevel, write: (line: string) => void, now: (
   }
 }
 
-/** The same log with `fields` in every line. */
+/** Returns the log with `fields` in every line. */
 export const logWith =
   (log: Log, fields: Record<string, unknown>): Log =>
   (level, message, more = {}) =>

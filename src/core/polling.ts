@@ -8,7 +8,7 @@ export function startPolling(ms: number, name: string, work: () => Promise<void>
   return poll(ms, work, error => log('error', `${name} failed and will be retried`, { error: errorText(error) }), first)
 }
 
-/** The same for work whose failure needs no report, because another check of the same follows or it is help that nobody relies on. */
+/** Does the same for work whose failure needs no report, because it is repeated soon or nothing relies on it. */
 export const startQuietPolling = (ms: number, work: () => Promise<unknown>): Polling => poll(ms, work, () => {}, 'later')
 
 function poll(ms: number, work: () => Promise<unknown>, failed: (error: unknown) => void, first: 'later' | 'at once'): Polling {

@@ -27,7 +27,7 @@ const base_environment: Record<string, string> = {
 /** The folder of Node inside a sandbox. */
 export const NODE_FOLDER = '/opt/node'
 
-/** `base_environment` for a sandbox that sees the programs of the host. `has_node_headers`: their Node can compile addons. */
+/** Returns `base_environment` for a sandbox that sees the programs of the host. `has_node_headers`: their Node can compile addons. */
 export const hostEnvironment = (has_node_headers: boolean): Record<string, string> =>
   has_node_headers ? { ...base_environment, npm_package_config_node_gyp_nodedir: NODE_FOLDER } : base_environment
 
@@ -38,17 +38,17 @@ const GIT = /^GIT_(?!.*_?(?:TOKEN|PASSWORD|KEY|SECRET|PAT|USER|USERNAME)$)/
 
 export const mayBeVariable = (name: string): boolean => !INTERPRETED.test(name) && !GIT.test(name) && !isModelKey(name)
 
-/** The variables of the agent's sandbox: the secrets marked `for_agent`. */
+/** Returns the variables of the agent's sandbox: the secrets marked `for_agent`. */
 export const agentVariables = (secrets: readonly OpenSecret[]) => variablesOf(secrets, ({ for_agent }) => for_agent)
 
-/** The variables of setup commands: all secrets except those of the service's own git and those too short to be redacted. */
+/** Returns the variables of setup commands: all secrets except those of the service's own git and those too short to be redacted. */
 export const setupVariables = (secrets: readonly OpenSecret[]) =>
   variablesOf(
     secrets,
     ({ repository_id, name, value }) => !isForGitAlone(repository_id, name) && Buffer.byteLength(value.trim()) >= SHORTEST_SECRET,
   )
 
-/** A keyed digest of the secrets that setup commands get, which reveals nothing about them. */
+/** Returns a keyed digest of the secrets that setup commands get, which reveals nothing about them. */
 export function setupSecretsDigest(sealer: Sealer, organization_id: number, secrets: readonly OpenSecret[]): string {
   const name = createHash('sha256')
     .update(JSON.stringify(Object.entries(setupVariables(secrets)).sort()))
@@ -75,7 +75,10 @@ const JAVA_OPTIONS = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
 /** Java connects to loopback addresses directly without a setting. */
 const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
 
-/** The variables that lead programs to the proxy and the mirrors. `open` false: nothing is reachable, so that the proxy reports each attempt. */
+/**
+ * Returns the variables that lead programs to the proxy and the mirrors. `open` false: nothing is reachable, so that the proxy reports each
+ * attempt.
+ */
 export function proxyEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`
   const direct = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'

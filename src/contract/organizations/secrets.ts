@@ -5,7 +5,7 @@ import { text } from '../text.ts'
 
 const SECRET_NAME = /^[A-Z_][A-Z0-9_]{0,99}$/
 
-/** The name of a secret in a path: that of an environment variable. */
+/** Returns the schema of the name of a secret in a path: that of an environment variable. */
 export const secretName = () =>
   z
     .string()

@@ -6,7 +6,7 @@ import { text } from '../text.ts'
 const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const MAX_NAME = 64
 
-/** The name of a skill in a path, as agentskills.io defines it. */
+/** Returns the schema of the name of a skill in a path, as agentskills.io defines it. */
 export const skillName = () =>
   z
     .string()

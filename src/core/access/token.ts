@@ -24,7 +24,7 @@ export function isWellFormed(token: string): boolean {
  */
 export const tokenPrefix = (token: string) => /^arun_[a-z]_/.exec(token)?.[0] ?? ''
 
-/** SHA-256, the only form in which a token or a sign-in code is stored. */
+/** Returns the SHA-256, the only form in which a token or a sign-in code is stored. */
 export const digest = (secret: string) => hash('sha256', secret, 'buffer')
 
 /** Returns a code for a sign-in link: 192 random bits. */

@@ -4,8 +4,8 @@ import { OUR_MARK } from './forge-event.ts'
 const MAX_CHARS = 60_000
 
 /**
- * The first line of a mirrored comment, by which it is recognized. It counts only at the beginning, because comments of people may contain
- * it elsewhere.
+ * Returns the first line of a mirrored comment, by which it is recognized. It counts only at the beginning, because comments of people may
+ * contain it elsewhere.
  */
 export const mirrorMark = (comment_id: number): string => `${OUR_MARK}comment ${comment_id} -->`
 

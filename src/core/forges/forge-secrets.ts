@@ -5,7 +5,7 @@ import type { SealContext, Sealed, Sealer } from '../secrets/sealing.ts'
 /** The secrets of a connection to a forge. `webhook` signs the deliveries of the forge. */
 export type ForgeSecrets = ({ token: string } | { private_key: string }) & { webhook: string }
 
-/** The forge and the organization that the secrets are bound to: they are never sent to another forge. */
+/** Returns the forge and the organization that the secrets are bound to: they are never sent to another forge. */
 export const forgeSealContext = (organization_id: number, url: string): SealContext => ({ organization_id, scope: 'forge', name: url })
 
 export const sealForgeSecrets = (sealer: Sealer, organization_id: number, url: string, secrets: ForgeSecrets): Sealed =>

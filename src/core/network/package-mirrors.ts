@@ -13,10 +13,10 @@ export function readMirror(text: string): Mirror | null {
   return LOOPBACK.test(url.hostname) ? null : { kind, url }
 }
 
-/** The egress mode of a run for which nobody has set one: an operator who configures mirrors wants them to be used. */
+/** Returns the egress mode of a run for which nobody has set one: an operator who configures mirrors wants them to be used. */
 export const defaultMode = (mirrors: readonly Mirror[]) => (mirrors.length > 0 ? 'allowlist' : 'off')
 
-/** The environment variables through which the package managers of a registry find its mirror. */
+/** Returns the environment variables through which the package managers of a registry find its mirror. */
 export function mirrorVariables({ kind, url }: Mirror): Record<string, string> {
   const text = url.href
   if (kind === 'npm')

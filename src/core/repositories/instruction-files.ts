@@ -17,7 +17,7 @@ const MAX = { folders: 500, rules: 50, skills: 50 }
 /** `root`: candidates at the root, the best first. `folders`: folder → candidates in it. */
 export type InstructionPaths = { root: string[]; copilot: boolean; folders: Map<string, string[]>; rules: string[]; skills: string[] }
 
-/** Whether a path of a repository may hold instructions for agents. */
+/** Returns whether a path of a repository may hold instructions for agents. */
 export const isInstructionPath = (path: string): boolean =>
   (FOLDER_FILES.some(name => path === name || path.endsWith(`/${name}`)) ||
     path === COPILOT_FILE ||

@@ -13,12 +13,15 @@ export type OrganizationSkills = {
 
 const pathOf = (name: string) => `${SKILLS_FOLDER}/${name}/SKILL.md`
 
-/** A skill of the organization as it is listed beside those of the repository. */
+/** Returns a skill of the organization as it is listed beside those of the repository. */
 export const organizationSkill = ({ name, description }: { name: string; description: string }): Skill => ({
   ...{ path: pathOf(name), name, description, note: null },
 })
 
-/** Whether a path leads into the folder of these skills; then `name` is that of the skill, null for the folder and what is no skill. */
+/**
+ * Returns the name of the skill that a path leads to; `name` null: it is their folder, or no skill in it. Null: the path is outside of the
+ * folder.
+ */
 export function skillPath(path: string): { name: string | null } | null {
   if (path !== SKILLS_FOLDER && !path.startsWith(`${SKILLS_FOLDER}/`)) return null
   return { name: /^\/([^/]+)\/SKILL\.md$/.exec(path.slice(SKILLS_FOLDER.length))?.[1] ?? null }

@@ -39,7 +39,7 @@ export function readCursorRule(file: InstructionText): CursorRule {
   return { kind: 'listed', listed: { path: file.path, name: file.path.split('/').at(-1) ?? '', description } }
 }
 
-/** Of skills with one name the first counts. */
+/** Returns the first skill of each name, and notes about the others for the run. */
 export function uniqueSkills(skills: readonly Skill[]): { skills: Skill[]; notes: string[] } {
   const known = new Map<string, Skill>()
   const notes: string[] = []

@@ -22,7 +22,7 @@ export type SectionStart = { seq: number; title: string | null }
 type Part = Omit<TimelinePart, 'started_at' | 'ended_at' | 'cost_usd'> & { started: number; ended: number; cost: number }
 type Span = Pick<Part, 'from_seq' | 'through_seq' | 'started' | 'ended' | 'failed' | 'cost'>
 
-/** The entries with which parts begin: `parts` equally long ones, and one at each section. */
+/** Returns the entries with which parts begin: `parts` equally long ones, and one at each section. */
 export function partStarts(total: number, parts: number, sections: readonly SectionStart[]): number[] {
   const length = Math.max(1, Math.ceil(total / parts))
   const equal = Array.from({ length: Math.ceil(total / length) }, (_, n) => 1 + n * length)

@@ -1,7 +1,7 @@
 import type { KnownValue } from './known-value.ts'
 import type { SealContext, Sealed, Sealer } from './sealing.ts'
 
-/** The context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */
+/** Returns the context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */
 export const secretContext = (organization_id: number, repository_id: number | null, name: string): SealContext => ({
   organization_id,
   scope: repository_id === null ? 'organization' : `repository:${repository_id}`,
@@ -30,6 +30,8 @@ export function openSecrets(sealer: Sealer, organization_id: number, rows: reado
 /** The name under which a canary is redacted: a value that no task needs and that looks like a credential. */
 export const CANARY = 'canary'
 
-/** The same for every worker of the run and every reader of its files, so that a canary copied into them is recognized. */
+/**
+ * Returns the canary of a run, the same for each of its workers and readers of its files, so that a canary copied into them is recognized.
+ */
 export const canaryOf = (sealer: Sealer, organization_id: number, run_id: number): string =>
   `arun_s_${sealer.derive({ organization_id, scope: 'canary', name: `${run_id}` }, 38)}`

@@ -55,8 +55,8 @@ function spelled(key: string): string {
 }
 
 /**
- * JSON.parse, except that a number that a double cannot represent (an integer beyond 2^53, `1e999`) keeps its text, which JSON.stringify
- * writes unchanged. For values that are echoed and not calculated with.
+ * Parses JSON like JSON.parse, but a number that a double cannot represent (an integer beyond 2^53, `1e999`) keeps its text, which
+ * JSON.stringify writes unchanged. For values that are echoed and not calculated with.
  */
 export function parseJsonExactly(text: string): unknown {
   return json.parse(text, (_key, value, { source }) =>

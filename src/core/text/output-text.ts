@@ -11,7 +11,9 @@ const CHARACTER =
   /[\x01-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\0\x80-\xff]/g
 const decoder = new TextDecoder('utf-8', { fatal: false })
 
-/** `total_bytes`: the full size when `bytes` is only a part. */
+/**
+ * Returns output of a program as text; binary output as base64 of its beginning. `total_bytes`: the full size when `bytes` is only a part.
+ */
 export function outputText(bytes: Uint8Array, total_bytes = bytes.length): OutputText {
   const text = decoder.decode(bytes)
   if (!text.includes('\0') && !text.includes('\ufffd')) return { output: text }

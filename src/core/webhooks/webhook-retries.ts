@@ -22,7 +22,7 @@ export type AttemptOutcome = {
 }
 export type Verdict = 'delivered' | 'gone' | 'refused' | 'failed'
 
-/** Only 2xx counts as delivered. 410 means that the endpoint was removed. */
+/** Returns what an attempt means. Only 2xx counts as delivered; 410 means that the endpoint was removed. */
 export function verdictOf({ status, refused }: Pick<AttemptOutcome, 'status' | 'refused'>): Verdict {
   if (refused) return 'refused'
   if (status !== null && status >= 200 && status < 300) return 'delivered'

@@ -1,7 +1,8 @@
 import type { SealContext } from '../secrets/sealing.ts'
 
-/** The contexts to which the secrets of an organization's webhook and of a run's targets are bound. */
+/** Returns the context to which the secrets of an organization's webhook are bound. */
 export const webhookContext = (organization_id: number): SealContext => ({ organization_id, scope: 'webhook', name: 'agent-run' })
+/** Returns the context to which the secrets of a run's own webhook targets are bound. */
 export const runTargetContext = (organization_id: number, url: string): SealContext => ({
   organization_id,
   scope: 'run webhook',
