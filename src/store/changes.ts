@@ -14,6 +14,7 @@ type ChangeRow = {
   patch_truncated: boolean
 }
 
+/** Returns the change of a run as last recorded; undefined while it has changed no file. */
 export async function getChange(db: Db, organization_id: number, run_id: number): Promise<ChangeRow | undefined> {
   const { rows } = await db.query<Omit<ChangeRow, 'files'> & { files: string }>({
     name: 'get_change',

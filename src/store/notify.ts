@@ -42,7 +42,10 @@ export async function notifyWatched(db: Db, runs: { organization_id: number; run
   })
 }
 
-/** @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000. */
+/**
+ * Sends an ephemeral event to the readers of a run; nothing is stored.
+ * @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000.
+ */
 export async function notifyLive(db: Db, organization_id: number, run_id: number, json: string): Promise<void> {
   await db.query({
     name: 'notify_live',

@@ -41,7 +41,10 @@ export async function retrySerialization<T>(work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A plain ERROR of the server had no effect; without one only marked errors are known to have had none. */
+/**
+ * Returns whether a failed statement certainly changed nothing. A plain ERROR of the server had no effect; without one only marked errors
+ * are known to have had none.
+ */
 export function hadNoEffect(error: unknown): boolean {
   const { severity } = error as { severity?: string }
   return isDatabaseAway(error) && (severity === 'ERROR' || rolled_back.has(error as object))

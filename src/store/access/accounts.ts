@@ -120,6 +120,7 @@ export async function getCustomPrompt(db: Db, organization_id: number, user_id: 
   return rows[0]?.custom_prompt ?? null
 }
 
+/** Inserts a user without a membership and returns its id. */
 export async function insertUser(db: Db, user: { full_name: string | null }): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_user',

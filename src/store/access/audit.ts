@@ -18,6 +18,7 @@ export type AuditRow = {
 
 type NewAuditEntry = Omit<AuditRow, 'id' | 'created_at' | 'action'> & { action: AuditAction }
 
+/** Inserts an entry of the audit log. Callers use the transaction of the change that it records. */
 export async function insertAuditEntry(db: Db, entry: NewAuditEntry): Promise<void> {
   await db.query({
     name: 'insert_audit_entry',

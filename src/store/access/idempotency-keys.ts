@@ -15,6 +15,7 @@ export async function lockKey(db: Db, { organization_id, user_id, key }: KeyOwne
   })
 }
 
+/** Returns whether the caller has used the key within the time for which responses are kept. The response may not be stored yet. */
 export async function isKnownKey(db: Db, { organization_id, user_id, key }: KeyOwner): Promise<boolean> {
   const { rows } = await db.query({
     name: 'is_known_idempotency_key',
@@ -56,6 +57,7 @@ export async function takeKey(
   return rows[0]
 }
 
+/** Stores the response to the request of a key that `takeKey` has locked, with the digest of the request's body. */
 export async function saveResponse(
   db: Db,
   { organization_id, user_id, key }: KeyOwner,
@@ -69,6 +71,7 @@ export async function saveResponse(
   })
 }
 
+/** Deletes the keys of all organizations whose time is over, with their responses. */
 export async function deleteOldKeys(db: Db): Promise<void> {
   await db.query({
     name: 'delete_old_idempotency_keys',

@@ -10,13 +10,13 @@ export type Login = { at: string | null; acceptances: string[] }
 /** The credential that accepts: a session or a token. A browser token represents its session. */
 export type Credential = { token_id: number | null; session_digest: Buffer | null }
 
-/** SQL: whether a login reaches the membership `m` of its user. */
+/** Returns SQL: whether a login reaches the membership `m` of its user. */
 export const login_reaches = (at: string, acceptances: string) =>
   `(m.accepted_at is null or ${at} >= m.accepted_at or m.acceptance_id = any (${acceptances}))`
 
 /**
- * SQL: whether a token reaches the membership `m` of its user. A token without an organization reaches what was accepted before its login,
- * and what it accepted itself; one that is bound to an organization was created by a member there.
+ * Returns SQL: whether a token reaches the membership `m` of its user. A token without an organization reaches what was accepted before its
+ * login, and what it accepted itself; one that is bound to an organization was created by a member there.
  */
 export const token_reaches = (t: string) => `case when ${t}.organization_id is null
   then ${login_reaches(`${t}.login_at`, `${t}.acceptances`)} else ${t}.organization_id = m.organization_id end`
@@ -27,7 +27,9 @@ export const reaches_membership = token_reaches('t')
 /** Reaches all memberships of its user. */
 export const whole_account: Login = { at: 'infinity', acceptances: [] }
 
-/** SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a login of its own, as of now. */
+/**
+ * Returns SQL: `login_at` and `acceptances` of a credential that is derived from a login, or of one that is a login of its own, as of now.
+ */
 export const login_values = (at: string, acceptances: string) =>
   `case when ${acceptances}::uuid[] is null then clock_timestamp() else ${at}::timestamptz end, coalesce(${acceptances}::uuid[], '{}')`
 

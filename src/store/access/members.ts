@@ -71,6 +71,7 @@ export async function countOtherAdmins(db: Db, organization_id: number, user_id:
   return only(rows).total
 }
 
+/** Sets the role of a member; does nothing for a user without a membership. */
 export async function setRole(db: Db, organization_id: number, user_id: number, role: Role): Promise<void> {
   await db.query({
     name: 'set_role',
@@ -98,6 +99,7 @@ export async function setGithubAccount(
   })
 }
 
+/** Deletes a membership, but neither the user nor its credentials. */
 export async function deleteMembership(db: Db, organization_id: number, user_id: number): Promise<void> {
   await db.query({
     name: 'delete_membership',
@@ -131,6 +133,7 @@ export async function lockUser(tx: Db, user_id: number): Promise<void> {
   await tx.query({ name: 'lock_user', text: 'select 1 from users where id = $1 for no key update', values: [user_id] })
 }
 
+/** Inserts a user that is a program of the organization, and returns its id. It is no member yet. */
 export async function insertServiceUser(db: Db, organization_id: number, name: string): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_service_user',

@@ -20,6 +20,7 @@ export type OrganizationRow = {
 const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.review,
   o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
+/** Returns an organization; undefined when it does not exist. The caller has checked the membership. */
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
   const { rows } = await db.query<OrganizationRow>({
     name: 'get_organization',
@@ -67,6 +68,7 @@ export async function firstOrganization(
   return rows[0]
 }
 
+/** Inserts an organization without members and returns its id. */
 export async function insertOrganization(db: Db, name: string): Promise<{ id: number }> {
   const { rows } = await db.query<{ id: number }>({
     name: 'insert_organization',
@@ -76,6 +78,7 @@ export async function insertOrganization(db: Db, name: string): Promise<{ id: nu
   return only(rows)
 }
 
+/** Sets the repository of runs that name none; does nothing for a repository of another organization. */
 export async function setDefaultRepository(db: Db, organization_id: number, repository_id: number): Promise<void> {
   await db.query({
     name: 'set_default_repository',

@@ -101,6 +101,7 @@ export async function insertRepository(
   return only(rows)
 }
 
+/** Sets the default branch of a repository. An unchanged branch writes no row. */
 export async function setDefaultBranch(db: Db, organization_id: number, id: number, default_branch: string): Promise<void> {
   await db.query({
     name: 'set_default_branch',
@@ -109,6 +110,7 @@ export async function setDefaultBranch(db: Db, organization_id: number, id: numb
   })
 }
 
+/** Sets whether a repository has been set up, as lists of repositories show it. */
 export async function setSetupStatus(db: Db, organization_id: number, id: number, status: 'SETUP' | 'NOT_SETUP'): Promise<void> {
   await db.query({
     name: 'set_setup_status',

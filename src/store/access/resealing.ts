@@ -3,6 +3,7 @@ import type { Db } from '../database.ts'
 /** A value that is sealed with another key than `key_id`, listed in pages by id across all organizations. For the operator only. */
 type SealedRow = { id: number; organization_id: number; repository_id: number | null; name: string; key_id: string; sealed: Buffer }
 
+/** Returns up to `limit` secrets of all organizations that are sealed with another key, ascending by id after `after_id`. */
 export async function secretsOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedRow[]> {
   const { rows } = await db.query<SealedRow>({
     name: 'secrets_of_other_keys',
@@ -30,6 +31,7 @@ const of = {
   previous: { key: 'previous_key_id', sealed: 'previous_sealed_secret' },
 } as const
 
+/** Returns up to `limit` signing secrets of webhooks that are sealed with another key, ascending by organization. */
 export async function webhooksOfOtherKeys(
   db: Db,
   which: SealedWebhookRow['which'],
@@ -47,6 +49,7 @@ export async function webhooksOfOtherKeys(
   return rows
 }
 
+/** Replaces the sealed secret of a webhook. False: it has changed since it was read, and nothing was written. */
 export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: string, sealed: Buffer): Promise<boolean> {
   const column = of[before.which]
   const { rowCount } = await db.query({
@@ -60,6 +63,7 @@ export async function resealWebhook(db: Db, before: SealedWebhookRow, key_id: st
 /** The webhook targets of a run as JSON text, with sealed secrets. */
 type RunTargetsRow = { id: number; organization_id: number; webhooks: string }
 
+/** Returns up to `limit` runs of all organizations whose webhook targets contain a sealed secret, ascending by id. */
 export async function runTargets(db: Db, after_id: number, limit: number): Promise<RunTargetsRow[]> {
   const { rows } = await db.query<RunTargetsRow>({
     name: 'run_targets',
@@ -69,6 +73,7 @@ export async function runTargets(db: Db, after_id: number, limit: number): Promi
   return rows
 }
 
+/** Replaces the webhook targets of a run. False: they have changed since they were read, and nothing was written. */
 export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_run_targets',
@@ -80,6 +85,7 @@ export async function resealRunTargets(db: Db, before: RunTargetsRow, webhooks: 
 
 type SealedForgeRow = { id: number; organization_id: number; url: string; key_id: string; sealed: Buffer }
 
+/** Returns up to `limit` connections to forges whose credentials are sealed with another key, ascending by id. */
 export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number, limit: number): Promise<SealedForgeRow[]> {
   const { rows } = await db.query<SealedForgeRow>({
     name: 'forges_of_other_keys',
@@ -89,6 +95,7 @@ export async function forgesOfOtherKeys(db: Db, key_id: string, after_id: number
   return rows
 }
 
+/** Replaces the sealed credentials of a connection. False: they have changed since they were read, and nothing was written. */
 export async function resealForge(db: Db, before: SealedForgeRow, key_id: string, sealed: Buffer): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reseal_forge',

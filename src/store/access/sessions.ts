@@ -1,7 +1,10 @@
 import { type Db, only } from '../database.ts'
 import { type Login, login_reaches, login_values } from './logins.ts'
 
-/** `login`: what the link is derived from; null: it is a login of its own, as of now. A later use does not renew the login. */
+/**
+ * Inserts a sign-in link by its digest and returns its expiry. `login`: what the link is derived from; null: it is a login of its own, as
+ * of now. A later use does not renew the login.
+ */
 export async function insertSignInLink(
   db: Db,
   link: { digest: Buffer; user_id: number; minutes: number; login: Login | null },
@@ -58,7 +61,7 @@ export async function spendSignInLink(db: Db, digest: Buffer): Promise<UserLogin
   return userLogin(rows[0])
 }
 
-/** `login` null: the session is a login of its own, as of now. */
+/** Inserts a session by the digest of its cookie. `login` null: the session is a login of its own, as of now. */
 export async function insertBrowserSession(
   db: Db,
   session: { digest: Buffer; user_id: number; days: number; login: Login | null },
@@ -71,6 +74,7 @@ export async function insertBrowserSession(
   })
 }
 
+/** Returns the user and the login of a session that has not expired, by the digest of its cookie. */
 export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLogin | undefined> {
   const { rows } = await db.query<LoginRow>({
     name: 'find_browser_session',

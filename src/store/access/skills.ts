@@ -22,7 +22,7 @@ export async function listSkills(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** Undefined when it does not exist. */
+/** Returns a skill with its text; undefined when it does not exist. */
 export async function getSkill(db: Db, organization_id: number, name: string): Promise<(SkillRow & { content: string }) | undefined> {
   const { rows } = await db.query<SkillRow & { content: string }>({
     name: 'get_skill',

@@ -64,6 +64,7 @@ export async function touchToken(db: Db, token_id: number): Promise<void> {
   })
 }
 
+/** Inserts a token by its digest and returns its id and expiry. It expires at the earliest of its own time and `not_after`. */
 export async function insertToken(
   db: Db,
   token: {
@@ -127,7 +128,7 @@ export async function isKnownToken(db: Db, digest: Buffer): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Browser tokens live 15 minutes; their rows need not outlive them. */
+/** Deletes browser tokens an hour after their end. They live 15 minutes; their rows need not outlive them. */
 export async function deleteExpiredTokens(db: Db): Promise<void> {
   await db.query({
     name: 'delete_expired_tokens',

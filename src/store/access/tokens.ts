@@ -79,6 +79,7 @@ export async function listTokens(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
+/** Returns a token that the viewer may see (docs/specification.md#access); undefined for every other. */
 export async function getToken(db: Db, organization_id: number, viewer: Viewer, token_id: number): Promise<TokenRow | undefined> {
   const { rows } = await db.query<TokenRow>({
     name: 'get_token',

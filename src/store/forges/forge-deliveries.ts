@@ -56,7 +56,7 @@ export const claimForgeTasks = (db: Db, limit: number, lease_seconds: number): P
 /** What follows an attempt: `task` in `seconds`, or nothing (null). `failed`: it did not succeed, so the next delay is longer. */
 type TaskSettlement = { task: string | null; seconds: number; outcome: string | null; run_id: number | null; failed?: true }
 
-/** False: another process has claimed the task since; nothing was written. */
+/** Records the outcome of a task, and when it is due again. False: another process has claimed it since; nothing was written. */
 export async function settleForgeTask(
   db: Db,
   { organization_id, forge_id, delivery, epoch }: Pick<ClaimedTask, 'organization_id' | 'forge_id' | 'delivery' | 'epoch'>,

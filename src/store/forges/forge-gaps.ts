@@ -29,7 +29,7 @@ export async function recordGaps(
   })
 }
 
-/** Everything that the connections of an organization may not read or do, oldest repository first. */
+/** Returns everything that the connections of an organization may not read or do, oldest repository first. */
 export async function listGaps(db: Db, organization_id: number): Promise<ForgeGapRow[]> {
   const { rows } = await db.query<ForgeGapRow>({
     name: 'list_forge_gaps',
@@ -41,7 +41,7 @@ export async function listGaps(db: Db, organization_id: number): Promise<ForgeGa
   return rows
 }
 
-/** The same of some repositories. */
+/** Returns the same for some repositories, also removed ones. */
 export async function listRepositoryGaps(db: Db, organization_id: number, repository_ids: readonly number[]): Promise<ForgeGapRow[]> {
   const { rows } = await db.query<ForgeGapRow>({
     name: 'list_repository_gaps',

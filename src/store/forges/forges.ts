@@ -25,7 +25,7 @@ export type ForgeRow = {
 const columns =
   'id, organization_id, kind, url, auth, login, app_slug, app_id, installation_id, key_id, sealed, problem, used_at, connected_at, updated_at, updated_by'
 
-/** Oldest first. */
+/** Returns the connections of an organization, oldest first. */
 export async function listForges(db: Db, organization_id: number): Promise<ForgeRow[]> {
   const { rows } = await db.query<ForgeRow>({
     name: 'list_forges',
@@ -35,13 +35,13 @@ export async function listForges(db: Db, organization_id: number): Promise<Forge
   return rows
 }
 
-/** The connection that a signed delivery names, of any organization. */
+/** Returns the connection that a signed delivery names, of any organization. */
 export async function findForge(db: Db, id: number): Promise<ForgeRow | undefined> {
   const { rows } = await db.query<ForgeRow>({ name: 'find_forge', text: `select ${columns} from forges where id = $1`, values: [id] })
   return rows[0]
 }
 
-/** The id of a connection that is about to be created. */
+/** Reserves the id of a connection that is about to be created. */
 export async function nextForgeId(db: Db): Promise<number> {
   const { rows } = await db.query<{ id: number }>({
     name: 'next_forge_id',
@@ -97,7 +97,7 @@ export async function recordForgeProblem(db: Db, organization_id: number, id: nu
   })
 }
 
-/** A process sends it a request. */
+/** Records that this service sends a request to the forge. */
 export async function recordForgeUse(db: Db, organization_id: number, id: number): Promise<void> {
   await db.query({
     name: 'record_forge_use',
@@ -106,7 +106,7 @@ export async function recordForgeUse(db: Db, organization_id: number, id: number
   })
 }
 
-/** It works; `identity` is our account there. */
+/** Records that the connection works. `identity` is the service's account on the forge. */
 export async function recordForgeIdentity(
   db: Db,
   organization_id: number,

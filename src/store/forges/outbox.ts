@@ -18,7 +18,10 @@ export const outbox_columns = 'organization_id, id, repository_id, change, poste
 
 type Claim = Pick<OutboxItem, 'organization_id' | 'id' | 'epoch'>
 
-/** The forge has it, or never will (`problem`). False: another process has claimed it since, so it is unknown what the forge shows. */
+/**
+ * Records that the forge has the item, or never will (`problem`). False: another process has claimed it since, so it is unknown what the
+ * forge shows.
+ */
 export async function settleOutboxItem(
   db: Db,
   table: OutboxTable,
@@ -34,7 +37,7 @@ export async function settleOutboxItem(
   return rowCount === 1
 }
 
-/** The next attempt is in `seconds`. */
+/** Schedules the next attempt in `seconds`, with the problem of this one. */
 export async function postponeOutboxItem(
   db: Db,
   table: OutboxTable,

@@ -19,11 +19,11 @@ const run_marks: QueueTable = {
   returning: `${outbox_columns}, posted_change, run_id, number, head_sha, pushed`,
 }
 
-/** The status of a run on a commit is posted by one process at a time. */
+/** Claims up to `limit` statuses of runs on commits: each is posted by one process at a time. */
 export const claimRunMarks = (db: Db, limit: number, lease_seconds: number): Promise<ClaimedMark[]> =>
   claimRows(db, run_marks, limit, lease_seconds)
 
-/** The head of the pull request on which the run was requested shows its status. */
+/** Inserts a status for the head of the pull request on which the run was requested. */
 export async function insertRunMark(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
   await db.query({
     name: 'insert_run_mark',

@@ -19,6 +19,7 @@ type WorkerReport = {
 }
 type WorkerRow = Omit<WorkerReport, 'folder_id'> & { started_at: Date; seen_at: Date }
 
+/** Inserts or updates the row of this process's worker. `seen_at` shows other processes that it is alive. */
 export async function reportWorker(db: Db, worker: WorkerReport): Promise<void> {
   await db.query({
     name: 'report_worker',

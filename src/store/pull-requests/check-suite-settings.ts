@@ -9,6 +9,7 @@ type CheckSuiteSettingsRow = {
   high_priority_apps: string | null
 }
 
+/** Returns how failed checks of a repository are handled; undefined while nobody has set it. */
 export async function getCheckSuiteSettings(
   db: Db,
   organization_id: number,

@@ -93,7 +93,7 @@ type CheckState = Pick<CheckRow, 'repository_id' | 'head_sha' | 'name' | 'source
   ignored: boolean
 }
 
-/** Like `listChecks`, without output and times: what a list of runs shows of many commits. */
+/** Returns checks like `listChecks`, without output and times: what a list of runs shows of many commits. */
 export async function listCheckStates(db: Db, organization_id: number, heads: readonly Head[]): Promise<CheckState[]> {
   const text = checksOf('repository_id, head_sha, name, source, app, status, conclusion')
   const { rows } = await db.query<CheckState>({ name: 'list_check_states', text, values: headValues(organization_id, heads) })

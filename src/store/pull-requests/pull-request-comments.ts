@@ -44,6 +44,7 @@ export async function insertComment(db: Db, organization_id: number, comment: Ne
   return rows[0]
 }
 
+/** Returns a comment of a pull request, from the service or mirrored from its forge. */
 export async function getComment(db: Db, organization_id: number, pull_request_id: number, id: number): Promise<CommentRow | undefined> {
   const { rows } = await db.query<CommentRow>({
     name: 'get_pull_request_comment',
@@ -89,6 +90,9 @@ export async function lockComment(db: Db, organization_id: number, pull_request_
 
 const mirror_changed = 'm as (update comment_mirrors set change = change + 1 where organization_id = $1 and comment_id = $2)'
 
+/**
+ * Sets the text of a comment and queues its mirror on the forge, in one statement. Returns the time; undefined: there is no such comment.
+ */
 export async function updateComment(db: Db, organization_id: number, id: number, body: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ updated_at: Date }>({
     name: 'update_pull_request_comment',
@@ -98,6 +102,7 @@ export async function updateComment(db: Db, organization_id: number, id: number,
   return rows[0]?.updated_at
 }
 
+/** Deletes a comment and queues the deletion of its mirror on the forge, in one statement. False: there is no such comment. */
 export async function deleteComment(db: Db, organization_id: number, id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'delete_pull_request_comment',

@@ -117,7 +117,10 @@ export async function findPullRequests(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** @param repository_ids only these repositories; null: all */
+/**
+ * Returns a pull request with its description.
+ * @param repository_ids only these repositories; null: all
+ */
 export async function getPullRequest(
   db: Db,
   organization_id: number,

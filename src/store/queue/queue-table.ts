@@ -13,11 +13,11 @@ export type QueueTable = {
   returning: string
 }
 
-/** The time of the row has come and no attempt is running, or the process of that attempt is dead. */
+/** Returns SQL: the time of the row has come and no attempt is running, or the process of that attempt is dead. */
 export const isDue = (row: string): string =>
   `${row}.next_attempt_at <= now() and (${row}.lease_until is null or ${row}.lease_until <= now())`
 
-/** What a claim sets. `seconds`: longer than an attempt takes. */
+/** Returns SQL: what a claim sets. `seconds`: longer than an attempt takes. */
 export const claimedFor = (seconds: number | string): string =>
   `epoch = epoch + 1, tries = tries + 1, lease_until = now() + make_interval(secs => ${seconds})`
 

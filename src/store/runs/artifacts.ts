@@ -35,6 +35,7 @@ export async function saveArtifact(
 
 export type ArtifactRow = { run_id: number; seq: number; content_type: string; content: Buffer }
 
+/** Returns the whole output of a tool, redacted like its entry. */
 export async function getArtifact(db: Db, organization_id: number, id: number): Promise<ArtifactRow | undefined> {
   const { rows } = await db.query<ArtifactRow>({
     name: 'get_artifact',

@@ -12,6 +12,7 @@ export async function listLeftoverWorkspaces(db: Db, folder_id: string): Promise
   return rows
 }
 
+/** Deletes the record of a workspace of a deleted run, after its files are gone. */
 export async function forgetLeftoverWorkspace(db: Db, organization_id: number, run_id: number): Promise<void> {
   await db.query({
     name: 'forget_leftover_workspace',

@@ -39,6 +39,7 @@ export async function insertEvent(
   return seq
 }
 
+/** Returns up to `limit` status changes of the runs of an organization, ascending by `seq`. */
 export async function listEventsAfter(db: Db, organization_id: number, after_seq: number, limit: number): Promise<EventRow[]> {
   const { rows } = await db.query<EventRow>({
     name: 'list_events_after',
@@ -48,6 +49,7 @@ export async function listEventsAfter(db: Db, organization_id: number, after_seq
   return rows
 }
 
+/** Returns the `seq` of the newest status change of an organization; 0 before the first one. */
 export async function lastEventSeq(db: Db, organization_id: number): Promise<number> {
   const { rows } = await db.query<{ event_seq: number }>({
     name: 'last_event_seq',

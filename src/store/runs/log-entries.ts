@@ -45,7 +45,7 @@ type Found = { rows: EntryRow[]; total: number }
 export const findEntries = (db: Db, organization_id: number, run_id: number, filter: EntryFilter, page: Page): Promise<Found> =>
   selectEntries(db, [organization_id, run_id], filter, null, page)
 
-/** Like `findEntries`, for entries whose text contains `q`. PostgreSQL divides the scan among its free parallel workers. */
+/** Returns entries like `findEntries`, but those whose text contains `q`. PostgreSQL divides the scan among its free parallel workers. */
 export function searchEntries(
   db: Transactional,
   organization_id: number,

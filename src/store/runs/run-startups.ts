@@ -42,6 +42,7 @@ export async function insertStartup(
   return rowCount === 1
 }
 
+/** Returns how long each part of the first start of a run took, in milliseconds; undefined before it is recorded. */
 export async function getStartup(db: Db, organization_id: number, run_id: number): Promise<StartupRow | undefined> {
   const { rows } = await db.query<StartupTimes & { environment: string | null; spans: string; started_at: Date }>({
     name: 'get_startup',

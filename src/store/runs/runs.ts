@@ -188,6 +188,7 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
   return only(rows)
 }
 
+/** Returns a run with what its object shows; undefined when the organization has no such run. */
 export async function getRun(db: Db, organization_id: number, id: number): Promise<ShownRun | undefined> {
   const { rows } = await db.query<ShownRun>({
     name: 'get_run',

@@ -42,7 +42,7 @@ const targets = 'coalesce(r.webhooks, d.deleted_run_webhooks)'
 
 type DeliveryFilter = { state?: DeliveryState[] | undefined; agent_run_id?: number[] | undefined; type?: string[] | undefined }
 
-/** Newest first. Absent filters do not narrow. */
+/** Returns a page of deliveries, newest first, and the count of all. Absent filters do not narrow. */
 export async function listDeliveries(
   db: Db,
   organization_id: number,
@@ -65,7 +65,7 @@ export async function listDeliveries(
   return { rows: page.rows, total: only(count.rows).total }
 }
 
-/** With the message and the webhooks of the run. */
+/** Returns a delivery with its message and the webhooks of its run. */
 export async function getDelivery(db: Db, organization_id: number, id: number): Promise<WholeDeliveryRow | undefined> {
   const { rows } = await db.query<WholeDeliveryRow>({
     name: 'get_webhook_delivery',
@@ -76,7 +76,7 @@ export async function getDelivery(db: Db, organization_id: number, id: number): 
   return rows[0]
 }
 
-/** The newest attempts of a delivery, oldest first. */
+/** Returns the newest attempts of a delivery, oldest first. */
 export async function listAttempts(db: Db, organization_id: number, delivery_id: number, limit: number): Promise<AttemptRow[]> {
   const { rows } = await db.query<AttemptRow>({
     name: 'list_webhook_attempts',

@@ -75,7 +75,7 @@ export async function dropDeliveries(tx: Db, organization_id: number, reason: st
   })
 }
 
-/** An attempt at the organization's webhook succeeded. Returns how many in a row had failed before it. */
+/** Records a successful attempt at the organization's webhook. Returns how many in a row had failed before it. */
 export async function recordSuccess(tx: Db, organization_id: number): Promise<number> {
   const { rows } = await tx.query<{ failures: number }>({
     name: 'record_webhook_success',
@@ -86,7 +86,7 @@ export async function recordSuccess(tx: Db, organization_id: number): Promise<nu
   return rows[0]?.failures ?? 0
 }
 
-/** An attempt failed. Returns how many in a row have; 0: there is no webhook. */
+/** Records a failed attempt. Returns how many in a row have failed; 0: there is no webhook. */
 export async function recordFailure(tx: Db, organization_id: number): Promise<number> {
   const { rows } = await tx.query<{ failures: number }>({
     name: 'record_webhook_failure',
@@ -96,7 +96,7 @@ export async function recordFailure(tx: Db, organization_id: number): Promise<nu
   return rows[0]?.failures ?? 0
 }
 
-/** Nothing is sent to the webhook for so long. */
+/** Suspends deliveries to the organization's webhook for so many seconds. */
 export async function restWebhook(tx: Db, organization_id: number, seconds: number): Promise<void> {
   await tx.query({
     name: 'rest_webhook',
@@ -150,7 +150,7 @@ export async function deleteOldDeliveries(db: Db, days: number, limit: number): 
   return rowCount ?? 0
 }
 
-/** Pending deliveries of all organizations, for the operator's metrics. */
+/** Returns the pending deliveries of all organizations, for the operator's metrics. */
 export async function webhookMetrics(db: Db): Promise<{ pending: number; oldest_seconds: number }> {
   const { rows } = await db.query<{ pending: number; oldest_seconds: number }>({
     name: 'measure_webhooks',

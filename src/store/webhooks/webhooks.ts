@@ -20,6 +20,7 @@ const columns = `url, enabled, sealed_secret is not null as has_secret, events, 
 /** How long a replaced secret signs beside the new one. */
 const PREVIOUS_SECONDS = 86_400
 
+/** Returns the webhook of an organization without its secrets. */
 export async function getWebhook(db: Db, organization_id: number): Promise<WebhookRow | undefined> {
   const { rows } = await db.query<WebhookRow>({
     name: 'get_webhook',
@@ -29,7 +30,7 @@ export async function getWebhook(db: Db, organization_id: number): Promise<Webho
   return rows[0]
 }
 
-/** With its sealed secrets: the current one, and the previous one while it signs too. */
+/** Returns the webhook with its sealed secrets: the current one, and the previous one while it signs too. */
 export async function getSealedWebhook(
   db: Db,
   organization_id: number,
@@ -89,7 +90,7 @@ export async function saveWebhook(
   })
 }
 
-/** False: there was none. */
+/** Deletes the webhook of an organization. False: there was none. */
 export async function deleteWebhook(db: Db, organization_id: number): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'delete_webhook',

@@ -29,6 +29,7 @@ const columns =
 /** The key of an environment on a machine; `max_age_seconds`: older ones are not reused. */
 type EnvironmentKey = { repository_id: number; folder_id: string; key: string; max_age_seconds: number }
 
+/** Returns the environment of a key on this data folder, if it is young enough for the repository. */
 export async function findEnvironment(db: Db, organization_id: number, at: EnvironmentKey): Promise<EnvironmentRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'find_environment',

@@ -149,6 +149,7 @@ export async function listSandboxes(
   return { rows: page.rows.map(parseRow), total: only(count.rows).total }
 }
 
+/** Returns the sandbox of a turn of a run, live or ended. */
 export async function getSandbox(db: Db, organization_id: number, id: number): Promise<SandboxRow | undefined> {
   const { rows } = await db.query<StoredRow>({
     name: 'get_sandbox',
