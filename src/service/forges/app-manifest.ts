@@ -49,7 +49,7 @@ export async function startAppManifest(ctx: Context, input: AppManifestInput) {
   }
 }
 
-/** The form that the page sends to GitHub. 401 for a state that is not ours, or too old. */
+/** Returns the form that the page sends to GitHub. Throws 401 for a state that this service did not sign, or that is too old. */
 export function manifestForm(services: Pick<Services, 'sealer' | 'base_url'>, text: string) {
   const { url, owner, name, connection_id } = readState(services, text).state
   const manifest = appManifest({ name, base_url: services.base_url, connection_id })

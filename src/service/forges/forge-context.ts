@@ -7,11 +7,11 @@ import type { Context, Services } from '../context.ts'
 /** More than any organization has registered. */
 const MAX_REPOSITORIES = 10_000
 
-/** The context of the member who connected the forge, in whose name its deliveries are handled. Null: not a member any more. */
+/** Returns the context of the member who connected the forge, in whose name its deliveries are handled. Null: not a member any more. */
 export const forgeContext = (services: Services, forge: ForgeRow, request_id: string): Promise<Context | null> =>
   memberContext(services, { organization_id: forge.organization_id, user_id: forge.updated_by }, request_id)
 
-/** The registered repository; undefined: it is not registered. */
+/** Returns the registered repository of one on a forge; undefined: it is not registered. */
 export async function registeredRepository(
   { db }: Pick<Services, 'db'>,
   forge: ForgeRow,

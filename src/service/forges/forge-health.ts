@@ -14,7 +14,7 @@ export async function noteFailure({ db }: Pick<Services, 'db'>, { organization_i
   if (error instanceof ForgeError && error.code === 'auth') await recordForgeProblem(db, organization_id, id, error.message)
 }
 
-/** The fields of a log line about a failed request. */
+/** Returns the fields of a log line about a failed request. */
 export const failureFields = (error: unknown): Record<string, unknown> =>
   error instanceof ForgeError ? { code: error.code, error: error.message } : { error: errorText(error) }
 

@@ -20,7 +20,7 @@ const TASK_LEASE_SECONDS = 120
 const VISIBLE_SECONDS = 60
 const VISIBLE_POLL_SECONDS = 5
 
-/** What forges report in deliveries, and the answers to it. */
+/** Returns the queue of what forges report in deliveries. */
 export const forgeTaskQueue = (services: Services): Queue<ClaimedTask> => ({
   name: 'forge_tasks',
   concurrency: CONCURRENCY,

@@ -33,7 +33,7 @@ const reasons = {
   forbidden: 'address not allowed: the host has an address that is private or reserved',
 }
 
-/** `gaps`: those of the organization. */
+/** Returns a connection as the API shows it. `gaps`: those of the organization; of them it shows what it lacks permission for. */
 export function forgeConnection(
   ctx: Pick<Context, 'base_url'>,
   row: ForgeRow,
@@ -127,7 +127,10 @@ export async function disconnectForge(ctx: Context, kind: ForgeKind, address: st
   })
 }
 
-/** One page of the repositories that the credentials can see. Empty while the forge is not connected; 409 when it rejects the credentials, 503 while it is unavailable. */
+/**
+ * Returns one page of the repositories that the credentials can see, empty while the forge is not connected. Throws 409 when it rejects the
+ * credentials, 503 while it is unavailable.
+ */
 export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query: ListForgeRepositoriesQuery) {
   const url = requireForgeUrl(ctx, kind, query.url, 'query')
   const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
@@ -148,7 +151,7 @@ const opened = async (ctx: Context, row: ForgeRow): Promise<RemoteForge> => ctx.
 
 export const tooManyConnections = () => new ServiceError('conflict', `There are ${MAX_CONNECTIONS} connections already: end one first.`)
 
-/** The normalized address: GitHub has no path, others may. */
+/** Returns the normalized address of a forge: GitHub has no path, others may. Throws 400 that names `url`. */
 export function requireForgeUrl(
   ctx: Pick<Context, 'allow_private_forges'>,
   kind: ForgeKind,

@@ -8,7 +8,10 @@ import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 import type { GitProtocol, MovedRef } from './git-server-port.ts'
 
-/** The first response to git. 404, 403 for a push that is not accepted here, 503 while the repository cannot be fetched for the first time. */
+/**
+ * Returns the first response to git. Throws 404, 403 for a push that is not accepted here, 503 while the repository cannot be fetched for
+ * the first time.
+ */
 export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'push', protocol: GitProtocol): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   if (what === 'fetch') return requireValue(await ctx.git_server.offerFetch(repository, protocol))

@@ -8,7 +8,7 @@ import { requireMembership, requireScope } from '../access/authenticate.ts'
 import type { ActorContext, Context } from '../context.ts'
 import { forgeConnection } from './forges.ts'
 
-/** Which outside services the organization is connected to. */
+/** Returns the outside services that the organization is connected to, with what their permissions lack for the caller's repositories. */
 export async function listIntegrations(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const { repository_ids } = ctx.actor
@@ -26,13 +26,16 @@ export async function listIntegrations(ctx: Context) {
   }
 }
 
-/** Names of the providers that the caller has connected to the organization of the query. 403 without membership. */
+/**
+ * Returns the providers that the caller has connected to the organization of the query: none, because none can be. Throws 403 without
+ * membership.
+ */
 export async function listConnections(ctx: ActorContext, organization_id: number): Promise<string[]> {
   await requireAccess(ctx, organization_id, 'org:read')
   return []
 }
 
-/** 404: no provider can be connected yet. */
+/** Throws 404: no provider can be connected yet. */
 export async function revokeConnection(ctx: ActorContext, organization_id: number, provider: string): Promise<never> {
   await requireAccess(ctx, organization_id, 'runs:write')
   throw new ServiceError('not_found', `There is no connection to ${JSON.stringify(provider)}.`)

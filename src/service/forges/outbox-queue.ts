@@ -31,7 +31,7 @@ type Outbox<Item extends OutboxItem> = {
   post(services: Services, item: Item, on: OnForge): Promise<Posted>
 }
 
-/** The queue of a table whose rows forges are to show. */
+/** Returns the queue of a table whose rows forges are to show. */
 export const outboxQueue = <Item extends OutboxItem>(services: Services, outbox: Outbox<Item>, log: Log): Queue<Item> => ({
   name: outbox.table,
   concurrency: CONCURRENCY,

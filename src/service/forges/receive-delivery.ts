@@ -43,10 +43,10 @@ const formats: Record<ForgeKind, DeliveryFormat> = {
 const ID = /^[A-Za-z0-9-]{1,100}$/
 const EVENT = /^[a-z0-9_]{1,50}$/
 
-/** The name of our account there, without `@`. */
+/** Returns the name of our account there, without `@`. */
 export const mentionName = ({ app_slug, login }: Pick<ForgeRow, 'app_slug' | 'login'>): string => app_slug ?? login ?? ''
 
-/** The issue or pull request of a request: requests about one are handled in order. */
+/** Returns the issue or pull request of a request: requests about one are handled in order. */
 export const subjectOf = (task: ForgeTask): string | null =>
   task.kind === 'request' ? `${task.repository.owner}/${task.repository.name}#${task.number}`.toLowerCase() : null
 

@@ -15,7 +15,7 @@ type Reported = { by: 'label' | 'review'; at: Date }
 /** By how much the clock of a forge may be ahead of ours. */
 const CLOCK_SKEW_MS = 5_000
 
-/** From when on mentions count: not from before the repository was registered or the forge connected, and nothing older than a day. */
+/** Returns the time from which mentions count: not before the repository was registered or the forge connected, and at most a day ago. */
 export const mentionsSince = ({ forge, repository }: MentionSource): Date =>
   new Date(Math.max(Date.now() - MAX_MENTION_AGE_MS, repository.mentions_since.getTime(), forge.connected_at.getTime()))
 

@@ -91,5 +91,5 @@ const commentEntry = (request: ForgeRequest) =>
     },
   })
 
-/** Whether the same request may succeed later without a change. */
+/** Returns whether the same request may succeed later without a change. */
 export const maySucceedLater = (error: ServiceError): boolean => error.code === 'unavailable' || error.code === 'invalid_transition'

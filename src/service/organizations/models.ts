@@ -32,6 +32,10 @@ export function defaultModel(models: ModelList, organization_model: string | nul
   throw invalid(['body', 'model'], `is required: ${organization_model}, the default of the organization, is no longer configured`)
 }
 
+/**
+ * Returns the models that runs of the organization can use, grouped by provider, and the model of runs that name none. Provider keys of the
+ * organization come before those of the operator (docs/specification.md#access).
+ */
 export async function listModels(ctx: Context) {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
   const models = await ctx.organizationModels(ctx.db, ctx.organization_id)

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/service-error.ts'
 import { ForgeError } from '../../forge/port.ts'
 
-/** The result of a request to a forge, or its error. */
+/** Returns the result of a request to a forge, or its error. Throws what is no ForgeError. */
 export async function resultOf<T>(request: Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: ForgeError }> {
   try {
     return { ok: true, value: await request }
@@ -11,7 +11,10 @@ export async function resultOf<T>(request: Promise<T>): Promise<{ ok: true; valu
   }
 }
 
-/** The result of a request to a forge. 503 when it may succeed later and 409 when it needs a change, with the forge's message. */
+/**
+ * Returns the result of a request to a forge. Throws 503 when it may succeed later and 409 when it needs a change, with the forge's
+ * message.
+ */
 export async function requireResult<T>(request: Promise<T>): Promise<T> {
   const result = await resultOf(request)
   if (result.ok) return result.value

@@ -21,7 +21,9 @@ import { deleteSetupCommandsOf } from '../../store/workspaces/setup-commands.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 
-/** The same error for a repository that does not exist, was removed or belongs to another organization (specification.md#errors). */
+/**
+ * Returns the same error for a repository that does not exist, was removed or belongs to another organization (specification.md#errors).
+ */
 export const repositoryNotFound = () => new ServiceError('not_found', 'Repository not found.')
 
 export async function requireRepository(db: Db, organization_id: number, repo_id: number): Promise<RepositoryRow> {

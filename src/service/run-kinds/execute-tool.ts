@@ -26,7 +26,7 @@ const MARGIN_SECONDS = 30
 
 type Output = { status: string; error?: string; exit_code?: number | null }
 
-/** The tools that `executeTool` takes, with the descriptions and input schemas that a model gets. */
+/** Returns the tools that `executeTool` takes, with the descriptions and input schemas that a model gets. */
 export async function listTools() {
   const tools = executableTools.map(name => {
     const { description, input_schema } = toolSchema(name)

@@ -15,7 +15,7 @@ const frame = (event: string, data: string, seq?: number) => `${seq === undefine
 export type RunWording = (run: AgentRun) => unknown
 
 /**
- * The trace of a run as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one
+ * Returns the trace of a run as a source of frames: `log` entries with their seq as id, and the run itself as `run` without one
  * (specification.md#events); `deleted` is the last frame.
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
@@ -41,7 +41,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
   }
 }
 
-/** The events of an organization's runs, with the current run in every frame; null when it is deleted. */
+/** Returns the events of an organization's runs, with the current run in every frame; null when it is deleted. */
 export function organizationSource(db: Db, base_url: string, organization_id: number, wording: RunWording) {
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {

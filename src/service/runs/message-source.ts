@@ -8,7 +8,7 @@ import type { Actor } from '../context.ts'
  */
 export type MessageSource = { source_type: AgentRun['source_type']; comment: NewEntry | null; relation?: 'analysis' }
 
-/** A request of the web page is `CHAT`, every other one `API`. */
+/** Returns the source of a request: `CHAT` for the web page, `API` for every other caller. */
 export const byCaller = ({ actor }: { actor: Pick<Actor, 'kind'> }): MessageSource => ({
   source_type: actor.kind === 'browser' ? 'CHAT' : 'API',
   comment: null,

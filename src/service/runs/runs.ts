@@ -14,7 +14,7 @@ import { requireModel } from '../organizations/models.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { runObjects } from './run-object.ts'
 
-/** The same error for a run that does not exist and for one of another organization (specification.md#errors). */
+/** Returns the same error for a run that does not exist and for one of another organization (specification.md#errors). */
 export const runNotFound = () => new ServiceError('not_found', 'Agent run not found.')
 
 export async function requireRun(db: Db, organization_id: number, run_id: number): Promise<ShownRun> {
