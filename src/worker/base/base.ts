@@ -22,7 +22,7 @@ export type BaseDeps = DatabaseDeps & GitDeps & ForgeDeps & LogDeps
  */
 export type Base = { repository: RepositoryRow; ref: string; sha: string; branch: string; renewed: { start_sha: string } | null }
 
-/** The objects of the base's repository together with those that the run has committed and not pushed. */
+/** Returns the objects of the base's repository together with those that the run has committed and not pushed. */
 export const objectsOfRun = (run: { id: number }, { repository }: Base): RunObjects => ({ repository_id: repository.id, run_id: run.id })
 
 /**
@@ -109,7 +109,10 @@ export async function renewBase(deps: BaseDeps, run: RunRow, base: Base, signal:
   }
 }
 
-/** A title may have changed, so the next number may lead to a name that is taken. */
+/**
+ * Returns the next name for the branch of a run that is not taken. A title may have changed, so the next number alone may lead to a taken
+ * name.
+ */
 export function nextBranch({ id, title, abandoned_branches }: RunRow, taken: ReadonlySet<string>): string {
   for (let earlier = abandoned_branches + 1; ; earlier++) {
     const name = branchName(id, title, earlier)

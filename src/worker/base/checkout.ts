@@ -18,7 +18,7 @@ export type CheckoutDeps = GitDeps & AuthorDeps & { templates: { discard(name: s
 /** A sandbox that shows the run's workspace. */
 type InSandbox = { deps: CheckoutDeps; writer: RunWriter; sandbox: Sandbox; signal: AbortSignal }
 
-/** What git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
+/** Returns what git commands inside the workspace need to know of its repository; `base_sha` is the commit they start from. */
 export function workspaceRepository({ author }: AuthorDeps, base: Base, base_sha: string): WorkspaceRepository {
   return {
     mirror_inside: MIRROR_INSIDE,

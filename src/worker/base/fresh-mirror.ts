@@ -40,7 +40,10 @@ export async function resolveFresh(deps: GitDeps, writer: RunWriter, { repositor
   }
 }
 
-/** Null: the mirror is newer than `requested_at`, perhaps because the create request has already refreshed it. */
+/**
+ * Refreshes the mirror unless it is newer than `requested_at`, perhaps because the create request has already done so. Returns the error of
+ * a failed refresh.
+ */
 export async function refreshIfOld(
   deps: GitDeps,
   repository: RepositoryRow,

@@ -26,7 +26,7 @@ export type Followed = Judged | { kind: 'sent_back' } | { kind: 'waiting'; secon
 /** The answer of a turn that starts with checks and has nothing to fix. */
 export const CHECKS_REVIEWED: TurnEnding = { kind: 'answer', text: 'The checks of the pushed commit were checked again.', thought: null }
 
-/** Whether the turn started because checks failed after the run had ended: no message of a person belongs to it. */
+/** Returns whether the turn started because checks failed after the run had ended: no message of a person belongs to it. */
 export const isOfChecks = (run: RunRow, records: readonly JournalRecord[]): boolean =>
   run.turn > 1 && run.pending_messages === 0 && !records.some(({ kind, turn }) => kind === 'message' && turn === run.turn)
 

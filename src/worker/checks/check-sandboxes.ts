@@ -41,9 +41,9 @@ const PREPARED_INSIDE = '/prepared'
 const PREPARED_HOME_INSIDE = '/prepared-home'
 
 /**
- * If the run's base has an environment, each sandbox is a layer on it with the files of the commit. Otherwise, if the repository has setup
- * commands, they run once on the repository's own files, with all secrets; then the files of the commit replace those, and each sandbox gets a
- * copy. Without setup commands each sandbox is a fresh clone.
+ * Opens clean sandboxes for checks. If the run's base has an environment, each sandbox is a layer on it with the files of the commit.
+ * Otherwise, if the repository has setup commands, they run once on the repository's own files, with all secrets; then the files of the
+ * commit replace those, and each sandbox gets a copy. Without setup commands each sandbox is a fresh clone.
  */
 export async function openCheckSandboxes(input: CheckSandboxesInput): Promise<CheckSandboxes> {
   await using stack = new AsyncDisposableStack()

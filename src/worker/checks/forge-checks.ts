@@ -7,7 +7,7 @@ import type { DatabaseDeps, ForgeDeps, LogDeps } from '../deps.ts'
 
 type Deps = DatabaseDeps & LogDeps & Pick<ForgeDeps, 'forges'>
 
-/** Whether the repository is on a connected forge, even if that is unavailable. */
+/** Returns whether the repository is on a connected forge, even if that is unavailable. */
 export async function isOnForge({ forges }: Deps, repository: RepositoryRow): Promise<boolean> {
   try {
     return (await forges.of(repository)) !== null

@@ -38,6 +38,7 @@ export async function commitTurn(
   return { kind: 'failed', reason: 'agent_error', code: 'commit_failed', message: `The changes could not be committed: ${reason}` }
 }
 
+/** Returns the failure of a step that did not end within `ms` milliseconds, as one sentence about `what`. */
 export const tooSlow = (code: string, what: string, ms: number): NotPublished => ({
   kind: 'failed',
   reason: 'agent_error',

@@ -27,9 +27,9 @@ const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 type Stopped = { kind: 'sent_back' } | { kind: 'approval'; head: string } | NotPublished | null
 
 /**
- * The commit agent: reviews the commits before the push and records the result in the trace, once per head. Commits that fail return to the
- * agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of CI,
- * because CI runs it with credentials that no sandbox has.
+ * Reviews the commits as the commit agent before the push and records the result in the trace, once per head. Commits that fail return to
+ * the agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of
+ * CI, because CI runs it with credentials that no sandbox has.
  */
 export async function evaluateTurn(committed: Committed, pushed_sha: string | null, change: Change): Promise<Stopped> {
   const { deps, writer, head, sent_back } = committed

@@ -17,8 +17,9 @@ import { recordedReview } from './recorded-review.ts'
 const FETCH_MS = 5_000
 
 /**
- * The PR agent: evaluates the pull request of the branch by rules and by the review of its commits, records the result in the trace, once per head, and marks it as ready when it
- * passes. A pull request that a person made a draft, or opened, stays as it is (specification.md#logs).
+ * Evaluates, as the PR agent, the pull request of the branch by rules and by the review of its commits, records the result in the trace,
+ * once per head, and marks it as ready when it passes. A pull request that a person made a draft, or opened, stays as it is
+ * (specification.md#logs).
  */
 export async function evaluateProposed(committed: Committed): Promise<void> {
   const { deps, writer, base, head } = committed

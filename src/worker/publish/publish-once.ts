@@ -24,7 +24,7 @@ type Branch = { pushed_sha: string | null; proposed: readonly PullRequestRow[] }
 /** `pull_request_ended`: the pull request of the branch was closed or merged meanwhile. */
 type Outcome = Published | PushConflict | { kind: 'pull_request_ended' }
 
-/** One round: exports the commit, reviews it, pushes it and opens or updates its pull request. */
+/** Makes one round: exports the commit, reviews it, pushes it and opens or updates its pull request. */
 export async function publishOnce(committed: Committed): Promise<Outcome> {
   const { deps, run, base, head } = committed
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])

@@ -25,7 +25,7 @@ export async function diskProblem(workspaces: string, reserve_bytes: number): Pr
   return `less than ${Math.ceil(reserve_bytes / 1024 ** 2)} MiB are free on the disk of the workspaces (AGENTRUN_DISK_RESERVE_BYTES)`
 }
 
-/** Whether an error of the host's file system reports a full disk. */
+/** Returns whether an error of the host's file system reports a full disk. */
 export const isDiskFull = (error: unknown): boolean => FULL.test((error as { code?: string }).code ?? '')
 
 /**

@@ -10,6 +10,10 @@ export type InstalledPrograms = (sandbox: Pick<Sandbox, 'exec'>) => Promise<stri
 
 const PROBE = { shell: 'separate', timeout_ms: 10_000, max_output_bytes: 16 * 1024 } as const
 
+/**
+ * Returns a function that detects the programs of the sandbox image once per process. Null: the detection failed, and the next call repeats
+ * it.
+ */
 export function createInstalledPrograms(log: Log): InstalledPrograms {
   let detecting: Promise<string | null> | null = null
   const detect: InstalledPrograms = async sandbox => {

@@ -15,7 +15,7 @@ import { type RunSetupInput, runSetup, type Setup, type SetupFailure } from './r
 const NAMES_BYTES = 64 * 1024
 const MAX_SHOWN = 50
 
-/** Null: the run's repository has no setup commands, or the run has no repository. */
+/** Returns the setup commands of the run's repository with what they need. Null: it has none, or the run has no repository. */
 export async function setupOf(deps: DatabaseDeps & Pick<CommandDeps, 'setup_ms'>, run: RunRow): Promise<Setup | null> {
   if (run.repository_id === null) return null
   const row = await getSetupCommands(deps.db, run.organization_id, run.repository_id)

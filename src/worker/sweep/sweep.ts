@@ -51,8 +51,8 @@ export type SweepDeps = DatabaseDeps &
   Sweeper & { driver: Pick<SandboxDriver, 'end'> | null }
 
 /**
- * Every process calls this once a second, and one of them sweeps: a sweep reads every active run, so a hundred sweeps would cost the database more
- * than the runs. Processes with and without a worker take turns separately.
+ * Sweeps if it is the turn of this process. Every process calls this once a second, and one of them sweeps: a sweep reads every active run,
+ * so a hundred sweeps would cost the database more than the runs. Processes with and without a worker take turns separately.
  */
 export async function sweepInTurn(deps: SweepDeps): Promise<void> {
   const name = deps.driver === null ? 'sweep of those that serve' : 'sweep of those that work'

@@ -23,6 +23,10 @@ import { type TurnMeter, watchLimits } from './turn-limits.ts'
 /** Runs the agent on a conversation until the loop ends. */
 export type AgentLoop = { meter: TurnMeter; run(conversation: Conversation): Promise<LoopOutcome> }
 
+/**
+ * Prepares the loop of a turn: instructions, token estimate and limits, with the costs that children and an unfinished model call have
+ * caused.
+ */
 export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, model, secrets } = turn
   const { conversation } = begun

@@ -14,7 +14,7 @@ import { endOfLoop, type Round } from './end-of-loop.ts'
 import { readJournal } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 
-/** One turn of the agent, from the conversation in the journal to an end. `run` is claimed. A rejection ends the turn too. */
+/** Runs one turn of the agent, from the conversation in the journal to an end. `run` is claimed. A rejection ends the turn too. */
 export async function agentTurn(of: TurnOf): Promise<End> {
   const { deps, writer, run, control, startup } = of
   const model = run.source_type === 'TOOL' ? createToolCallModel(run.prompt) : deps.models.get(run.model)

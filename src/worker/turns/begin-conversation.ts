@@ -26,7 +26,10 @@ export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }
 /** `late`: the turn started because checks failed after the run had ended. */
 export type Begun = { conversation: Conversation; instructions: Awaited<ReturnType<typeof readInstructions>>; late: boolean }
 
-/** The first model call needs the conversation only: the workspace opens while the model thinks, and the first tool waits for it. */
+/**
+ * Returns a function that opens the workspace at most once. The first model call needs the conversation only: the workspace opens while the
+ * model thinks, and the first tool waits for it.
+ */
 export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
   const { opened, control, heartbeat } = parts
   return async () => {

@@ -22,7 +22,10 @@ export type ChildRuns = {
 export const costOfChildren = async ({ db, organization_id, run_id }: RunWriter): Promise<number> =>
   Number(await costOfChildRuns(db, organization_id, run_id))
 
-/** The children of a claimed run. `onCost` gets their cost after each use. A wait does not count for the concurrency of the worker. */
+/**
+ * Returns the calls about children of a claimed run. `onCost` gets their cost after each use. A wait does not count for the concurrency of
+ * the worker.
+ */
 export function relatedRuns(
   { children, hub }: { children: ChildRuns; hub: Hub },
   writer: RunWriter,

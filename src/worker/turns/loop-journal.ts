@@ -26,7 +26,7 @@ type JournalOf = {
   onToolEnd(tool_name: string): EntriesWritten | undefined
 }
 
-/** The loop's journal on PostgreSQL: one fenced statement per write. */
+/** Returns the loop's journal on PostgreSQL: one fenced statement per write. */
 export function createLoopJournal(of: JournalOf): LoopJournal {
   const { writer, live } = of
   return {

@@ -14,6 +14,7 @@ const outcomes: Partial<Record<End['kind'], string>> = { stop: 'cancelled', shut
 
 const isModelError = (error: unknown): error is ModelError => error instanceof Error && error.name === 'ModelError'
 
+/** Returns wrappers of the model and the journal of a turn that report each call, failure and outcome to the telemetry. */
 export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupTimer): ObservedTurn {
   const turn = telemetry.turnBegan({
     run_id: run.id,

@@ -8,7 +8,10 @@ const NO_BUDGET_MS = 5_000
 
 type MonthWatch = () => Promise<LimitReached | null>
 
-/** Called before each model call of a run. Null: the organization can pay for it, or has no budget. */
+/**
+ * Returns a function to call before each model call of a run: the limit that is reached. Null: the organization can pay for it, or has no
+ * budget.
+ */
 export function watchMonth(db: Db, organization_id: number): MonthWatch {
   let no_budget_until = 0
   return async () => {

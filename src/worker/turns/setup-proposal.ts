@@ -21,6 +21,10 @@ export type Proposed = { tree: Tree; list: TreeList; proposal: Proposal; toolcha
 const MAX = { files: 20_000, file_bytes: 64 * 1024, shown: 40 }
 const PROBE = { timeout_ms: 60_000, max_output_bytes: 32 * 1024, shell: 'separate' as const }
 
+/**
+ * Returns the setup commands that rules detect in the repository, with the programs that a clean sandbox has and those that it lacks.
+ * Throws SandboxError, and GitError when the commit cannot be read.
+ */
 export async function proposeSetup(input: ProposalInput): Promise<Proposed> {
   const { tree, list } = await readTree(input.deps.git, input.base)
   await using sandboxes = await openCheckSandboxes({ ...input, setup: null, head_sha: input.base.sha })
@@ -42,6 +46,7 @@ async function readTree(git: GitHost, base: Base): Promise<Pick<Proposed, 'tree'
   return { tree: { paths, files: new Map([...read].map(([path, { bytes }]) => [path, plainLines(decoder.decode(bytes))])) }, list }
 }
 
+/** Returns the entry of the trace that shows a proposal: lists are cut to a bounded length. */
 export function proposalEntry(sha: string, { list, proposal, toolchain, missing }: Proposed, duration_ms: number) {
   const { ecosystems, commands, to_prove, tools, lockfiles, notes } = proposal
   const wanted = tools.map(({ binary, wanted, from }) => ({ binary, wanted, from, found: toolchain.get(binary) ?? null }))

@@ -8,7 +8,7 @@ import { record, usageOf } from './journal-records.ts'
 
 const NEWEST_MESSAGES = 50
 
-/** The journal of questions to the model beside the conversation. Every write is fenced. */
+/** Returns the journal of questions to the model beside the conversation. Every write is fenced. */
 export function createSideQuestionJournal(writer: RunWriter): SideQuestionJournal {
   const { organization_id, run_id } = writer
   return {

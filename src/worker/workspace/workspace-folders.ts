@@ -78,7 +78,7 @@ function adoptFolder({ deps, writer, run }: FolderInput): string | null {
   }
 }
 
-/** Whether the run has worked before and its files must be restored here first. */
+/** Returns whether the run has worked before and its files must be restored here first. */
 export function mustRestore(deps: TemplateDeps, run: RunRow): boolean {
   const started = run.steps > 0 || run.forked_at_seq !== null
   return started && isAway(deps, run)
@@ -91,7 +91,7 @@ function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunR
   return template !== null && (templates.problem !== null || !templates.has(template))
 }
 
-/** Whether the setup commands must run before the agent can start. */
+/** Returns whether the setup commands must run before the agent can start. */
 export function mustSetUp(deps: TemplateDeps, run: RunRow, setup: Setup | null): boolean {
   if (setup === null) return false
   return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, setup.digest)
