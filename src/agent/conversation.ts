@@ -153,6 +153,7 @@ function addCompaction(conversation: Conversation, { compaction, tokens }: Recor
   if (is_current) conversation.turn_tokens += tokens
 }
 
+/** Returns the message with the output of one tool call. The output is copied as JSON, so later changes do not reach the conversation. */
 export function toolMessage(call: { id: string; name: string }, output: Record<string, unknown>): ModelMessage {
   return {
     role: 'tool',
@@ -167,7 +168,9 @@ export function toolMessage(call: { id: string; name: string }, output: Record<s
   }
 }
 
-/** A message that was sent to the run. Only such a one may carry a playbook; text from a forge is quoted in it, so that it cannot. */
+/**
+ * Returns a message that was sent to the run. Only such a one may carry a playbook; text from a forge is quoted in it, so that it cannot.
+ */
 export function promptMessage({ text, images }: { text: string; images: string[] }): ModelMessage {
   return {
     role: 'user',

@@ -34,7 +34,7 @@ async function startCall(input: LoopInput, state: LoopState, signal: AbortSignal
   return attemptOf(input, state, planned, { messages: state.messages, signal, on_delta: input.on_delta })
 }
 
-/** The notice of a planned call is part of the conversation once the call is recorded. */
+/** Adds the notice of a planned call to the conversation, of which it is part once the call is recorded. */
 export function addNotice(state: LoopState, { notice }: PlannedCall): void {
   if (notice !== null) state.messages = [...state.messages, notice.message]
 }

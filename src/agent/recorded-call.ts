@@ -36,7 +36,7 @@ export async function callRecorded(
 
 type Content = { messages: ModelMessage[]; signal: AbortSignal; on_delta?: ModelRequest['on_delta'] }
 
-/** The attempt for a recorded call, if the organization can pay for it. */
+/** Returns the attempt for a recorded call, or the limit that forbids it when the organization cannot pay for it. */
 export async function attemptOf(
   input: LoopInput,
   { specs, call_ids }: LoopState,
@@ -62,7 +62,7 @@ export async function attemptOf(
   return { request, reservation }
 }
 
-/** What follows from a call that failed: an interruption delivers messages and continues, everything else ends the loop. */
+/** Returns what follows from a call that failed: an interruption delivers messages and continues, everything else ends the loop. */
 export async function afterFailedCall(input: LoopInput, state: LoopState, error: unknown): Promise<LoopOutcome | 'continue'> {
   if (!(error instanceof ModelError)) throw error
   if (error.code === 'aborted') {

@@ -26,7 +26,7 @@ export const retryPolicy: RetryPolicy = {
 const MAX_SPREAD_MS = 30_000
 
 /**
- * How long to wait after failed call number `attempt`; null: not again.
+ * Returns how long to wait after failed call number `attempt`, in milliseconds; null: not again.
  * @param waited_ms what was waited for this provider since the last answer
  */
 export function waitBefore(

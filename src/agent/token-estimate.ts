@@ -19,7 +19,7 @@ export type TokenEstimate = {
   restore(messages: ModelMessage[], counted: CountedPrefix | null): void
 }
 
-/** For a conversation that grows: each message is measured once, and what a provider has counted is not measured. */
+/** Returns an estimate for a conversation that grows: each message is measured once, and what a provider has counted is not measured. */
 export function createTokenEstimate(instructions: string, tools: ToolSpec[]): TokenEstimate {
   const fixed = textTokens(instructions) + textTokens(JSON.stringify(tools))
   const sizes = new WeakMap<ModelMessage, number>()

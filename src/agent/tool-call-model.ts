@@ -5,8 +5,8 @@ import { type Model, type ModelAnswer, ModelError, type ModelRequest, without_li
 const free = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0', raw: null }
 
 /**
- * A model that makes one tool call and then finishes. `call_text`: the prompt of the run, `{"tool_name", "arguments"}` as JSON. Whether the
- * call exists is read from the conversation, so that it is never repeated.
+ * Returns a model that makes one tool call and then finishes. `call_text`: the prompt of the run, `{"tool_name", "arguments"}` as JSON.
+ * Whether the call exists is read from the conversation, so that it is never repeated.
  */
 export function createToolCallModel(call_text: string): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call: request => answer(call_text, request) }

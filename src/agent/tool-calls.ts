@@ -24,8 +24,8 @@ export type ToolRound = {
 type Answered = { answer: ModelAnswer; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
 
 /**
- * Runs the calls of an answer in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together with
- * the next model call. After an interruption, an end of the turn or a failure the remaining calls are answered without being run.
+ * Runs the calls of a response in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together
+ * with the next model call. After an interruption, an end of the turn or a failure the remaining calls are answered without being run.
  */
 export async function runToolCalls(input: LoopInput, state: LoopState, answered: Answered): Promise<ToolRound> {
   const { answer, requested, signal } = answered

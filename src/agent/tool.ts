@@ -59,7 +59,7 @@ export const WHOLE_BYTES = 1024 ** 2
 const TRACE_CHARS = 128 * 1024
 export const MODEL_CHARS = 30_000
 
-/** The tools that a model is offered. All can be called: a conversation may have been started by a model of another family. */
+/** Returns the tools that a model is offered. All can be called: a conversation may have been started by a model of another family. */
 export function toolSpecs(tools: ToolTable, family: Model['tool_family']): ToolSpec[] {
   return Object.values(tools)
     .filter(({ name }) => !OTHER_FAMILY[family].includes(name))
@@ -147,6 +147,6 @@ export const interrupted = (): ToolOutcome => ({
   output: { status: 'interrupted', error: 'Interrupted before it ended.' },
 })
 
-/** The outcome as the model receives it. */
+/** Returns the outcome as the model receives it. */
 export const forModel = (result: Pick<ToolOutcome, 'output'>): Record<string, unknown> =>
   truncateStrings(result.output, MODEL_CHARS).value as Record<string, unknown>

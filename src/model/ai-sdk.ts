@@ -46,8 +46,8 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
 type Sent = ModelRequest & { effort: ReasoningEffort | null }
 
 /**
- * A provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and retries
- * nothing. Messages of answers are plain JSON; an answer without any content has none.
+ * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and
+ * retries nothing. Messages of responses are plain JSON; an answer without any content has none.
  */
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model

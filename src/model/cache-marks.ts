@@ -28,8 +28,8 @@ const optionsOf = (part: object): ProviderOptions | undefined =>
 type ChatMessage = { role?: string; content?: unknown; cache_control?: unknown }
 
 /**
- * The body of a chat completion with its marks where gateways read them: at a part of a system or user message, and at a tool message itself.
- * The SDK writes each mark at the message, with the content as a string.
+ * Returns the body of a chat completion with its marks where gateways read them: at a part of a system or user message, and at a tool
+ * message itself. The SDK writes each mark at the message, with the content as a string.
  */
 export function withPartMarks(body: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(body.messages)) return body

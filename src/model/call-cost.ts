@@ -9,8 +9,8 @@ export type CountedTokens = {
 }
 
 /**
- * What a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros. Null when the price of the model is
- * unknown: an unknown cost is never 0.
+ * Returns what a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros. Null when the price of
+ * the model is unknown: an unknown cost is never 0.
  */
 export function costUsd(pricing: Pricing | null, tokens: CountedTokens, now: number): string | null {
   if (!pricing) return null

@@ -22,6 +22,10 @@ export type CallGuard = Disposable & {
   readonly fetch: typeof globalThis.fetch
 }
 
+/**
+ * Returns a `fetch` that ends a model call at its timeouts and at its signal, and what states why it ended: ModelError `timeout` or
+ * `aborted`. `quiet` is the timer of the first byte, then of the pause between two parts of the response.
+ */
 export function guardCall(
   { timeouts, signal, on_progress }: Pick<ModelRequest, 'timeouts' | 'signal' | 'on_progress'>,
   send: typeof globalThis.fetch = globalThis.fetch,

@@ -4,7 +4,7 @@ import type { ModelMessage } from './port.ts'
 export type SeenResult = { status: string; value: Record<string, unknown>; text: string }
 export type SeenCall = { id: string; name: string; input: unknown; result: SeenResult | null }
 
-/** True for a message of the service about failing checks. */
+/** Returns true for a message of the service about failing checks. */
 export function isChecksFailed(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.checks_failed === true
 }
@@ -18,7 +18,7 @@ export function countAnswers(messages: ModelMessage[]): number {
   return messages.filter(message => message.role === 'assistant').length
 }
 
-/** The tool calls of one message, each with its result from the later messages (null while there is none). */
+/** Returns the tool calls of one message, each with its result from the later messages (null while there is none). */
 export function callsOf(message: ModelMessage | undefined, messages: ModelMessage[]): SeenCall[] {
   if (message?.role !== 'assistant' || typeof message.content === 'string') return []
   const calls: SeenCall[] = []

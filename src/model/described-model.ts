@@ -28,6 +28,7 @@ const OLDER_CLAUDE: [RegExp, number][] = [
 /** Returns the longest response of an older Claude, also behind a gateway; null for other models. */
 export const olderClaudeOutput = (name: string): number | null => OLDER_CLAUDE.find(([names]) => names.test(name))?.[1] ?? null
 
+/** Returns what is known of a model: its settings, else the catalog, else rules over its id. Limits are in tokens; null: not known. */
 export function describeModel(id: string, settings: ModelSettings = {}): DescribedModel {
   const known = knownModel(id)
   const { reasoning_effort } = settings

@@ -8,7 +8,7 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 const REFUSALS = [null, 400, 413, 422]
 
 /**
- * Every error of the SDK, the provider or the network as a ModelError. The message is the provider's own text, bounded, in one line,
+ * Returns an error of the SDK, the provider or the network as a ModelError. The message is the provider's own text, bounded, in one line,
  * without `secrets`. No cause is kept: the SDK's errors carry the whole request, prompt included, and would be logged with it.
  */
 export function toModelError(error: unknown, secrets: string[], now: number): ModelError {

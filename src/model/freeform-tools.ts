@@ -42,8 +42,9 @@ export const textFields = (specs: ToolSpec[]): Map<string, string> =>
 const CUSTOM_CALL = /^data: ?(\{.*"custom_tool_call".*)$/gm
 
 /**
- * The SDK reads a custom tool call of the Responses API only with the status `completed`, and takes another event for a broken stream. A call that
- * the output limit cut off is `incomplete`, and OpenAI documents no status at all. The response itself states how it ended.
+ * Returns a `fetch` that sets the status of custom tool calls. The SDK reads a custom tool call of the Responses API only with the status
+ * `completed`, and takes another event for a broken stream. A call that the output limit cut off is `incomplete`, and OpenAI documents no
+ * status at all. The response itself states how it ended.
  */
 export function withCustomCallStatus(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

@@ -73,7 +73,9 @@ export const KNOWN_MODELS: KnownModel[] = [
   }),
 ]
 
-/** The model of an id, also of its dated snapshots (`claude-haiku-4-5-20251001`, `gpt-5.4-2026-03-05`); null when it is not known. */
+/**
+ * Returns the model of an id, also of its dated snapshots (`claude-haiku-4-5-20251001`, `gpt-5.4-2026-03-05`); null when it is not known.
+ */
 export function knownModel(id: string): KnownModel | null {
   const plain = id.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
   return KNOWN_MODELS.find(known => known.id === id || known.id === plain) ?? null

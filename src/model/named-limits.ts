@@ -106,7 +106,7 @@ const FULL_CONTEXT = new RegExp(
 const ADDRESSES = /https?:\/\/\S+/g
 export const withoutAddresses = (text: string): string => text.replace(ADDRESSES, '')
 
-/** Whether the conversation, alone or with the longest response, is too long. A limit of the response alone is not about it. */
+/** Returns whether the conversation, alone or with the longest response, is too long. A limit of the response alone is not about it. */
 export function exceedsContext(refusal: string): boolean {
   const text = withoutAddresses(refusal)
   const { max_output_tokens, context_tokens, max_input_tokens } = namedLimits(text)
@@ -114,7 +114,10 @@ export function exceedsContext(refusal: string): boolean {
   return max_output_tokens === undefined && FULL_CONTEXT.test(text)
 }
 
-/** The provider does not take this effort, or none at all: the field, its value or the thinking of the model is not supported. */
+/**
+ * Returns whether the provider does not take this effort, or none at all: the field, its value or the thinking of the model is not
+ * supported.
+ */
 export function refusesEffort(message: string): boolean {
   return (
     /reasoning|thinking|output_config|\beffort\b|encrypted content/i.test(message) &&

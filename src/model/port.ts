@@ -177,7 +177,7 @@ export interface ModelCatalog {
   readonly default_model: string
 }
 
-/** True for the prompt of a create or resume; of a message of the service it is false. */
+/** Returns true for the prompt of a create or resume; of a message of the service it is false. */
 export function isPrompt(message: ModelMessage): boolean {
   return message.role === 'user' && message.providerOptions?.agentrun?.prompt === true
 }

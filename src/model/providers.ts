@@ -37,7 +37,7 @@ const PROVIDERS = {
 /** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
 const PLAIN_NAME = /^[\w.:@-]+$/
 
-/** A model of a configured provider, or of AGENTRUN_MODELS; null without its key, and for names that cannot be models. */
+/** Returns a model of a configured provider, or of AGENTRUN_MODELS; null without its key, and for names that cannot be models. */
 export function connectModel(options: ProviderOptions, learned: LearnedModels, id: string): Model | null {
   const settings = options.models?.[id]
   const endpoint = endpointOf(options, id, settings)

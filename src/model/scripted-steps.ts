@@ -26,6 +26,7 @@ export function toUnits(playbook: Playbook): Unit[] {
   return units
 }
 
+/** Returns the text and the tool calls of the next step of a playbook; after the last step, its summary. */
 export function moveOf(unit: Unit, playbook: Playbook): Move {
   const { step, thought: reasoning } = unit
   const call = (name: string, input: Record<string, unknown>): Move => ({ reasoning, text: '', calls: [{ name, input }] })
@@ -100,6 +101,7 @@ function describe(step: PlaybookStep): string {
   return step.kind === 'write' || step.kind === 'edit' ? `${step.kind} ${JSON.stringify(step.path.slice(0, 500))}` : step.kind
 }
 
+/** Returns the ModelError `script_failed` that names the step and its line, with the last 20 lines of its output. */
 export function failed(unit: Unit, what: string, output: string): ModelError {
   const tail = output.trimEnd().split('\n').slice(-20).join('\n').slice(-2_000)
   const last_output = tail.trim() === '' ? '' : `\nLast output:\n${tail}`

@@ -20,7 +20,10 @@ Without a model, put the exact steps into the prompt, and they are played one by
 - answer: The tests pass, and NOTES.md says so.
 ~~~`
 
-/** The answer to a message without a playbook when there is nothing new to show. `before`: the last answer of the playbook before it. */
+/**
+ * Returns the answer to a message without a playbook when there is nothing new to show. `before`: the last answer of the playbook before
+ * it.
+ */
 export function shortReply(before: string | null): Move {
   const ended = before === null ? '' : ` The playbook before it ended with:\n\n${before.trim().replace(/^/gm, '> ')}`
   const text = `This is the scripted model, which understands no text: nothing was done for the last message.${ended}\n\n${HOW_TO_GO_ON}`
@@ -28,7 +31,7 @@ export function shortReply(before: string | null): Move {
 }
 
 /**
- * A short walk through the repository that needs no language model: list, read the README, and report both.
+ * Returns the next move of a short walk through the repository that needs no language model: list, read the README, and report both.
  * `since` is the conversation after the prompt. Null when the tour has been given already.
  */
 export function tourMove(since: ModelMessage[]): Move | null {

@@ -8,8 +8,8 @@ import { shortReply, tourMove } from './scripted-tour.ts'
 import { verdictMove } from './scripted-verdict.ts'
 
 /**
- * A model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository.
- * It is stateless: its position is read from the conversation, so a recovered run continues at the right step.
+ * Returns a model that needs no network: it plays the playbook of the latest prompt that has one, or shows the repository. It is stateless:
+ * its position is read from the conversation, so a recovered run continues at the right step.
  */
 export function createScriptedModel(): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call }

@@ -20,7 +20,9 @@ const MIN_BUDGET = 1_024
 /** Thinks between tool calls as well, as later models do by themselves. */
 const INTERLEAVED = 'interleaved-thinking-2025-05-14'
 
-/** The settings of a call whose response, thinking included, has at most `max_output_tokens`; `effort` null: the provider decides. */
+/**
+ * Returns the settings of a call whose response, thinking included, has at most `max_output_tokens`; `effort` null: the provider decides.
+ */
 export function thinkingOf(api: ModelApi, name: string, effort: ReasoningEffort | null, max_output_tokens: number): Thinking {
   const plain = { maxOutputTokens: max_output_tokens, options: {} }
   if (effort === null) return plain

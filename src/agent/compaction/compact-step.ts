@@ -18,7 +18,10 @@ const REFUSED_SHARE = 0.8
 const MAX_OVERESTIMATE = 2
 const CHARS_A_TOKEN = 3
 
-/** Whether the conversation has reached its limit, and compacting it frees enough. A script never sees what a compaction would change. */
+/**
+ * Returns whether the conversation has reached its limit, and compacting it frees enough. A script never sees what a compaction would
+ * change.
+ */
 export function mustCompact(input: LoopInput, state: LoopState, messages: ModelMessage[]): boolean {
   if (input.model.scripted || input.context.estimate.of(messages) < limitOf(input, state)) return false
   return choiceFor(input, state, messages) !== null

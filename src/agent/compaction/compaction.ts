@@ -65,14 +65,14 @@ export function clearResults(messages: ModelMessage[], through: string): ModelMe
   return messages.map((message, i) => (i <= last && message.role === 'tool' ? changedMessage(message, clearedPart) : message))
 }
 
-/** Whether `clearResults` would shorten this result. */
+/** Returns whether `clearResults` would shorten this result. */
 export const isClearable = (part: ResultPart): boolean =>
   JSON.stringify(part.output).length >= MIN_CLEARED_CHARS && fieldsOf(part).note !== CLEARED
 
 export const resultsOf = (message: ModelMessage): ResultPart[] =>
   message.role === 'tool' ? message.content.filter(part => part.type === 'tool-result') : []
 
-/** The ids of the calls of a message, in order. */
+/** Returns the ids of the calls of a message, in order. */
 export const callsOf = ({ role, content }: ModelMessage): string[] =>
   role !== 'assistant' || typeof content === 'string' ? [] : content.flatMap(part => (part.type === 'tool-call' ? [part.toolCallId] : []))
 

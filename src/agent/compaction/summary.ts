@@ -16,7 +16,7 @@ const MAX_TEXTS = 5
 const TEXT_CHARS = 1_500
 const EARLIER_CHARS = 12_000
 
-/** The text of a summary in an answer of the model; null: it has none. */
+/** Returns the text of a summary in a response of the model; null: it has none. */
 export function summaryOf({ text, finish_reason }: ModelAnswer): string | null {
   return finish_reason === 'refusal' || text.trim() === '' ? null : text.trim()
 }
@@ -26,7 +26,7 @@ type Seen = { name: string; input: Record<string, unknown>; ok: boolean; outcome
 /** Tools whose `path` is only read. */
 const READERS: readonly string[] = [actionTool.read, actionTool.search]
 
-/** A summary without a model, for when none can be had: the calls, failures and texts of the conversation as they are. */
+/** Returns a summary without a model, for when none can be had: the calls, failures and texts of the conversation as they are. */
 export function serviceSummary(messages: ModelMessage[]): string {
   const seen = callsIn(messages)
   const plan = seen.findLast(({ name }) => name === actionTool.plan)

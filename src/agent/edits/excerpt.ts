@@ -7,7 +7,7 @@ const MAX_LINES_OF_RANGE = 16
 const MAX_LINES = 60
 const LINE_CHARS = 300
 
-/** Text of one character per byte, so that bytes that are not UTF-8 stay as they are. */
+/** Returns text of one character per byte, so that bytes that are not UTF-8 stay as they are. */
 export const bytesAsText = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 export const textAsBytes = (text: string): Buffer => Buffer.from(text.toWellFormed(), 'utf8')
 export const readable = (byte_text: string): string => Buffer.from(byte_text, 'latin1').toString('utf8')

@@ -1,6 +1,6 @@
 /**
- * Where `wanted` occurs in `items`, without overlaps, by the algorithm of Knuth, Morris and Pratt: linear in both lengths, whatever they contain.
- * `indexOf` takes minutes for a long text that almost matches at each position.
+ * Yields the positions of `wanted` in `items`, without overlaps, by the algorithm of Knuth, Morris and Pratt: linear in both lengths,
+ * whatever they contain. `indexOf` takes minutes for a long text that almost matches at each position.
  */
 export function* occurrences<T>(items: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): Generator<number, undefined> {
   if (wanted.length === 0) return
@@ -15,7 +15,7 @@ export function* occurrences<T>(items: ArrayLike<T>, wanted: ArrayLike<T>, from 
   }
 }
 
-/** The first occurrence; null: there is none. */
+/** Returns the position of the first occurrence; null: there is none. */
 export const findSequence = <T>(items: ArrayLike<T>, wanted: ArrayLike<T>, from = 0): number | null =>
   occurrences(items, wanted, from).next().value ?? null
 

@@ -5,7 +5,7 @@ export function lineNumbers(text: string): (position: number) => number {
   return position => countBelow(breaks, position) + 1
 }
 
-/** How many of the ascending numbers are less than a limit. */
+/** Returns how many of the ascending numbers are less than a limit. */
 export function countBelow(ascending: readonly number[], limit: number): number {
   let [low, high] = [0, ascending.length]
   while (low < high) {

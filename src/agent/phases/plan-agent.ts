@@ -53,7 +53,7 @@ function networkText(hosts: string[] | null): string {
   return `There is none but a proxy, which \`http_proxy\` and \`https_proxy\` name and most programs use by themselves. ${allowed} Whatever else is tried is refused with 403 and shown to the person, who may allow it. Do not search for a way around it.`
 }
 
-/** The system text of the plan agent; byte-stable during a turn, so that providers can cache it. */
+/** Returns the system text of the plan agent. It is byte-stable during a turn, so that providers can cache it. */
 export function planAgentInstructions(facts: {
   repository: string | null
   branch: string | null

@@ -6,6 +6,7 @@ export type Proposal = { title: string; description: string; origin: string; com
 
 const SUBJECT_CHARS = 72
 
+/** Returns the title, body and commit message of a pull request. They notify nobody: mentions in what the agent wrote are neutralized. */
 export function proposal(run: { title: string; answer: string; web_url: string; scripted: boolean; trailer: string }): Proposal {
   const title = neutralMentions(run.title.replace(/\s+/g, ' ').trim())
   const answer = neutralMentions(run.answer)
@@ -20,7 +21,7 @@ export function proposal(run: { title: string; answer: string; web_url: string; 
 
 const RULE = '\n\n---\n'
 
-/** The body as the repository wants it; `template` null: it has none. */
+/** Returns the body of a pull request in the repository's template; `template` null: it has none. */
 export const bodyOf = ({ description, origin }: Proposal, template: string | null): string =>
   `${template === null ? description : fillTemplate(template, description)}\n\n---\n${origin}`
 

@@ -45,7 +45,7 @@ const about = {
 /** Identifies the review of commits in a run: each head is reviewed once. */
 export const reviewKey = (head: string): string => `commits:${head}`
 
-/** The only question about commits that succeed: whether they may be pushed, and everything about their pull request. */
+/** Returns the only question about commits that succeed: whether they may be pushed, and everything about their pull request. */
 export function reviewQuestion(
   head: string,
   commits: readonly { message: string }[],

@@ -8,7 +8,7 @@ export const FILE_BYTES = 4 * 1024 ** 2
 const STREAMED_BYTES = 256 * 1024 ** 2
 const WINDOW_BYTES = 4 * 1024 ** 2
 
-/** Some lines of a file of the workspace, whose size does not matter; an outcome for the model when it cannot be read. */
+/** Returns some lines of a file of the workspace, whose size does not matter, or an outcome for the model when it cannot be read. */
 export async function readLines(
   context: ToolContext,
   path: string,
@@ -20,7 +20,7 @@ export async function readLines(
   return 'outcome' in read ? read : { value: window.finish() }
 }
 
-/** A file of the workspace that can be edited; an outcome for the model when it is binary, too large or cannot be read. */
+/** Returns a file of the workspace that can be edited, or an outcome for the model when it is binary, too large or cannot be read. */
 export async function readBytes(context: ToolContext, path: string): Promise<{ value: Buffer } | { outcome: ToolOutcome }> {
   const sandbox = await context.sandbox()
   const read = await attempt(() => readFile(sandbox, path, { max_bytes: FILE_BYTES, signal: context.signal }))
@@ -28,7 +28,7 @@ export async function readBytes(context: ToolContext, path: string): Promise<{ v
   return { outcome: { status: 'error', output: { status: 'error', path, error: `${path} is a binary file and cannot be edited as text` } } }
 }
 
-/** Null when the file was written. */
+/** Writes a file of the workspace. Returns null when it was written, otherwise the outcome for the model. */
 export async function writeBytes(context: ToolContext, path: string, bytes: Uint8Array): Promise<ToolOutcome | null> {
   const sandbox = await context.sandbox()
   const written = await attempt(() => writeFile(sandbox, path, bytes, { signal: context.signal }))

@@ -3,7 +3,7 @@ import type { ToolOutcome } from '../tool.ts'
 import { workspacePath } from '../workspace-path.ts'
 import { type LineWindow, lineWindow } from './line-window.ts'
 
-/** Some lines of a skill of the organization, or of the list of them, as of a file. Null: the path is not below their folder. */
+/** Returns some lines of a skill of the organization, or of the list of them, as of a file. Null: the path is not below their folder. */
 export async function readSkillLines(
   { list, read }: OrganizationSkills,
   path: string,

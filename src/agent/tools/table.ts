@@ -14,7 +14,7 @@ import { write } from './write.ts'
 /** The tools of the plan agent. To add one: its input in contract/runs/tools.ts, a file here, a line in this table. */
 export const tools: Required<ToolTable> = { shell, read, write, edit, apply_patch, search, plan, ask, start_run, get_run, finish }
 
-/** The tools of a run that was created without some of them. */
+/** Returns the tools of a run without those that it was created without. */
 export function toolsOf({ tools_off }: { tools_off: readonly string[] }): ToolTable {
   return Object.fromEntries(Object.entries(tools).filter(([name]) => !tools_off.includes(name)))
 }
