@@ -69,7 +69,7 @@ export const global_options = {
 
 export const help_option = { type: 'boolean', short: 'h', about: 'show help' } as const satisfies Option
 
-/** The description of an option, with the actions that use it. */
+/** Returns the description of an option, with the actions that use it. */
 export const aboutOf = ({ about, actions }: Option) => (actions === undefined ? about : `${actions.join(', ')}: ${about}`)
 
 /** Parses a whole number. Throws UsageError that names it. */

@@ -17,6 +17,7 @@ function valueCases(command: Command): string[] {
   })
 }
 
+/** Returns a script for bash that completes commands, options and their values. */
 export function bashCompletion(commands: readonly Command[]): string {
   const taking = Object.entries(everywhere).filter(([, { type }]) => type === 'string')
   const offers = commands.map(command => {
@@ -47,6 +48,7 @@ ${offers.join('\n')}
 complete -o default -F _agentrun agentrun`
 }
 
+/** Returns a script for zsh that completes commands, options and their values, with descriptions. */
 export function zshCompletion(commands: readonly Command[]): string {
   const escaped = (text: string) => text.replaceAll(/[\\[\]:]/g, match => `\\${match}`)
   const specs = (command: Command) =>
@@ -69,6 +71,7 @@ ${commands.map(command => `      ${command.name}) _arguments ${[...specs(command
 if [[ $funcstack[1] == _agentrun ]]; then _agentrun "$@"; else compdef _agentrun agentrun; fi`
 }
 
+/** Returns a script for fish that completes commands, options and their values, with descriptions. */
 export function fishCompletion(commands: readonly Command[]): string {
   const first = `complete -c agentrun -n __fish_use_subcommand -f`
   return [

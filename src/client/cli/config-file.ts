@@ -7,7 +7,7 @@ type ConfigFile = { default_url: string | null; services: Record<string, { token
 
 type Env = Record<string, string | undefined>
 
-/** `$XDG_CONFIG_HOME/agentrun/config.json`, by default below `~/.config`. */
+/** Returns `$XDG_CONFIG_HOME/agentrun/config.json`, by default below `~/.config`. */
 export function configPath(env: Env): string {
   const base = env.XDG_CONFIG_HOME
   return join(base && isAbsolute(base) ? base : join(env.HOME || homedir(), '.config'), 'agentrun/config.json')

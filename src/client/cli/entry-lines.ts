@@ -8,8 +8,8 @@ type Layout = Pick<Printer, 'style' | 'width'>
 const styles: Record<string, Style> = { ERROR: 'red', PR_CREATION_FAILED: 'red', FINAL_ANSWER: 'green', USER_MESSAGE: 'cyan' }
 
 /**
- * An entry of a trace for people: number, type, tool, what was done and how it ended, on one line, behind what the agent thought of it.
- * `full`: everything that the entry holds, below it.
+ * Returns an entry of a trace for people: number, type, tool, what was done and how it ended, on one line, behind what the agent thought of
+ * it. `full`: everything that the entry holds, below it.
  */
 export function entryLines(entry: LogEntry, layout: Layout, full = false): string[] {
   const { seq, message_type, tool_name, thought } = entry

@@ -25,6 +25,7 @@ export class Interrupted extends Error {
   }
 }
 
+/** Returns the exit code of an error: usage, missing sign-in, unreachable service and everything else differ. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exit.usage
   if (error instanceof CliError || error instanceof Interrupted) return error.code
@@ -33,5 +34,5 @@ export function exitCodeOf(error: unknown): number {
   return ['unreachable', 'timeout'].includes(error.code) || [502, 503, 504].includes(error.status) ? exit.unreachable : exit.failed
 }
 
-/** Only a completed run is a success. */
+/** Returns the exit code of a run that has ended or waits. Only a completed run is a success. */
 export const exitCodeOfRun = (run: AgentRun) => (/^complete/i.test(run.status) ? exit.success : exit.failed)

@@ -13,8 +13,8 @@ const remains = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]|\p{Surrogate}/gu
 const name = (char: string) => `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
 
 /**
- * Text of an agent, a repository or a person as it may go to a terminal: without escape sequences and control characters, with what would
- * reorder or hide text shown by its code point. Of a line that carriage returns write over, the last is kept. Lines and tabs stay.
+ * Returns text of an agent, a repository or a person as it may go to a terminal: without escape sequences and control characters, with what
+ * would reorder or hide text shown by its code point. Of a line that carriage returns write over, the last is kept. Lines and tabs stay.
  */
 export function plainText(text: string): string {
   return text
@@ -27,7 +27,7 @@ export function plainText(text: string): string {
     .replace(remains, '')
 }
 
-/** The first line that has text, with a mark when there is more. */
+/** Returns the first line that has text, with a mark when there is more. */
 export function firstLine(text: string, longest = 500): string {
   const lines = plainText(text).trim().split('\n')
   const line = (lines[0] ?? '').replaceAll('\t', ' ').trimEnd()

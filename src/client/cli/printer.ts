@@ -21,7 +21,7 @@ export type Printer = {
   width: number | null
 }
 
-/** Colour and progress go to terminals only, and nowhere with NO_COLOR. */
+/** Returns what writes to the terminal. Colour and progress go to terminals only, and nowhere with NO_COLOR. */
 export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string, string | undefined>): Printer {
   const plain = Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const colour = Boolean(stdout.isTTY) && !plain
@@ -60,7 +60,7 @@ export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string
   }
 }
 
-/** Rows as columns of equal width, the last one open. Cells are measured before `paint` colours them. */
+/** Returns rows as columns of equal width, the last one open. Cells are measured before `paint` colours them. */
 export function columns(rows: string[][], paint: (text: string, row: number, column: number) => string = text => text): string[] {
   const widths = rows.reduce<number[]>((wide, row) => row.map((cell, n) => Math.max(wide[n] ?? 0, cell.length)), [])
   return rows.map((row, n) =>

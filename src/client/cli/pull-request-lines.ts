@@ -5,6 +5,7 @@ type PullRequest = Result<'getPullRequest'>
 type Commit = Result<'listPullRequestCommits'>['items'][number]
 type Comment = Result<'createPullRequestComment'>
 
+/** Returns the cells of a pull request in a table: id, number, repository, state, branch, title. */
 export const pullRequestRow = ({ id, number, repo_id, state, head_branch, title }: PullRequest): string[] => [
   String(id),
   `#${number}`,
@@ -14,7 +15,7 @@ export const pullRequestRow = ({ id, number, repo_id, state, head_branch, title 
   firstLine(title, 100),
 ]
 
-/** All of a pull request that a person looks for, its text last. */
+/** Returns what a person looks for in a pull request, its text last. */
 export function pullRequestLines(pr: PullRequest): string[] {
   const { id, number, title, state, head_branch, base_branch, head_sha, mergeable, url, body, agent_run_id } = pr
   return [
@@ -33,6 +34,7 @@ export const commitLines = ({ sha, author_name, committed_at, message }: Commit)
   `${sha.slice(0, 12)}  ${committed_at ?? '-'}  ${firstLine(author_name, 60)}  ${firstLine(message, 200)}`,
 ]
 
+/** Returns a comment as lines: who wrote it when and where, then its text without control characters. */
 export function commentLines({ id, author_name, created_at, path, line, body }: Comment): string[] {
   const location = path === null ? '' : `  ${firstLine(path, 200)}${line === null ? '' : `:${line}`}`
   return [

@@ -14,7 +14,7 @@ const styles: Record<string, Style> = {
 
 const statusStyle = (status: string): Style => styles[status.toLowerCase()] ?? 'dim'
 
-/** The status with what is known of why: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
+/** Returns the status with its known reason: `failed (timeout)`, `starting: clone`, `running: model`, `queued, 2 before it`. */
 export function statusText(run: AgentRun): string {
   const { status, status_reason, waiting_on, phase, queue_position } = run
   if (status_reason !== null) return `${status} (${status_reason})`
@@ -23,11 +23,11 @@ export function statusText(run: AgentRun): string {
   return waiting_on === null || waiting_on === 'worker' ? status : `${status} (${waiting_on})`
 }
 
-/** One line that names a run and its state. */
+/** Returns one line that names a run and its state. */
 export const runLine = (run: AgentRun, { style }: Pick<Printer, 'style'>) =>
   `${style('bold', `run ${run.id}`)}  ${style(statusStyle(run.status), plainText(statusText(run)))}  ${firstLine(run.title, 200)}`
 
-/** A table of runs, newest first as they come. `relationOf`: adds a column with the relation of each. */
+/** Returns a table of runs, newest first as they come. `relationOf`: adds a column with the relation of each. */
 export function runTable<R extends AgentRun>(
   runs: R[],
   print: Pick<Printer, 'style' | 'width'>,
@@ -46,7 +46,7 @@ export function runTable<R extends AgentRun>(
   })
 }
 
-/** Everything about a run that a person asks for, its answer or error last. */
+/** Returns everything about a run that people need, its answer or error last. */
 export function runDetails(run: AgentRun, print: Pick<Printer, 'style'>, now: number): string[] {
   const { usage } = run
   const facts: [string, string | null][] = [
@@ -84,7 +84,7 @@ export function runDetails(run: AgentRun, print: Pick<Printer, 'style'>, now: nu
   ]
 }
 
-/** What a run came to, as a paragraph of its own: its error, or its answer. Nothing while there is neither. */
+/** Returns the error or the answer of a run as a paragraph of its own; nothing while there is neither. */
 export function outcomeLines({ error, result }: AgentRun): string[] {
   const text = error === null ? result : `${error.code}: ${error.message}`
   return text === '' ? [] : ['', ...plainText(text).trimEnd().split('\n')]
@@ -102,7 +102,7 @@ function budgetText(budget: AgentRun['budget']): string | null {
   return given.length === 0 ? null : given.map(([name, value]) => `${name} ${value}`).join(', ')
 }
 
-/** `3.2 s`, `4 min 5 s`, `2 h 10 min`. */
+/** Returns milliseconds as text for people: `3.2 s`, `4 min 5 s`, `2 h 10 min`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000
   if (seconds < 60) return `${seconds.toFixed(1)} s`
@@ -110,7 +110,7 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`. */
+/** Returns the age of an ISO 8601 time as text for people: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`. */
 export function ago(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000))
   if (seconds < 60) return `${seconds} s ago`

@@ -49,7 +49,10 @@ export type Client = Core & {
   events(options?: { after_seq?: number; signal?: AbortSignal }): AsyncGenerator<OrganizationEvent>
 }
 
-/** A client of one service as one token. Asks for nothing before it is used. Throws TypeError for an address or a token that can be none. */
+/**
+ * Returns a client of one service as one token. It sends nothing before it is used. Throws TypeError for an address or a token that can be
+ * none.
+ */
 export function createClient(options: ClientOptions): Client {
   const base_url = options.base_url.replace(/\/+$/, '')
   if (!/^https?:\/\/[^/?#]/.test(base_url)) throw new TypeError('base_url must be an http or https address')

@@ -23,17 +23,20 @@ export type FollowOptions = {
 
 const people: (AgentRun['waiting_on'] | undefined)[] = ['user_input', 'plan_approval', 'tool_approval']
 
-/** Whether a run waits for a person. One whose question was answered waits for a worker. */
+/** Returns whether a run waits for a person. One whose question was answered waits for a worker. */
 export const waitsForPerson = (run: AgentRun) => people.includes(run.waiting_on)
 
-/** Whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks continues by itself. */
+/**
+ * Returns whether a run does nothing more by itself: it has ended, is paused, or waits for a person. One that waits for checks continues by
+ * itself.
+ */
 export function isAtRest(run: AgentRun): boolean {
   return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }
 
 const ephemeral = ['tool', 'output', 'text', 'notice']
 
-/** A run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
+/** Yields a run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
 export async function* followRun(
   core: Core,
   agent_run_id: number,
@@ -54,7 +57,7 @@ export async function* followRun(
   }
 }
 
-/** Status changes of all runs, from now on or after `after_seq`. Does not end by itself. */
+/** Yields status changes of all runs, from now on or after `after_seq`. Does not end by itself. */
 export async function* followOrganization(
   core: Core,
   options: { after_seq?: number | undefined; signal?: AbortSignal } = {},

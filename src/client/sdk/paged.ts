@@ -36,7 +36,10 @@ export function paged<Page, Item, Position>(source: PageSource<Page, Item, Posit
 type List<Item> = { items: Item[]; total: number; page: number; size: number }
 type Position = { skip?: number | undefined; page?: number | undefined }
 
-/** A list with `skip` and `limit`, or `page` and `size` for where it begins. An item that moved to a later page while pages were read is not given twice. */
+/**
+ * Returns a list with `skip` and `limit`, or `page` and `size` for where it begins. An item that moved to a later page while pages were
+ * read is not given twice.
+ */
 export function listed<Page extends List<{ id: number }>, Query extends Position>(
   query: Query,
   load: (query: Query) => Promise<Page>,

@@ -33,9 +33,9 @@ export type StreamOptions = Connection & {
 }
 
 /**
- * The events of a stream, for as long as the caller reads on: however a connection ends, the next one resumes behind the last number
- * seen, and each number comes once and in order. Rejects when the stream is refused, when it cannot be reached again,
- * with code `stream_blocked` when it opens but brings nothing (a proxy holds it back), or with the signal's reason.
+ * Yields the events of a stream, for as long as the caller reads on: however a connection ends, the next one resumes behind the last number
+ * seen, and each number comes once and in order. Rejects when the stream is refused, when it cannot be reached again, with code
+ * `stream_blocked` when it opens but brings nothing (a proxy holds it back), or with the signal's reason.
  */
 export async function* streamEvents(options: StreamOptions): AsyncGenerator<StreamEvent> {
   const { signal, dense, silence_ms = 25_000, wait = pause, on_state } = options

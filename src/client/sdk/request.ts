@@ -50,6 +50,10 @@ export type CoreOptions = {
   organization: () => Promise<number>
 }
 
+/**
+ * Returns the calls and streams of all operations, with the token, organization and idempotency key that each needs. Failures are
+ * AgentRunError.
+ */
 export function createCore(options: CoreOptions): Core {
   const { credentials } = options
 

@@ -63,6 +63,7 @@ export type Runs = {
   patch(agent_run_id: number, options?: DiffOptions): Promise<string>
 }
 
+/** Returns the calls about runs. A created run is a promise that can also be waited for and followed. */
 export function createRuns(core: Core): Runs {
   const handle = (created: Promise<AgentRun>): RunHandle =>
     Object.assign(created, {

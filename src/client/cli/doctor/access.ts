@@ -7,7 +7,7 @@ import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 /** A stream sends its first bytes at once. */
 const EVENT_TIMEOUT_MS = 5_000
 
-/** The token: that it is good, what it may do, and for which organization. */
+/** Checks that the service accepts the token, and names its user and role. */
 export async function checkToken(client: Client, { settings, signal }: Patient): Promise<Finding[]> {
   const { token_from } = settings
   try {
@@ -27,6 +27,7 @@ export async function checkToken(client: Client, { settings, signal }: Patient):
   }
 }
 
+/** Checks that the token reaches the chosen organization, by one page of its runs. */
 export async function checkOrganization(client: Client, { signal }: Patient): Promise<Finding[]> {
   try {
     const organization_id = await client.organization()
@@ -74,7 +75,10 @@ const questions: { scope: string; about: string; administers?: true; send: (clie
   },
 ]
 
-/** What the token may do. It may be meant to do less, so what is missing is a warning, and to administer is nothing to miss. */
+/**
+ * Checks what the token may do. A missing scope is a warning, because the token may be meant to do less; one for administration is not
+ * reported.
+ */
 export async function checkScopes(client: Client, { signal }: Patient): Promise<Finding[]> {
   const missing: typeof questions = []
   for (const question of questions)
@@ -90,7 +94,7 @@ export async function checkScopes(client: Client, { signal }: Patient): Promise<
   return [may, warning('permissions', `the token lacks ${lacks}`, 'if it shall, use a token with these scopes')]
 }
 
-/** What runs work on. */
+/** Checks that there is a repository to work on. */
 export async function checkRepositories(client: Client, { signal }: Patient): Promise<Finding[]> {
   const page = await client.repositories({ limit: 100 }, { signal }).then(page => page, onFailure)
   if (page === null) return []
@@ -98,7 +102,7 @@ export async function checkRepositories(client: Client, { signal }: Patient): Pr
   return [judgedRepositories(page.total, chosen)]
 }
 
-/** Whether there is a language model, or only scripts. */
+/** Checks whether there is a language model, or only scripts. */
 export async function checkModels(client: Client, { signal }: Patient): Promise<Finding[]> {
   const models: Result<'listModels'> | null = await client.call('listModels', { signal }).catch(onFailure)
   if (models === null) return []
@@ -110,7 +114,7 @@ export async function checkModels(client: Client, { signal }: Patient): Promise<
   ]
 }
 
-/** That events come through at all: a proxy may hold streams back. */
+/** Checks that events arrive: a proxy may hold streams back. */
 export async function checkEvents(client: Client, { signal }: Patient): Promise<Finding[]> {
   using limit = deadline(EVENT_TIMEOUT_MS, signal)
   try {

@@ -5,7 +5,7 @@ import { checkConfigFile } from './local-file.ts'
 import { checkNetwork } from './network.ts'
 import { checkService } from './service.ts'
 
-/** Every part between this machine and a run, from near to far. What needs a broken part is left out: its fix comes first. */
+/** Examines every part between this machine and a run, from near to far. What needs a broken part is left out: its fix comes first. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding> {
   const { base_url, token, organization_id } = patient.settings
   const whole = function* (findings: Finding[]) {

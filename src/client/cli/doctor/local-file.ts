@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { broken, type Finding, ok, type Patient } from './check.ts'
 
-/** The config file, which holds tokens: that it can be used, and by its owner alone. */
+/** Checks that the config file, which holds tokens, can be read, and by its owner alone. */
 export function checkConfigFile({ settings }: Patient): Finding[] {
   const { config_path, config_problem } = settings
   const stat = statSync(config_path, { throwIfNoEntry: false })

@@ -7,7 +7,7 @@ import { broken, CHECK_TIMEOUT_MS, type Finding, ok, type Patient, warning } fro
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** Name, port and certificate of the service, each of them needing the one before. */
+/** Checks the name, port and certificate of the service, each of which needs the one before. */
 export async function checkNetwork({ settings, signal }: Patient): Promise<Finding[]> {
   const { base_url, url_from, token } = settings
   const url = new URL(base_url)

@@ -5,7 +5,7 @@ import { broken, type Finding, ok, type Patient, warning } from './check.ts'
 /** As far as clocks may be apart before times and signatures mislead. */
 const SKEW_MS = 60_000
 
-/** The service itself: that it is one and alive, that it can work, its version and its clock. */
+/** Checks that the address is a service that is alive and can work, and compares its version and its clock. */
 export async function checkService(client: Client, { settings, signal, now, version }: Patient): Promise<Finding[]> {
   const findings: Finding[] = []
   try {
