@@ -42,6 +42,10 @@ const USED_MS = 60_000
 /** More connections than are in use at a time; their tokens are created again when they are needed. */
 const MAX_OPEN = 500
 
+/**
+ * Returns the connected forges, opened by their rows. Adapters are kept per credentials, so changed ones take effect at once. ForgeError
+ * `auth`: the credentials are sealed with another key.
+ */
 export function openForges({ db, sealer, fetch, lookUp, user_agent }: Deps): Forges {
   const opened = new Map<string, RemoteForge>()
   const responses = new ResponseCache()

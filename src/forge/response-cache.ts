@@ -49,8 +49,8 @@ export class ResponseCache {
 }
 
 /**
- * `fetch` for one set of credentials that sends `If-None-Match` with a GET whose response it knows. A 304, which costs nothing of a rate limit,
- * becomes the known response with the headers of now.
+ * Returns a `fetch` for one set of credentials that sends `If-None-Match` with a GET whose response it knows. A 304, which costs nothing of
+ * a rate limit, becomes the known response with the headers of now.
  */
 export function conditionalFetch(fetch: PlainFetch, cache: ResponseCache): PlainFetch {
   const scope = cache.newScope()

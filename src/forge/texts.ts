@@ -1,16 +1,16 @@
 const SHOWN_CHARS = 500
 const EXCERPT_CHARS = 8_000
 
-/** A text of at most `chars` characters. */
+/** Returns a text of at most `chars` characters. */
 export const cut = (text: string, chars: number) => (text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text)
 
-/** A message of a forge, on one line. */
+/** Returns a message of a forge, on one line. */
 export const shown = (text: string) => {
   const line = text.replace(/\s+/g, ' ').trim()
   return (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line).toWellFormed()
 }
 
-/** The output of a check. */
+/** Returns the output of a check from its parts, without the absent ones, cut to the length that is stored. */
 export const excerpt = (parts: (string | null | undefined)[]) =>
   parts
     .filter(part => part)

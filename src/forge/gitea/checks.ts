@@ -12,7 +12,8 @@ const isOwnMark = (status: Status, login: string) => status.context === MARK_NAM
 const byAge = (statuses: readonly Status[]) => statuses.toSorted((one, other) => other.id - one.id)
 
 /**
- * The statuses of a commit, the newest of each context, without marks of `login`, which is our account. Gitea Actions report by statuses too.
+ * Returns the statuses of a commit, the newest of each context, without marks of `login`, which is our account. Gitea Actions report by
+ * statuses too.
  */
 export function checksOf(statuses: readonly Status[], forge_url: string, login: string): RemoteCheck[] {
   const newest = new Map<string, Status>()
@@ -38,7 +39,7 @@ function webAddress(target: string, forge_url: string): string | null {
 
 const states = { success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' } as const
 
-/** The status that shows the mark; null: the last one does already. */
+/** Returns the status that shows the mark; null: the last one does already. */
 export function markStatus(statuses: readonly Status[], login: string, { conclusion, url, title }: CommitMark) {
   const state = conclusion === null ? 'pending' : states[conclusion]
   const last = byAge(statuses).find(status => isOwnMark(status, login))

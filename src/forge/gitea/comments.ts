@@ -22,6 +22,7 @@ export async function updateComment(client: GiteaClient, repo: ForgeRepository, 
   await client.send(Comment, 'PATCH', `${pathOf(repo)}/issues/comments/${id}`, { body: cut(body, BODY_CHARS) })
 }
 
+/** Deletes a comment. One that is gone already counts as deleted. Throws ForgeError otherwise. */
 export async function deleteComment(client: GiteaClient, repo: ForgeRepository, id: number): Promise<void> {
   try {
     await client.nothing('DELETE', `${pathOf(repo)}/issues/comments/${id}`)

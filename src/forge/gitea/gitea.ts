@@ -18,7 +18,7 @@ async function listStatuses(client: GiteaClient, repo: ForgeRepository, sha: str
   return all
 }
 
-/** Gitea and Forgejo by the API that they share. */
+/** Returns the port to Gitea and Forgejo by the API that they share. */
 export function giteaForge(settings: GiteaSettings): RemoteForge {
   const client = new GiteaClient(settings)
   const identity = async () => ({ login: (await client.get(Account, '/user')).login, app: null })

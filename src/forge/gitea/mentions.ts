@@ -13,7 +13,10 @@ type Person = { id: number; login: string } | null | undefined
 /** Gitea's own actions, and accounts that were deleted, have numbers below one. */
 const isPerson = (user: Person): user is NonNullable<Person> => user != null && user.id > 0 && !user.login.endsWith('[bot]')
 
-/** By the timeline, which is requested as a whole because its last page cannot be recognized, and by the comments of reviews, which it lacks. */
+/**
+ * Returns the mentions of a subject by its timeline, which is requested as a whole because its last page cannot be recognized, and by the
+ * comments of reviews, which it lacks.
+ */
 export async function listMentions(client: GiteaClient, at: string, subject: RemoteSubject, query: MentionQuery): Promise<Mention[]> {
   const events = await client.get(Timeline, `${at}/issues/${subject.number}/timeline`, { since: query.since.toISOString() })
   const review_comments = subject.is_pull_request ? await listReviewComments(client, at, subject.number, events) : []

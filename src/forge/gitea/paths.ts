@@ -1,4 +1,4 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 
-/** Path of a repository in the API. */
+/** Returns the path of a repository in the API. */
 export const pathOf = ({ owner, name }: ForgeRepository): string => `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`

@@ -43,6 +43,7 @@ function remotePullRequest(pr: PullRequest): RemotePullRequest {
 export const getPullRequest = async (client: GiteaClient, repo: ForgeRepository, number: number): Promise<RemotePullRequest> =>
   remotePullRequest(await readPull(client, repo, number))
 
+/** Returns the open pull request of a branch, else the most recently changed one; null: there is none among the pages that are read. */
 export async function findPullRequest(client: GiteaClient, repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null> {
   const find = async (query: Record<string, string>, max_pages?: number) => {
     for await (const page of client.pages(PullRequest, `${pathOf(repo)}/pulls`, query, max_pages)) {
@@ -55,6 +56,7 @@ export async function findPullRequest(client: GiteaClient, repo: ForgeRepository
   return found && remotePullRequest(found)
 }
 
+/** Creates a pull request, with its texts cut to Gitea's limits. Throws ForgeError `refused` if the branch has one already. */
 export async function createPullRequest(client: GiteaClient, repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest> {
   const title = cut(markedTitle(pr.title, pr.draft), TITLE_CHARS)
   const input = { title, body: cut(pr.body, BODY_CHARS), head: pr.head_branch, base: pr.base_branch }
@@ -66,6 +68,7 @@ export async function createPullRequest(client: GiteaClient, repo: ForgeReposito
   }
 }
 
+/** Changes the given fields. A new title keeps the mark by which Gitea knows a draft. Throws ForgeError. */
 export async function updatePullRequest(
   client: GiteaClient,
   repo: ForgeRepository,
@@ -83,6 +86,7 @@ export async function updatePullRequest(
   return remotePullRequest(await client.send(PullRequest, 'PATCH', pull(repo, number), change))
 }
 
+/** Sets or removes the mark of a draft in the title. Throws ForgeError `refused` when it remains a draft. */
 export async function setDraft(
   client: GiteaClient,
   repo: ForgeRepository,
@@ -94,6 +98,7 @@ export async function setDraft(
   if (!draft && after.draft) throw new ForgeError('refused', 'Gitea keeps it a draft, for a word in its title that is not known here.')
 }
 
+/** Merges a pull request if its head is still `head_sha`. Throws ForgeError, with code `conflict` when Gitea did not merge it. */
 export async function mergePullRequest(
   client: GiteaClient,
   repo: ForgeRepository,

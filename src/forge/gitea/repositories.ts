@@ -7,6 +7,7 @@ import { Permission, Repository } from './shapes.ts'
 /** A valid login that is also safe as a part of a path. */
 const LOGIN = /^(?!\.+$)[\w.-]{1,100}$/
 
+/** Returns what an account may do in a repository; `none` also for names that no account can have. Throws ForgeError. */
 export async function permissionOf(client: GiteaClient, repo: ForgeRepository, login: string): Promise<RemotePermission> {
   if (!LOGIN.test(login)) return 'none'
   try {
@@ -19,7 +20,7 @@ export async function permissionOf(client: GiteaClient, repo: ForgeRepository, l
   }
 }
 
-/** `forge_url`: the address of the server. */
+/** Returns up to `limit` repositories that the account can see. `forge_url`: the address of the server. Throws ForgeError. */
 export async function listRepositories(client: GiteaClient, forge_url: string, limit: number): Promise<RemoteListing[]> {
   const rows = []
   for await (const page of client.pages(Repository, '/user/repos')) {

@@ -9,8 +9,8 @@ const remoteSubject = (row: Issue): RemoteSubject => ({
 })
 
 /**
- * It lists them by the time of their creation, so all are read before the first is known. Where they are more than that, those of the first half of
- * the time are, and so on.
+ * Returns the issues and pull requests that changed since a time. Gitea lists them by their creation, so all are read before the first is
+ * known. When they are too many, those of the first half of the time are read, and so on.
  */
 export async function listChanged(client: GiteaClient, at: string, since: Date, before: Date | null = null): Promise<RemoteChanges> {
   const subjects: RemoteSubject[] = []

@@ -6,7 +6,7 @@ import { forgeErrorFrom } from './failure.ts'
 
 export type ConvertedApp = { app_id: number; slug: string; private_key: string; webhook_secret: string | null; html_url: string }
 
-/** The app that GitHub has created from a manifest, by the code that it gives once. */
+/** Returns the app that GitHub has created from a manifest, by its code, which works once. Throws ForgeError. */
 export async function convertManifest(origin: string, code: string, fetch: PlainFetch, user_agent: string): Promise<ConvertedApp> {
   const baseUrl = apiUrl(origin)
   const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: versionedFetch(fetch, baseUrl) } })

@@ -24,7 +24,7 @@ const REFUSAL_MS = 10 * 60_000
 const MAX_REFUSALS = 1_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
+/** Returns the address of the API: github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
 export const apiUrl = (origin: string): string => (origin === 'https://github.com' ? 'https://api.github.com' : `${origin}/api/v3`)
 
 type Identity = { login: string; app: string | null }

@@ -36,6 +36,7 @@ export async function updateComment(client: GitHubClient, repo: ForgeRepository,
   await client.on(repo, octokit => octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', input))
 }
 
+/** Deletes a comment. One that is gone already counts as deleted. Throws ForgeError otherwise. */
 export async function deleteComment(client: GitHubClient, repo: ForgeRepository, comment_id: number): Promise<void> {
   try {
     await client.on(repo, octokit =>
@@ -46,6 +47,7 @@ export async function deleteComment(client: GitHubClient, repo: ForgeRepository,
   }
 }
 
+/** Returns all comments of an issue or pull request, without those on lines of code. Throws ForgeError. */
 export async function listComments(client: GitHubClient, repo: ForgeRepository, number: number): Promise<RemoteComment[]> {
   const input = { ...at(repo), issue_number: number }
   const rows = await allPages(page =>

@@ -3,7 +3,7 @@ import { connectionFailure, responseFailure } from '../failure.ts'
 import { ForgeError, type ForgeErrorCode } from '../port.ts'
 import { shown } from '../texts.ts'
 
-/** An error of octokit as an error of the port. Errors that are no failed request are returned unchanged. */
+/** Returns an error of octokit as an error of the port. Errors that are no failed request are returned unchanged. */
 export function forgeErrorFrom(error: unknown): unknown {
   if (isGraphqlError(error)) return graphqlFailure(error)
   if (error instanceof ForgeError || !(error instanceof RequestError)) return error
@@ -30,7 +30,7 @@ function graphqlFailure({ message, errors }: GraphqlError): ForgeError {
   return new ForgeError(code, `GitHub responded: ${shown(message)}`, { http_status: 200, retry_after_seconds })
 }
 
-/** The data of a response, also where some of the requested nodes do not exist any more. */
+/** Returns the data of a response, also where some of the requested nodes do not exist any more. */
 export async function graphqlData<T extends object>(response: Promise<T>): Promise<T> {
   try {
     return await response

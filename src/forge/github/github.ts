@@ -9,7 +9,7 @@ import { createPullRequest, findPullRequest, getPullRequest, mergePullRequest, s
 import { listRepositories, permissionOf } from './repositories.ts'
 import { getSubject, listChanged } from './subjects.ts'
 
-/** GitHub by its REST API, and by GraphQL where that alone can do it. */
+/** Returns the port to GitHub by its REST API, and by GraphQL where that alone can do it. */
 export function githubForge(settings: GitHubSettings): RemoteForge {
   const client = new GitHubClient(settings)
   return {

@@ -6,12 +6,15 @@ import { allPages } from './pages.ts'
 import { listStatuses } from './statuses.ts'
 import type { WrittenMark } from './written-marks.ts'
 
-/** A status of that name; whether it is ours depends on its creator. */
+/** Returns whether a status has the name of our marks; whether it is ours depends on its creator. */
 export const isMark = ({ context }: { context: string }): boolean => context.toLowerCase() === MARK_NAME
 export const isOwnCheckRun = (client: GitHubClient, run: { name: string; app: { id: number | bigint } | null }): boolean =>
   run.name === MARK_NAME && run.app !== null && Number(run.app.id) === client.app_id
 
-/** As a check run, which only apps may write; otherwise, and for an app without that permission, as a status. */
+/**
+ * Marks a commit by a check run, which only apps may write; otherwise, and for an app without that permission, by a status. Throws
+ * ForgeError.
+ */
 export async function markCommit(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<void> {
   if (!client.isApp) return writeStatus(client, repo, sha, mark)
   try {

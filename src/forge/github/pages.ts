@@ -5,10 +5,10 @@ const MAX_PAGES = 50
 type Headers = { link?: string | undefined }
 type Page<T> = { headers: Headers; data: T[] }
 
-/** The address of the next page is not used, only that it exists. */
+/** Returns whether there is another page. Its address is not used. */
 export const hasNext = ({ link }: Headers): boolean => /<[^>]*>;\s*rel="next"/.test(link ?? '')
 
-/** All items of a list, at most `limit`. */
+/** Returns all items of a list, at most `limit`. */
 export async function allPages<T>(
   request: (page: { per_page: number; page: number }) => Promise<Page<T>>,
   limit = Number.POSITIVE_INFINITY,

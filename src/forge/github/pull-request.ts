@@ -16,6 +16,7 @@ type Described = {
   mergeable?: boolean | null | undefined
 }
 
+/** Returns a pull request of GitHub in the terms of the port. Merge fields are null until it is merged. */
 export function remotePullRequest(pr: Described): RemotePullRequest {
   const state = stateOf(pr)
   return {

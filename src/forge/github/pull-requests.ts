@@ -9,6 +9,7 @@ const BODY_CHARS = 65_536
 
 const at = ({ owner, name }: ForgeRepository) => ({ owner, repo: name })
 
+/** Returns a pull request by its number. Throws ForgeError, with code `not_found` when there is none. */
 export async function getPullRequest(client: GitHubClient, repo: ForgeRepository, number: number): Promise<RemotePullRequest> {
   const { data } = await client.on(repo, octokit =>
     octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...at(repo), pull_number: number }),
@@ -16,6 +17,7 @@ export async function getPullRequest(client: GitHubClient, repo: ForgeRepository
   return remotePullRequest(data)
 }
 
+/** Returns the open pull request of a branch of the repository itself, else its newest one; null: there is none. */
 export async function findPullRequest(client: GitHubClient, repo: ForgeRepository, head_branch: string): Promise<RemotePullRequest | null> {
   const head = `${repo.owner}:${head_branch}`
   const { data } = await client.on(repo, octokit =>
@@ -27,6 +29,7 @@ export async function findPullRequest(client: GitHubClient, repo: ForgeRepositor
   return found === undefined ? null : remotePullRequest(found)
 }
 
+/** Creates a pull request, with its texts cut to GitHub's limits; not as a draft where the plan has no drafts. Throws ForgeError. */
 export async function createPullRequest(client: GitHubClient, repo: ForgeRepository, pr: NewRemotePullRequest): Promise<RemotePullRequest> {
   const input = { title: cut(pr.title, TITLE_CHARS), body: cut(pr.body, BODY_CHARS), head: pr.head_branch, base: pr.base_branch }
   const create = (draft: boolean) =>
@@ -41,6 +44,7 @@ export async function createPullRequest(client: GitHubClient, repo: ForgeReposit
   }
 }
 
+/** Changes the given fields and returns the pull request as it is then. Throws ForgeError. */
 export async function updatePullRequest(
   client: GitHubClient,
   repo: ForgeRepository,
@@ -59,7 +63,7 @@ export async function updatePullRequest(
   return remotePullRequest(data)
 }
 
-/** By GraphQL, which alone can change it. */
+/** Makes a pull request a draft, or ready for review, by GraphQL, which alone can do it. Throws ForgeError. */
 export async function setDraft(
   client: GitHubClient,
   repo: ForgeRepository,
@@ -72,6 +76,7 @@ export async function setDraft(
   if (typeof result[mutation] !== 'object') throw new ForgeError('answer', 'The response of GitHub does not contain the pull request.')
 }
 
+/** Merges a pull request if its head is still `head_sha`. Throws ForgeError, with code `conflict` when GitHub did not merge it. */
 export async function mergePullRequest(
   client: GitHubClient,
   repo: ForgeRepository,

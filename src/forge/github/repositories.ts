@@ -3,6 +3,7 @@ import { ForgeError, type RemoteListing, type RemotePermission } from '../port.t
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 
+/** Returns what an account may do in a repository; `none` for one that is unknown. Throws ForgeError. */
 export async function permissionOf(client: GitHubClient, { owner, name: repo }: ForgeRepository, login: string): Promise<RemotePermission> {
   try {
     const { data } = await client.on({ owner, name: repo }, octokit =>
@@ -16,6 +17,7 @@ export async function permissionOf(client: GitHubClient, { owner, name: repo }: 
   }
 }
 
+/** Returns up to `limit` repositories: of an app those that it is installed on, of a token those of its account. Throws ForgeError. */
 export async function listRepositories(client: GitHubClient, limit: number): Promise<RemoteListing[]> {
   const rows = client.isApp
     ? await listInstalled(client, limit)

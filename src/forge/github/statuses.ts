@@ -2,7 +2,7 @@ import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 
-/** All statuses of a commit, newest first. The combined status, which has only the newest of each, does not name their creators. */
+/** Returns all statuses of a commit, newest first. The combined status, which has only the newest of each, does not name their creators. */
 export const listStatuses = (client: GitHubClient, repo: ForgeRepository, sha: string) =>
   allPages(page =>
     client.on(repo, octokit =>

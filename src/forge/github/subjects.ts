@@ -48,6 +48,7 @@ export async function listChanged(client: GitHubClient, { owner, name }: ForgeRe
   }
 }
 
+/** Returns the issue or pull request of a number. Throws ForgeError, with code `not_found` when there is none. */
 export async function getSubject(client: GitHubClient, { owner, name }: ForgeRepository, number: number): Promise<RemoteSubject> {
   const { data } = await client.on({ owner, name }, octokit =>
     octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { owner, repo: name, issue_number: number }),

@@ -5,8 +5,8 @@ import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
 
 /**
- * The workflow runs of GitHub Actions for a commit as checks, the newest of each workflow and event: a substitute for check runs with credentials
- * that may read "Actions" and not "Checks", as fine-grained tokens do.
+ * Returns the workflow runs of GitHub Actions for a commit as checks, the newest of each workflow and event: a substitute for check runs
+ * with credentials that may read "Actions" and not "Checks", as fine-grained tokens do.
  */
 export async function listWorkflowRuns(client: GitHubClient, { owner, name }: ForgeRepository, sha: string): Promise<RemoteCheck[]> {
   const rows = await allPages(page =>

@@ -127,7 +127,9 @@ async function saveRunRefs(host: GitHost, from: string, to: string): Promise<voi
   for (const name of listed.stdout.toString().split('\n').filter(Boolean)) await fetch(`+${name}:${name}`)
 }
 
-/** Whether all that the refs need is there and readable. Reads the whole graph: for when something has already gone wrong. */
+/**
+ * Returns whether all objects that the refs need exist and can be read. Reads the whole graph: for when something has already gone wrong.
+ */
 export async function isSound(host: GitHost, git_dir: string, timeout_ms: number): Promise<boolean> {
   const result = await runGit(host, { git_dir, args: ['fsck', '--connectivity-only', '--no-dangling', '--no-progress'], timeout_ms })
   return result.exit_code === 0

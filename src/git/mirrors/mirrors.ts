@@ -37,7 +37,7 @@ export async function refreshMirror(host: GitHost, repo: GitRepository, options:
   return await waitFor(flight, options)
 }
 
-/** The same with a check that begins now: a running one may have read the remote before the caller changed it. */
+/** Refreshes like `refreshMirror`, with a check that begins now: a running one may have read the remote before the caller changed it. */
 export async function refreshMirrorNow(host: GitHost, repo: GitRepository, options: RefreshOptions = {}): Promise<Refreshed> {
   if (host.flights.has(repo.id)) await refreshMirror(host, repo, options).catch(() => {})
   return refreshMirror(host, repo, options)

@@ -36,7 +36,7 @@ export async function checkBounds(host: GitHost, { call }: Quarantine, tips: str
     for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
 }
 
-/** The same for a tree, or the tree of a commit: nothing else of the quarantine is read. */
+/** Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. */
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
   forgetShapes(host)
   for (const problem of (await readTrees(host, call, names)).values()) throw new GitError('too_large', problem)

@@ -39,7 +39,7 @@ export async function withQuarantine<T>(
   }
 }
 
-/** The arguments with which git reads a pack from its standard input and checks each object by itself. */
+/** Returns the arguments with which git reads a pack from its standard input and checks each object by itself. */
 export const indexArguments = (max_bytes: number): string[] => [
   'index-pack',
   '--stdin',

@@ -73,7 +73,7 @@ export function runGit(host: GitHost, call: GitCall, identity: GitIdentity = own
   return finish(host, runProgram(programOf(host, identity, call, limits)), call, limits)
 }
 
-/** Like `runGit`, but an exit code other than 0 is a GitError that starts with `what`. */
+/** Runs git like `runGit` and returns its output, but an exit code other than 0 is a GitError that starts with `what`. */
 export async function git(host: GitHost, what: string, call: GitCall): Promise<Buffer> {
   const result = await runGit(host, call)
   if (result.exit_code !== 0 && !result.truncated) throw gitErrorFrom(result.stderr, what)

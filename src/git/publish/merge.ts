@@ -49,7 +49,7 @@ export async function fetchBranches(
   return readBranches(host, repo.id, branches)
 }
 
-/** The same from the mirror alone. */
+/** Returns the same from the mirror alone, without a request to the remote. */
 export async function readBranches(
   host: GitHost,
   repository_id: number,

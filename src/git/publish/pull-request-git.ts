@@ -17,7 +17,7 @@ type Counts = { files_changed: number; additions: number; deletions: number }
 const FETCH_MS = 30_000
 const PUSH_MS = 60_000
 
-/** The git operations for merging pull requests, for any remote that can be pushed to: plain data in and out, no GitError. */
+/** Returns the git operations for merging pull requests, for any remote that can be pushed to: plain data in and out, no GitError. */
 export function pullRequestGit(host: GitHost, author: { name: string; email: string }) {
   return {
     fetch: (repo: GitRepository, branches: { base: string; head: string }): Promise<Tried<Branches>> =>

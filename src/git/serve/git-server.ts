@@ -7,7 +7,7 @@ import { pushReport } from './push-report.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
 import { offerPush, receivePush } from './serve-push.ts'
 
-/** The operations that git clients need: plain data in and out, no GitError. */
+/** Returns the operations that git clients need: plain data in and out, no GitError. */
 export function gitServer(host: GitHost) {
   return {
     offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>

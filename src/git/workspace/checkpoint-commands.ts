@@ -40,12 +40,12 @@ export function prepareCommand(folders: CheckpointFolders, how: Prepared): strin
   return `${definitions(folders)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
 }
 
-/** For a shell that lost its functions: defines them again, and changes nothing. */
+/** Returns a command for a shell that lost its functions: it defines them again, and changes nothing. */
 export const redefineCommand = (folders: CheckpointFolders, command: string): string => `${definitions(folders)}\n${command}`
 
 /**
- * In the same shell, after `prepareCommand`: captures the files; when it has ended they may change again. `before`: the previous snapshot.
- * Prints "same" or CHANGED; after CHANGED comes `concludeCommand`.
+ * Returns a command for the same shell, after `prepareCommand`. It captures the files; when it has ended they may change again. `before`:
+ * the previous snapshot. Prints "same" or CHANGED; after CHANGED comes `concludeCommand`.
  */
 export const captureCommand = (before: Pick<Snapshot, 'head'>): string => `quietly capture ${before.head ?? 'none'}`
 export const CHANGED = 'changed'
@@ -59,7 +59,7 @@ export const unblockCommand = ({ files }: Pick<CheckpointFolders, 'files'>): str
 
 const OPEN_AND_CLOSE = 'for i in {1..60}; do for p; do exec 3<>"$p"; exec 3>&-; done; sleep 0.05; done'
 
-/** Names what was captured: `parseSnapshot`. */
+/** Returns the command that names what was captured, for `parseSnapshot`. */
 export const concludeCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>
   `quietly conclude ${before.tree} ${before.head ?? 'none'}`
 

@@ -15,8 +15,9 @@ type Restoring = {
 }
 
 /**
- * For bash inside the run's sandbox, in a workspace that is empty except for `beside`: restores a stored tree, byte by byte, on top of a
- * repository with its commits if there is one. Ignored files, the index and empty folders are not restored. Exit code 0, otherwise git's.
+ * Returns a command for bash inside the run's sandbox, in a workspace that is empty except for `beside`. It restores a stored tree, byte by
+ * byte, on top of a repository with its commits if there is one. Ignored files, the index and empty folders are not restored. Exit code 0,
+ * otherwise git's.
  */
 export function restoreCommand({ kept_inside, tree, head, branch, beside }: Restoring, repository: WorkspaceRepository | null): string {
   const mirror = repository === null ? '' : `${repository.mirror_inside}/objects`

@@ -4,7 +4,10 @@ import { cloneCommand, initRepository, PROLOGUE, REMOVE_REPOSITORY, type Workspa
 /** Printed by `onTemplateCommand` when the files were not those of the template. */
 export const TEMPLATE_DAMAGED = 'agentrun: the prepared files were damaged and are checked out again'
 
-/** For a folder that many workspaces will copy: the files of `base_sha`, and only those files of the repository that git tracks. */
+/**
+ * Returns a command for a folder that many workspaces will copy: it creates the files of `base_sha`, and only those files of the repository
+ * that git tracks.
+ */
 export function templateCommand(input: { mirror_inside: string; base_sha: string }): string {
   const no_author = { branch: 'template', origin_url: 'none', author_name: 'none', author_email: 'none' }
   return [cloneCommand({ ...input, ...no_author }), ...AGE_FILES, ...STRIP].join('\n')
@@ -24,7 +27,7 @@ const STRIP = [
 /** That submodules are in use is recorded in the configuration, which every run has its own of. */
 const KNOW_SUBMODULES = ['if [ -d .git/modules ] && [ -f .gitmodules ]; then g submodule --quiet init || true; fi']
 
-/** In a workspace as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
+/** Returns a command for a workspace as it was cloned, before setup commands prepare an environment in it. Exit code 0, otherwise git's. */
 export function beforeEnvironmentCommand(): string {
   return [...PROLOGUE, ...AGE_FILES].join('\n')
 }
@@ -35,8 +38,8 @@ export function afterEnvironmentCommand(): string {
 }
 
 /**
- * In a copy of an environment that was prepared at `made_at_sha`: the repository at `base_sha`, beside the prepared files. Changes of the
- * setup to tracked files stay, unless the two commits differ in that file. Exit code 0, otherwise git's.
+ * Returns a command for a copy of an environment that was prepared at `made_at_sha`: it creates the repository at `base_sha`, beside the
+ * prepared files. Changes of the setup to tracked files stay, unless the two commits differ in that file. Exit code 0, otherwise git's.
  */
 export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   const [made_at, sha] = [quote(input.made_at_sha), quote(input.base_sha)]
@@ -53,7 +56,10 @@ export function onEnvironmentCommand(input: WorkspaceRepository & { base_sha: st
   ].join('\n')
 }
 
-/** In a copy of the template of `base_sha`: the same result as `cloneCommand` in an empty folder. Exit code 0, otherwise git's. */
+/**
+ * Returns a command for a copy of the template of `base_sha`: it has the same result as `cloneCommand` in an empty folder. Exit code 0,
+ * otherwise git's.
+ */
 export function onTemplateCommand(input: WorkspaceRepository & { base_sha: string }): string {
   const sha = quote(input.base_sha)
   return [
@@ -67,8 +73,8 @@ export function onTemplateCommand(input: WorkspaceRepository & { base_sha: strin
 }
 
 /**
- * In a copy of an environment as well: the files of `base_sha` exactly as in that commit, beside the prepared files. Exit code 0, otherwise
- * git's.
+ * Returns a command for a copy of an environment as well: it creates the files of `base_sha` exactly as in that commit, beside the prepared
+ * files. Exit code 0, otherwise git's.
  */
 export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [
@@ -81,9 +87,9 @@ export function exactlyOnEnvironmentCommand(input: WorkspaceRepository & { base_
 }
 
 /**
- * Where setup commands have run at `made_at_sha`: the files of `base_sha` exactly as in that commit, beside the prepared files. Unchanged
- * files are detected by content, because nothing that the commands left in `.git` is trusted; they keep their modification times, which
- * make relies on. Exit code 0, otherwise git's.
+ * Returns a command for a workspace whose setup commands have run at `made_at_sha`: it creates the files of `base_sha` exactly as in that
+ * commit, beside the prepared files. Unchanged files are detected by content, because nothing that the commands left in `.git` is trusted;
+ * they keep their modification times, which make relies on. Exit code 0, otherwise git's.
  */
 export function exactlyBesideCommand(input: WorkspaceRepository & { base_sha: string; made_at_sha: string }): string {
   return [

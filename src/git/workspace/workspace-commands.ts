@@ -84,7 +84,10 @@ export function switchCommand(input: { branch: string; from_sha: string; to_sha:
   ].join('\n')
 }
 
-/** Records, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise git's. */
+/**
+ * Returns a command that records, outside of the workspace, what differs from `HEAD` before the setup commands run. Exit code 0, otherwise
+ * git's.
+ */
 export function beforeSetupCommand(): string {
   return [...PROLOGUE, `${UNTRACKED} >/tmp/untracked`, `${CHANGED} >/tmp/changed`].join('\n')
 }
@@ -107,8 +110,8 @@ const UNTRACKED = 'g ls-files -z --others --exclude-standard --directory | sort 
 const CHANGED = 'g diff -z --name-only --ignore-submodules=none HEAD | sort -z'
 
 /**
- * Paths; `folder/` means everything in it. `cut_at`: that many bytes are the beginning of the output, the rest is its end; null: it is
- * complete.
+ * Returns the paths that setup commands created and changed; `folder/` means everything in it. `cut_at`: that many bytes are the beginning
+ * of the output, the rest is its end; null: it is complete.
  */
 export function parseAfterSetup(output: Uint8Array, cut_at: number | null): { created: string[]; changed: string[] } {
   const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8')
@@ -201,7 +204,7 @@ export const REMOVE_REPOSITORY = [
   'if [ -d .git ]; then find .git -mindepth 1 -maxdepth 1 ! -name modules -exec rm -rf {} +; fi',
 ]
 
-/** Instead of `git clone`: faster, deterministic, and only branches and tags of the mirror become visible. */
+/** Returns commands that replace `git clone`: they are faster, deterministic, and only branches and tags of the mirror become visible. */
 export function initRepository(input: WorkspaceRepository): string[] {
   const mirror = quote(input.mirror_inside)
   const config = [
