@@ -3,8 +3,8 @@ import type { Started } from './service/access/first-start.ts'
 import type { CredentialFiles } from './system/start-credentials.ts'
 
 /**
- * What a start writes to standard output. The sign-in link is new at every start, the token only at the first one. `files`: where they are
- * instead of in this text, because standard output is no terminal; null: in this text.
+ * Returns what a start writes to standard output. The sign-in link is new at every start, the token only at the first one. `files`: where
+ * they are instead of in this text, because standard output is no terminal; null: in this text.
  */
 export function banner(facts: {
   base_url: string
@@ -50,6 +50,7 @@ export function banner(facts: {
   return `${lines.join('\n')}\n`
 }
 
+/** Returns what the start of a worker without an API writes to standard output. */
 export function workerBanner(facts: { data_dir: string; concurrency: number; blocked: string | null }): string {
   const lines = [
     '',

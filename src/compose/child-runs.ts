@@ -4,7 +4,7 @@ import type { Services } from '../service/context.ts'
 import { listChildrenOf, startChildRun } from '../service/runs/child-runs.ts'
 import type { ChildRuns } from '../worker/turns/child-runs.ts'
 
-/** The verbs of the API that start and list child runs, with results in the terms of agents. */
+/** Returns the verbs of the API that start and list child runs, with results in the terms of agents. */
 export const childRuns = (services: Services): ChildRuns => ({
   start: async (parent, call_id, input) => childRunOf(await startChildRun(services, parent, call_id, input)),
   list: async parent => (await listChildrenOf(services, parent)).map(childRunOf),

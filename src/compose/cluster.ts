@@ -7,7 +7,7 @@ import type { PodSettings } from '../sandbox/kubernetes/pod-document.ts'
 /** The parts of the data folder that sandboxes are shown something of. The others have keys, the database and what was not checked yet. */
 const SHOWN_PARTS = ['workspaces', 'sandbox', 'mirrors', 'checkpoints']
 
-/** The settings of a worker in a cluster. The configuration has been read, so what a pod needs is there. */
+/** Returns the settings of a worker in a cluster. The configuration has been read, so what a pod needs is there. */
 export function clusterOf(config: Config, data_root: string): { access: ApiAccess; namespace: string; pod: PodSettings } {
   const host = config.KUBERNETES_SERVICE_HOST ?? ''
   const seccomp = config.AGENTRUN_KUBERNETES_SECCOMP ?? ''

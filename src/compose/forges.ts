@@ -23,7 +23,7 @@ import { outgoingOf } from './webhooks.ts'
 
 const BOUNDS = { ms: 20_000, max_bytes: 16 * 1024 ** 2 }
 
-/** The forges that organizations are connected to: private ones where private git servers are allowed. */
+/** Returns the forges that organizations are connected to: private ones where private git servers are allowed. */
 export function forgesOf({ config, db, sealer, version }: { config: Config; db: Database; sealer: Sealer; version: string }): Forges {
   const outgoing = outgoingOf({ config }, config.AGENTRUN_ALLOW_PRIVATE_GIT)
   const fetch = (organization_id: number) => outgoingFetch(outgoing(organization_id), BOUNDS)
@@ -55,7 +55,7 @@ export function startForges(services: Services, log: Log): AsyncDisposable {
   return stack
 }
 
-/** What git signs in with on a forge. GitError when the forge gives us nothing. */
+/** Returns what git signs in with on a forge. Throws GitError when the forge provides nothing. */
 export async function forgeCredentials(
   forges: Forges,
   { organization_id, url, kind }: GitRepository,

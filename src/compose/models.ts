@@ -85,7 +85,10 @@ function merged(options: ModelCatalogOptions, entries: Entry[], checked: typeof 
   return result
 }
 
-/** The models that the configuration has keys or addresses for. Throws one line when the default or the review model is not among them. */
+/**
+ * Returns the models that the configuration has keys or addresses for. Throws one line when the default or the review model is not among
+ * them.
+ */
 export function modelsOf(config: Config): ModelCatalog {
   const models = createModelCatalog(optionsOf(config))
   requireConfigured(models, 'AGENTRUN_DEFAULT_MODEL', models.default_model)

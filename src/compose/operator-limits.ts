@@ -4,7 +4,7 @@ import type { OperatorLimit } from '../service/context.ts'
 type Unit = OperatorLimit['unit']
 type Per = OperatorLimit['per']
 
-/** The limits of the configuration that bound runs and requests, for the people whom they bound. */
+/** Returns the limits of the configuration that bound runs and requests, for the people whom they bound. */
 export function operatorLimits(config: Config): OperatorLimit[] {
   const limit = (setting: keyof Config & string, unit: Unit, per: Per, summary: string): OperatorLimit => {
     const value = config[setting]

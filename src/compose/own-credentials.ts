@@ -4,7 +4,9 @@ import type { KnownValue } from '../core/secrets/known-value.ts'
 /** A password of a database or a proxy may be an ordinary word: such a password is not redacted. */
 const SHORTEST_PASSWORD = 16
 
-/** What this process itself is trusted with. No sandbox is given any of it; should one show itself all the same, no trace holds it. */
+/**
+ * Returns the credentials of this process itself. No sandbox is given any of it; should one show itself all the same, no trace holds it.
+ */
 export function ownCredentials({
   config,
   database_url,

@@ -28,7 +28,7 @@ function userCreation({ AGENTRUN_LIMIT_USER_CREATION: own, AGENTRUN_LIMIT_AGENT_
   return { requests: (token.requests * bucketLimits.user_creation.requests) / bucketLimits.agent_creation.requests, seconds: token.seconds }
 }
 
-/** What the verbs work with, for the API and for agents that ask for what it does. `signal`: ends what is sent meanwhile. */
+/** Returns what the verbs work with, for the API and for tools of agents that call verbs. `signal`: ends what is sent meanwhile. */
 export function createServices(parts: Parts, baseUrl: () => string, signal: AbortSignal): Services {
   const { config, db, git, hub, author, log, sealer } = parts
   const outgoing = outgoingOf(parts)

@@ -68,7 +68,7 @@ type Observed = {
   unready: () => string | null
 }
 
-/** The port for Prometheus and probes, where the operator gave one; null otherwise. */
+/** Serves metrics and probes on the operator's port for them; null when none is set. */
 export async function serveMetrics({ config, log }: ServiceInput, observed: Observed): Promise<AsyncDisposable | null> {
   const { db, instruments } = observed
   if (config.AGENTRUN_METRICS_PORT === undefined) return null

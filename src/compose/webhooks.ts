@@ -11,7 +11,7 @@ import type { Parts } from './parts.ts'
 const CLEANUP_INTERVAL_MS = 60_000
 const MAX_RESOLVERS = 1_000
 
-/** How the service itself makes requests. A slow name server delays the names of its own organization only. */
+/** Returns how the service itself makes requests. A slow name server delays the names of its own organization only. */
 export function outgoingOf(
   { config }: Pick<Parts, 'config'>,
   allow_private = config.AGENTRUN_ALLOW_PRIVATE_EGRESS,

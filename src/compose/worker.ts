@@ -15,7 +15,10 @@ import { createServices } from './services.ts'
 /** A run must not be able to take what the service and its database need. */
 const defaultMemoryBytes = () => Math.min(4 * 1024 ** 3, Math.floor(totalmem() / 2))
 
-/** The worker of this process, not started yet. `baseUrl` is called when a link is written, because the API of the same process learns its address late. */
+/**
+ * Returns the worker of this process, not started yet. `baseUrl` is called when a link is written, because the API of the same process
+ * learns its address late.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists the parts of a worker and what each of them gets
 export function createWorker(parts: Parts, baseUrl: () => string): Worker {
   const { owner, config, data, users, db, hub, git, author, log, version, telemetry } = parts

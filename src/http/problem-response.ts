@@ -23,6 +23,7 @@ export function problemOf(error: ServiceError, base_url: string, request: { id: 
   }
 }
 
+/** Sends an error as a problem in the form of the caller's wire profile (docs/specification.md#errors). */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ServiceError, base_url: string) {
   const problem = problemOf(error, base_url, { id: request.id, url: request.raw.url })
   const body = request.wire_profile === 'codegen' ? codegenProblem(problem) : problem

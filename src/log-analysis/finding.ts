@@ -33,6 +33,7 @@ export type Finding = {
   tests: FailedTest[]
 }
 
+/** Returns a finding with defaults for the fields that its rule does not set. */
 export const finding = (of: Pick<Finding, 'code' | 'severity' | 'message' | 'agent_run_id' | 'seq'> & Partial<Finding>): Finding => ({
   cause: null,
   mend: null,

@@ -41,6 +41,10 @@ export function matchSignatures(lines: readonly string[]): Match[] {
   return rooted([...found.values()]).slice(0, MAX_MATCHES)
 }
 
+/**
+ * Returns the first signature that matches a line, with what its groups caught. Signatures that need another line find it near `line` in
+ * `lines`.
+ */
 export function matchLine(text: string, line = 0, lines: readonly string[] = []): Match | null {
   for (const signature of signatures) {
     const caught = signature.pattern.exec(text)

@@ -55,7 +55,7 @@ async function runInitdb(folder: string, { binaries, user, log_file, durable }: 
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${lastLogLine(log_file)}`)
 }
 
-/** The last output of PostgreSQL that explains its end, for one-line errors: after the first `from` bytes of its log. */
+/** Returns the last output of PostgreSQL that explains its end, for one-line errors: after the first `from` bytes of its log. */
 export function lastLogLine(log_file: string, from = 0): string {
   if (!existsSync(log_file)) return 'its log is gone'
   const lines = readFileSync(log_file).subarray(from).toString().trimEnd().split('\n')

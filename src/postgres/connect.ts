@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** True when the server at `url` takes connections and serves this cluster's folder. */
+/** Returns true when the server at `url` takes connections and serves this cluster's folder. */
 export async function isClusterAt(url: string, cluster: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 })
   client.on('error', () => {})

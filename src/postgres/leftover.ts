@@ -6,7 +6,7 @@ import { removeTemporarySocketFolder } from './socket-folder.ts'
 /** The content of postmaster.pid; `status` is 'starting', 'stopping' or 'ready'. */
 type PostmasterPid = { pid: number; socket_folder: string; status: string }
 
-/** The running or dead server that last wrote postmaster.pid; null when there is no such file or it is not complete yet. */
+/** Returns the running or dead server that last wrote postmaster.pid; null when there is no such file or it is not complete yet. */
 export function readPostmasterPid(cluster: string): PostmasterPid | null {
   let lines: string[]
   try {
@@ -18,15 +18,18 @@ export function readPostmasterPid(cluster: string): PostmasterPid | null {
   return Number(pid) > 1 ? { pid: Number(pid), socket_folder, status: status.trim() } : null
 }
 
-/** The live server of this cluster that a killed service left behind. Its working directory proves it: a pid alone may have been given to another process since. */
+/**
+ * Returns the live server of this cluster that a killed service left behind. Its working directory proves it: a pid alone may have been
+ * given to another process since.
+ */
 export function findOrphan(cluster: string): PostmasterPid | null {
   const named = readPostmasterPid(cluster)
   return named && isAlive(named.pid) && serves(named.pid, cluster) ? named : null
 }
 
 /**
- * After a server died without cleaning up: waits for its children, ends those that linger, and removes the lock files that would
- * make PostgreSQL refuse to start while a zombie still holds the pid. Call only when `findOrphan` finds nobody.
+ * Cleans up after a server that died: waits for its children, ends those that linger, and removes the lock files that would make PostgreSQL
+ * refuse to start while a zombie still holds the pid. Call only when `findOrphan` finds nobody.
  */
 export async function clearDeadServer(cluster: string, socket_folder: string): Promise<void> {
   if (!(await waitUntil(() => serversOf(cluster).length === 0, 1_000))) {
@@ -40,7 +43,9 @@ export async function clearDeadServer(cluster: string, socket_folder: string): P
   }
 }
 
-/** Fast shutdown (SIGINT), after 10 s immediate (SIGQUIT), after 10 s more SIGKILL. Resolves when the server has ended. */
+/**
+ * Stops a server: fast shutdown (SIGINT), after 10 s immediate (SIGQUIT), after 10 s more SIGKILL. Throws when it has not ended after that.
+ */
 export async function stopServer(pid: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     signalProcess(pid, signal)

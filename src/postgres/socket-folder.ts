@@ -10,8 +10,8 @@ const temporary_prefix = 'agentrun-postgres-'
 const max_socket_path_bytes = 107
 
 /**
- * The folder for the socket, 0700 of the database user: who cannot enter it cannot connect, so there is no password.
- * Where the wanted path is too long for a socket address it is a fresh folder in the temporary folder.
+ * Creates the folder for the socket, 0700 of the database user: who cannot enter it cannot connect, so there is no password. Where the
+ * wanted path is too long for a socket address it is a fresh folder in the temporary folder.
  */
 export function createSocketFolder(wanted: string, user: SystemUser | null): string {
   if (Buffer.byteLength(join(wanted, SOCKET)) <= max_socket_path_bytes) {
@@ -37,7 +37,7 @@ export function removeTemporarySocketFolder(folder: string): void {
   }
 }
 
-/** A connection string that `pg` understands; the port is part of the socket's file name only. */
+/** Returns a connection string that `pg` understands; the port is part of the socket's file name only. */
 export function socketUrl(folder: string, user: string, database: string): string {
   return `postgres://${user}@localhost:5432/${database}?host=${encodeURIComponent(folder)}`
 }

@@ -4,8 +4,8 @@ import { childEnv } from '../system/host-child-env.ts'
 import type { SystemUser } from '../system/users.ts'
 
 /**
- * A program of PostgreSQL, detached, so that a Ctrl-C in the terminal does not reach it before us, as the database's user. It writes to the end
- * of the log, never to a pipe of ours. `logged`: how many bytes were there before.
+ * Starts a program of PostgreSQL, detached, so that a Ctrl-C in the terminal does not reach it before us, as the database's user. It writes
+ * to the end of the log, never to a pipe of ours. `logged`: how many bytes were there before.
  */
 export function spawnPostgres(
   program: string,

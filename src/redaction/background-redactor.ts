@@ -9,7 +9,10 @@ export const MAX_AT_ONCE = 16 * 1024
 /** The threads of the process: a resource of the machine, like its processors. */
 const shared = new RedactionThreads()
 
-/** @param found is called with the name of every known value that is found, at least once for each text. */
+/**
+ * Returns a redactor that works on a thread for texts that would hold up the event loop.
+ * @param found is called with the name of every known value that is found, at least once for each text.
+ */
 export function createBackgroundRedactor(
   values: readonly KnownValue[],
   found: (name: string) => void = () => {},

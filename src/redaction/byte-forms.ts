@@ -28,7 +28,7 @@ export function decimalForms(bytes: Buffer): string[] {
   return [[...bytes].join(''), ...whole]
 }
 
-/** In groups of five bytes (RFC 4648 §6): the characters that the value alone determines after `before` other bytes. */
+/** Returns the base32 characters (RFC 4648 §6) that the value alone determines after `before` other bytes. */
 export function base32Of(bytes: Buffer, before: number): string {
   const bits = [...Buffer.alloc(before), ...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
   const digits = bits.match(/.{5}/g) ?? []

@@ -105,7 +105,10 @@ function searchFor(values: readonly KnownValue[], found: (name: string) => void)
   return { texts, finder, known, find }
 }
 
-/** @param found is called with the name of every known value that is found, each time. */
+/**
+ * Returns a redactor for the known values of a run and for credentials of known shapes.
+ * @param found is called with the name of every known value that is found, each time.
+ */
 export function createRedactor(values: readonly KnownValue[], found: (name: string) => void = () => {}): Redactor {
   const { texts, finder, known, find } = searchFor(values, found)
   const redacted = (text: string, scope: Scope = 'all') => replaced(text, find(text, scope))

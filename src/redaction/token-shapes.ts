@@ -61,6 +61,7 @@ export const shape_marks = [...shapes.flatMap(shape => shape.marks), '-----BEGIN
 
 export const shape_names = new Set([...shapes.map(({ name }) => name), 'private_key'])
 
+/** Returns the credentials of known shapes in a text, by their positions in UTF-16 code units. Matches may overlap. */
 export function findShapes(text: string): ShapeMatch[] {
   const found: ShapeMatch[] = []
   for (const { name, marks, pattern, part = 0, unless } of shapes) {

@@ -38,7 +38,7 @@ export async function readFile(sandbox: Sandbox, path: string, options: Options 
   return Buffer.concat(chunks)
 }
 
-/** Like `readFile`, piece by piece: what `sink` received does not count when it throws. */
+/** Reads a file like `readFile`, piece by piece: what `sink` received does not count when it throws. */
 export async function streamFile(
   sandbox: Sandbox,
   path: string,

@@ -4,6 +4,9 @@ export type Semaphore = {
   enter(signal?: AbortSignal): Promise<(() => void) | null>
 }
 
+/**
+ * Returns a semaphore for `width` holders at a time, in the order of their calls. `enter` resolves to null when its signal aborts first.
+ */
 export function createSemaphore(width: number): Semaphore {
   const waiting: (() => void)[] = []
   let inside = 0

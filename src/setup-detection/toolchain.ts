@@ -42,6 +42,7 @@ export const probeCommand = (): string =>
     'true',
   ].join('\n')
 
+/** Returns the programs that the output of `probeCommand` names, without versions. Other lines are ignored. */
 export const parseProbe = (output: string): Toolchain =>
   new Map(
     output

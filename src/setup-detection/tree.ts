@@ -23,6 +23,7 @@ export type Project = {
   at(path: string): string
 }
 
+/** Returns the files below a folder of the repository as a project, with paths relative to it. A file that cannot be parsed is null. */
 export function projectAt({ paths, files }: Tree, folder: string): Project {
   const prefix = folder === '' ? '' : `${folder}/`
   const own = new Set(paths.filter(path => path.startsWith(prefix)).map(path => path.slice(prefix.length)))

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const NAME = 'id'
 
 /**
- * What this data folder is called, created at the first start: names of machines change, as those of containers do with each start, and two
- * machines may have the same. Of several processes that make it at once all get the same.
+ * Returns the name of this data folder, created at the first start: names of machines change, as those of containers do with each start,
+ * and two machines may have the same. Of several processes that make it at once all get the same.
  */
 export function ownFolderId(root: string): string {
   const known = folderId(root)
@@ -26,7 +26,7 @@ export function ownFolderId(root: string): string {
   return ownFolderId(root)
 }
 
-/** What the data folder at `root` is called; null when there is none, or it has no name. */
+/** Returns the name of the data folder at `root`; null when there is none, or it has no name. */
 export function folderId(root: string): string | null {
   try {
     const text = readFileSync(join(root, NAME), 'utf8').trim()

@@ -60,8 +60,8 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
 }
 
 /**
- * Where `prepareDataFolder` would put the data, or has put it. Nothing is created. Throws one line when there is none yet, or when it is
- * another user's.
+ * Returns where `prepareDataFolder` has put the data. Nothing is created. Throws one line when there is none yet, or when it is another
+ * user's.
  */
 export function findDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): {
   root: string

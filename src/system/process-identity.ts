@@ -4,8 +4,8 @@ import { isAlive, signalProcess, waitUntil } from './processes.ts'
 const END_MS = 3_000
 
 /**
- * Names a process so that another of ours can end it later: boot, pid namespace, pid and start time. A pid that is used again, a machine that
- * was started again and another container have other names. Null when the process is gone.
+ * Returns a name of a process by which another process of the service can end it later: boot, pid namespace, pid and start time. A pid that
+ * is used again, a machine that was started again and another container have other names. Null when the process is gone.
  */
 export function processIdentity(pid: number): string | null {
   try {
@@ -18,7 +18,7 @@ export function processIdentity(pid: number): string | null {
   }
 }
 
-/** When the process was started, in ticks since the machine was; null when it is gone. */
+/** Returns when the process was started, in clock ticks since the machine was; null when it is gone. */
 export function processStart(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { pause } from '../core/pause.ts'
 
-/** True while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers init may reap late or never. */
+/**
+ * Returns true while the process runs. A zombie is not alive, though `kill(pid, 0)` succeeds: in containers init may reap late or never.
+ */
 export function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -19,7 +21,7 @@ export function processExecutable(pid: number): { cwd: string; exe: string } | n
   }
 }
 
-/** The user that a process runs as; null when it is gone. */
+/** Returns the user that a process runs as; null when it is gone. */
 export function processUid(pid: number): number | null {
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? null
 }

@@ -4,8 +4,8 @@ import { firstClosedFolder } from './folder-access.ts'
 import type { SystemUser } from './users.ts'
 
 /**
- * The Node that sandboxes are shown: our own, or a copy below the data folder where the sandbox's user cannot enter the clone. Its headers, if
- * it has any, are where they always are beside it.
+ * Returns the Node that sandboxes are shown: our own, or a copy below the data folder where the sandbox's user cannot enter the clone. Its
+ * headers, if it has any, are where they always are beside it.
  */
 export function sandboxNode(data_dir: string, user: SystemUser | null): string {
   if (firstClosedFolder(dirname(process.execPath), { service: null, database: null, sandbox: user }) === null) return process.execPath

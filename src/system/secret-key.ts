@@ -6,8 +6,8 @@ import { readKey } from '../core/secrets/sealing.ts'
 const NAME = 'secret.key'
 
 /**
- * The key for secrets of this data folder, 32 bytes: created at the first start, into a file that only we may read. Throws an Error whose
- * message is one line that states what to do when the file is not such a one: secrets would be sealed with a key that others know.
+ * Returns the key for secrets of this data folder, 32 bytes: created at the first start, into a file that only we may read. Throws an Error
+ * whose message is one line that states what to do when the file is not such a one: secrets would be sealed with a key that others know.
  */
 export function ownSecretKey(root: string): Buffer {
   const path = join(root, NAME)

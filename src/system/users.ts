@@ -49,7 +49,7 @@ function accounts(): SystemUser[] {
     .map(fields => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }))
 }
 
-/** The name of uid 0: what the kernel's word about a process of root is translated into. */
+/** Returns the name of uid 0, as which PostgreSQL sees a process of root that connects to its socket. */
 export const rootName = (): string => accounts().find(account => account.uid === 0)?.name ?? 'root'
 
 /** The highest uid below Debian's reserved ranges that nobody has: the same one at each start. */

@@ -8,8 +8,8 @@ const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 export type Instruments = ReturnType<typeof createInstruments>
 
 /**
- * Everything that one process counts, in a registry of its own. Values of labels come from closed sets of ours (operations, statuses, codes, tools,
- * providers), so the number of series is bounded whatever people do.
+ * Creates the instruments for everything that one process counts, in a registry of its own. Values of labels come from closed sets of ours
+ * (operations, statuses, codes, tools, providers), so the number of series is bounded whatever people do.
  */
 export function createInstruments() {
   const registry = new Registry()

@@ -1,4 +1,4 @@
-/** What a `traceparent` header names: W3C Trace Context, version 00 and what later versions keep of it. Null for anything else. */
+/** Returns what a `traceparent` header names: W3C Trace Context, version 00 and what later versions keep of it. Null for anything else. */
 export function readTraceparent(text: string | undefined): { trace_id: string; span_id: string; flags: number } | null {
   const [, version, trace_id, span_id, flags, rest] = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/.exec(text ?? '') ?? []
   if (trace_id === undefined || span_id === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return null

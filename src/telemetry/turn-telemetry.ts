@@ -9,7 +9,9 @@ const providers: Record<string, string> = { google: 'gcp.gemini', 'openai-compat
 const toolName = (name: string) => (Object.hasOwn(toolInputs, name) ? name : 'unknown')
 const seconds = (ms: number) => ms / 1_000
 
-/** One turn of a run on this worker: `invoke_agent`, and below it `chat` for each call of a model and `execute_tool` for each tool. */
+/**
+ * Reports one turn of a run on this worker: `invoke_agent`, and below it `chat` for each call of a model and `execute_tool` for each tool.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: lists one observer per event of a turn over shared counters
 export function turnTelemetry(instruments: Instruments, tracer: Tracer | null, turn: TurnFacts): TurnTelemetry {
   const began = performance.now()

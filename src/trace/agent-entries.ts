@@ -11,8 +11,8 @@ const INPUT_CHARACTERS = 96 * 1024
 type Plan = { plan: { id: number; text: string; state: string }[] }
 
 /**
- * The entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's last entry.
- * An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
+ * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's
+ * last entry. An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
  */
 export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
   if (call.name === actionTool.finish && result.status === 'ok') return []
@@ -47,7 +47,7 @@ function shownInput(input: Record<string, unknown>): { value: Record<string, unk
 const marks: Record<string, string> = { done: 'x', in_progress: '>', pending: ' ' }
 const planText = ({ plan }: Plan) => plan.map(item => `[${marks[item.state] ?? ' '}] ${item.text}`).join('\n')
 
-/** Something the service itself did for the run, shown like a tool: clone, instructions, push. */
+/** Returns the entry of something that the service itself did for the run, shown like a tool: clone, instructions, push. */
 export function serviceAction(
   name: ActionTool,
   input: Record<string, unknown>,

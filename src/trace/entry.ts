@@ -20,8 +20,8 @@ type EntryContent = {
 type Body = Omit<LogEntry, 'agent_run_id' | 'seq' | 'created_at' | 'turn'>
 
 /**
- * The stored form of an entry: JSON text without its opening brace, so that the database can put sequence and time before it.
- * NUL stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole page, becomes U+FFFD.
+ * Returns the stored form of an entry: JSON text without its opening brace, so that the database can put sequence and time before it. NUL
+ * stays what it is, as a JSON escape; half a surrogate pair, for which strict parsers refuse a whole page, becomes U+FFFD.
  */
 export function entry(content: EntryContent): NewEntry {
   const body: Body = {
@@ -70,7 +70,10 @@ function wellFormed(json: string): string {
   return json.includes('\\ud') ? json.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : json
 }
 
-/** Entries are the same for every wire profile, so `source_type` is one of the public API. `agent` and `model`: which one works on the run, when another was requested. */
+/**
+ * Returns the entry of a message to the run. Entries are the same for every wire profile, so `source_type` is one of the public API.
+ * `agent` and `model`: which one works on the run, when another was requested.
+ */
 export const userMessage = (message: {
   text: string
   user_id: number | null

@@ -17,8 +17,8 @@ type Json = Record<string, unknown>
 type Block = { log: Json; block: Json; user_id: number; final: boolean }
 
 /**
- * The entries of one log of Claude Code, whatever it holds: `log` is a JSON object of any shape, without secrets. A tool call waits in `calls`
- * for its result. `final`: the session has reported its end, so a text of the agent is its answer.
+ * Returns the entries of one log of Claude Code, whatever it holds: `log` is a JSON object of any shape, without secrets. A tool call waits
+ * in `calls` for its result. `final`: the session has reported its end, so a text of the agent is its answer.
  */
 export function recordLog(log: Json, calls: readonly OpenCall[], { user_id, final }: { user_id: number; final: boolean }): Recorded {
   const recorded: Recorded = { entries: [], calls: [...calls], prompt: null, answer: null, model: null }
@@ -38,7 +38,7 @@ export function recordLog(log: Json, calls: readonly OpenCall[], { user_id, fina
 export const closeCalls = (calls: readonly OpenCall[]): NewEntry[] =>
   calls.map(call => action(call, { status: 'unknown', output: 'The session reported no result of this call.' }, null))
 
-/** The end of a session that reports an error. */
+/** Returns the entry for the end of a session that reports an error. */
 export const sessionError = (message: string): NewEntry =>
   errorEntry({ code: 'agent_error', message: truncateText(message, MAX_TEXT).text, retryable: false, phase: 'agent' })
 

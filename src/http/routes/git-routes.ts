@@ -37,8 +37,8 @@ const REQUEST_TIMEOUT_MS = 60_000
 const SLOTS = { total: 8, of_user: 4, wait_ms: 20_000 }
 
 /**
- * Git's smart HTTP protocol (specification.md#access): requests are admitted like every other, by the token that git sends as a password. Errors
- * are text, which git shows.
+ * Adds the routes of git's smart HTTP protocol (specification.md#access): requests are admitted like every other, by the token that git
+ * sends as a password. Errors are text, which git shows.
  */
 export function addGitRoutes(app: FastifyInstance, options: Options) {
   const transfer = createTransfers(options)

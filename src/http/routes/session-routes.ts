@@ -18,7 +18,8 @@ import { parseInput } from '../parse-input.ts'
 const COOKIE = 'agentrun_session'
 
 /**
- * Sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything else needs the bearer token that it returns.
+ * Adds the sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything else needs the bearer token
+ * that it returns.
  */
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
   app.post(endpoints.createSession.path, async (request, reply) => {

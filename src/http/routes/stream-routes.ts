@@ -18,7 +18,7 @@ const wordingOf =
   run =>
     responseFor(actor.wire_profile, AgentRun, run)
 
-/** The two streams of specification.md#events. */
+/** Returns the handlers of the two streams of specification.md#events. */
 export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
   const openedBy = (ctx: Context, scope: Scope) => (end: () => void) => {
     const stream = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end }

@@ -14,6 +14,9 @@ type Shell = {
 /** One bash. `waiting` is resolved with the result of the running command. */
 type Process = { slot: Slot; requests: number; status: StatusPipe; alive: boolean; waiting?: (line: string | null) => void }
 
+/**
+ * Returns the shell that runs the commands of a sandbox one after another. One that a command has ended is replaced by the next command.
+ */
 export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
   let current: Process | undefined
 

@@ -15,6 +15,10 @@ export type DockerApi = {
 const VERSION = 'v1.40'
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 
+/**
+ * Returns calls of the Engine API at a Unix socket. Throws SandboxError when no engine responds; a refused call is a response with its
+ * status.
+ */
 export function dockerApi(socket: string): DockerApi {
   return {
     call(method, path, { body, timeout_ms } = {}) {

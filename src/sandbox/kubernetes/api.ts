@@ -48,6 +48,7 @@ const WATCH_SECONDS = 60
 /** Milliseconds. */
 const retries = exponential(200, 3_000)
 
+/** Returns calls of the API of a cluster, signed in as the pod's service account. Throws SandboxError for refused and failed calls. */
 export function createApi(access: ApiAccess): KubernetesApi {
   const agent = new Agent({ keepAlive: true })
   const send = (method: string, path: string, signal: AbortSignal, body?: object): Promise<IncomingMessage> => {

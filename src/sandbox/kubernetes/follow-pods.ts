@@ -21,7 +21,7 @@ const VersionedPod = Pod.extend({ metadata: Pod.shape.metadata.extend(Versioned.
 const CALL_MS = 30_000
 const PAUSE_MS = 500
 
-/** `path`: pods with a label selector. Polls while there is a follower, and keeps no process alive. */
+/** Follows the states of pods. `path`: pods with a label selector. Polls while there is a follower, and keeps no process alive. */
 export function followPods(api: KubernetesApi, path: string): PodFollower {
   const followed = new Map<string, Followed>()
   let running: AbortController | null = null

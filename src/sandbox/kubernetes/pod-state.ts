@@ -17,7 +17,7 @@ const HOPELESS = new Set([
   'RunContainerError',
 ])
 
-/** `pod` null: it is gone from the API. */
+/** Returns the state of a pod in the terms of the driver. `pod` null: it is gone from the API. */
 export function podState(pod: Pod | null): PodState {
   if (pod === null) return { is: 'over', why: 'the pod is gone' }
   const { phase, reason, message, conditions = [], containerStatuses = [] } = pod.status ?? {}

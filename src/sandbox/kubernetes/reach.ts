@@ -8,7 +8,7 @@ type Target = { name: string; host: string; port: number; udp?: boolean }
 const KUBELET_PORT = 10_250
 const CONNECT_SECONDS = 2
 
-/** `api`: the address that the worker itself uses; `node`: the machine of the pods. */
+/** Returns what no pod may reach. `api`: the address that the worker itself uses; `node`: the machine of the pods. */
 export function targets(api: URL, node: string | null, name_servers: string[]): Target[] {
   return [
     { name: 'the API server of the cluster', host: api.hostname.replace(/^\[|\]$/g, ''), port: Number(api.port || 443) },

@@ -14,7 +14,10 @@ const SILENCE_SECONDS = 10
 const HERE_MS = 1_000
 const script = fileURLToPath(new URL('./watchdog.sh', import.meta.url))
 
-/** Started with the first sandbox, and restarted if killed. It ends with this process, and keeps no process alive. */
+/**
+ * Returns a watchdog, whose process is started with the first sandbox, and restarted if killed. It ends with this process, and keeps no
+ * process alive.
+ */
 export function createWatchdog(): Watchdog {
   const watched = new Map<number, string>()
   let child: ChildProcess | null = null

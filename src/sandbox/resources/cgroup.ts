@@ -103,7 +103,7 @@ function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
   if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
 }
 
-/** For version 1, where socket buffers are counted separately, or not at all. */
+/** Bounds socket buffers under version 1, where socket buffers are counted separately, or not at all. */
 export function boundSockets(group: string): void {
   optional(() => writeFileSync(join(group, 'memory.kmem.tcp.limit_in_bytes'), String(MAX_SOCKET_BYTES)))
 }

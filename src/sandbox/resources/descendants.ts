@@ -7,6 +7,7 @@ export function descendantsOf(pid: number): number[] {
   return found
 }
 
+/** Returns the process ids of the children of all threads of a process; none when it is gone. */
 export function childrenOf(pid: number): number[] {
   return threadsOf(pid).flatMap(thread => {
     try {

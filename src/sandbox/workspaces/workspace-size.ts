@@ -5,7 +5,7 @@ import type { WorkspaceSize } from '../port.ts'
 
 const MEASURE_MS = 20_000
 
-/** Measured as `user`, who can read nothing else, with low priority. Null when it cannot be measured in time. */
+/** Measures a workspace as `user`, who can read nothing else, with low priority. Null when it cannot be measured in time. */
 export async function workspaceSize(path: string, user: SystemUser | null): Promise<WorkspaceSize | null> {
   const [bytes, files] = await Promise.all([diskUsage(['-B1'], path, user), diskUsage(['--inodes'], path, user)])
   return bytes === null || files === null ? null : { bytes, files }

@@ -31,7 +31,7 @@ export function createWorkspace(
   return createEmpty(root, workspaceName(run_id, epoch, template), user)
 }
 
-/** The same with the suffix `.shadow`: for files that the agent must not see. */
+/** Creates the same with the suffix `.shadow`: for files that the agent must not see. */
 export function createShadow(root: string, run_id: number, epoch: number, user: SystemUser | null): Promise<string> {
   return createEmpty(root, `${run_id}-${epoch}.shadow`, user)
 }

@@ -27,6 +27,7 @@ const OF_PYTEST = /^(?:import|from) pytest\b|^(?:async )?def test_/m
 const COMPILED = /\bext_modules\b|\bcythonize\s*\(|\bcffi_modules\b|\bRustExtension\b/
 const BACKENDS = /^(?:maturin|mesonpy|scikit_build_core|skbuild)\b/
 
+/** Returns what a Python project declares: its requirements files, extras and groups for tests, and the packages that it names. */
 export function pythonNeeds(project: Project): PythonNeeds {
   const pyproject = project.toml('pyproject.toml')
   const cfg = readIni(project.text('setup.cfg') ?? '')

@@ -9,7 +9,7 @@ export function cursorHints(text: string): HintedCommand[] {
   return setup(asText(jsoncOf(text)?.install) ?? '')
 }
 
-/** Each may be a shell command, a list of words, or an object of either by name. */
+/** Returns the commands of a development container. Each may be a shell command, a list of words, or an object of either by name. */
 export function devcontainerHints(text: string): HintedCommand[] {
   const settings = jsoncOf(text)
   const keys = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand']

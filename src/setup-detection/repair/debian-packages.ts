@@ -166,6 +166,7 @@ const OF_PERL = /^(?:ExtUtils|Test::(?:More|Harness|Simple|Builder)|Module::(?:L
 
 export const packageOfProgram = (name: string): string | null => (Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? null) : null)
 
+/** Returns the Debian package that provides a library, header or pkg-config module, regardless of case; null: it is not known. */
 export function packageOfLibrary(name: string): string | null {
   const small = name.toLowerCase()
   const named = LIBRARIES.find(([, ...names]) =>

@@ -75,7 +75,7 @@ const LACKS =
 
 export const lacksAnything = ({ output }: Failed): boolean => LACKS.test(readable(output))
 
-/** The same, when the repository's own tests could not even start. */
+/** Returns the same for tests: true when the repository's own tests could not even start. */
 export const lacksSomething = (failed: Failed): boolean =>
   failed.exit_code === 127 || (LACKS.test(readable(failed.output)) && mostlyPassed(failed) === null)
 

@@ -53,7 +53,7 @@ export function startProgram(command: Program, stdio: ProgramStdio = {}): Runnin
   return { child, ...watchProgram(child, command, stdio.output === 'pipe') }
 }
 
-/** Like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */
+/** Starts a program like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */
 export function tryProgram(program: Program): RunningProgram & { pid: number | undefined } {
   try {
     const { child, ...running } = startProgram(program)
@@ -124,6 +124,7 @@ function endGroup(child: ChildProcess): void {
   })
 }
 
+/** Sends a signal to a process group. One that has ended is ignored. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
