@@ -2,7 +2,7 @@ import { countedTokens } from '../core/runs/budget/budget-check.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import { addNotice, callModel } from './model-step.ts'
 import { createRepetitionGuard } from './repetition.ts'
-import { judgeText, type Verdict } from './text-answer.ts'
+import { judgeText, type Verdict } from './text-response.ts'
 import { toolSpecs } from './tool.ts'
 import { runToolCalls, type ToolRound } from './tool-calls.ts'
 

@@ -4,7 +4,7 @@ import { type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, typ
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
-import { redactedAnswer } from './redacted-answer.ts'
+import { redactedAnswer } from './redacted-response.ts'
 
 /** The redacted answer, and its tool calls as the model requested them. */
 export type Called = { answer: ModelAnswer; requested: ToolCall[] }

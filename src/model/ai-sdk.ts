@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import { answerReader, type ReadAnswer } from './answer.ts'
+import { answerReader, type ReadAnswer } from './response.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
 import { costUsd, maxCostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'

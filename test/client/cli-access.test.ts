@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { startAnswering } from './answering-server.ts'
+import { startAnswering } from './responding-server.ts'
 import { runCli, runOnTerminal } from './run-cli.ts'
 
 let app: App

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, rows, startApp } from '../start-app.ts'
 import { type Answer, startAltered } from './altered-service.ts'
-import { startAnswering } from './answering-server.ts'
+import { startAnswering } from './responding-server.ts'
 import { runCli } from './run-cli.ts'
 
 type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: string; fix: string | null }

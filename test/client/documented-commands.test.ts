@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { documentationPages, readPage } from '../documentation.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { startAnswering } from './answering-server.ts'
+import { startAnswering } from './responding-server.ts'
 import { runCli } from './run-cli.ts'
 
 /** Roles and operator's commands start the service itself; completion and help print. */

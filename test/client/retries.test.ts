@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AgentRunError, type ClientOptions, createClient } from '../../src/client/sdk/client.ts'
-import { type Reply, startAnswering } from './answering-server.ts'
+import { type Reply, startAnswering } from './responding-server.ts'
 
 const busy = (retry_after: string): Reply => ({ status: 429, headers: { 'retry-after': retry_after } })
 const away: Reply = { status: 503 }
