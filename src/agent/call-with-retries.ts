@@ -1,6 +1,6 @@
 import { pause } from '../core/pause.ts'
 import { chargeOfBroken, type LimitReached, type Reservation } from '../core/runs/budget/budget-check.ts'
-import { type Model, type ModelAnswer, ModelError, type ModelRequest } from '../model/port.ts'
+import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../model/port.ts'
 import { type RetryPolicy, waitBefore } from './retry-policy.ts'
 
 export type FailedAttempt = { error: ModelError; attempt: number; retry_in_ms: number | null }
@@ -24,14 +24,14 @@ export async function callWithRetries(
   first: Attempt,
   policy: RetryPolicy,
   hooks: CallHooks,
-): Promise<{ answer: ModelAnswer } | { limit: LimitReached }> {
+): Promise<{ response: ModelResponse } | { limit: LimitReached }> {
   let current = first
   let waited_ms = 0
   // Rate limits do not count as failures: the provider is available.
   const failures = { limited: 0, other: 0 }
   for (let attempt = 1; ; attempt++) {
     const result = await callOnce(model, current.request)
-    if ('answer' in result) return result
+    if ('response' in result) return result
     const { error, may_cost, seen_characters } = result
     const wait = waitBefore(error, ++failures[error.code === 'rate_limited' ? 'limited' : 'other'], waited_ms, policy)
     const charge = may_cost ? chargeOfBroken(current.reservation, model.price, seen_characters) : null
@@ -49,7 +49,7 @@ export async function callWithRetries(
 
 type Failed = { error: ModelError; may_cost: boolean; seen_characters: number }
 
-async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: ModelAnswer } | Failed> {
+async function callOnce(model: Model, request: ModelRequest): Promise<{ response: ModelResponse } | Failed> {
   let seen_characters = 0
   let began = false
   const on_progress = () => {
@@ -62,11 +62,11 @@ async function callOnce(model: Model, request: ModelRequest): Promise<{ answer: 
   }
   if (request.signal?.aborted) return { error: new ModelError('aborted', 'stopped before the call'), may_cost: false, seen_characters }
   try {
-    return { answer: await model.call({ ...request, on_progress, on_delta }) }
+    return { response: await model.call({ ...request, on_progress, on_delta }) }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : 'unknown error'
     const error = cause instanceof ModelError ? cause : new ModelError('malformed', `unexpected: ${message}`, { cause })
-    // A provider that refused or was not reached charges nothing. One that started to answer, or may have, does.
+    // A provider that refused or was not reached charges nothing. One that started to respond, or may have, does.
     return { error, may_cost: began || ['timeout', 'malformed', 'aborted'].includes(error.code), seen_characters }
   }
 }

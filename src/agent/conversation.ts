@@ -54,9 +54,9 @@ export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
 
 export type Conversation = {
   messages: ModelMessage[]
-  /** Calls of the last answer that have no outcome, in order. */
+  /** Calls of the last response that have no outcome, in order. */
   open_calls: OpenCall[]
-  /** The last model call has no answer, so it is repeated. */
+  /** The last model call has no response, so it is repeated. */
   model_call_open: boolean
   /** The reservation of that call. */
   open_reservation: Reservation | null
@@ -101,7 +101,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
 
 function addRecord(conversation: Conversation, record: JournalRecord, is_current: boolean): void {
   if (record.kind === 'message') addMessages(conversation, record, is_current)
-  else if (record.kind === 'model_answered') addAnswer(conversation, record, is_current)
+  else if (record.kind === 'model_answered') addResponse(conversation, record, is_current)
   else if (record.kind === 'compacted') addCompaction(conversation, record, is_current)
   else if (record.kind === 'model_failed') {
     if (is_current && record.charge !== null) conversation.turn_tokens += record.charge.input_tokens + record.charge.output_tokens
@@ -131,7 +131,7 @@ function addMessages(conversation: Conversation, record: RecordOf<'message'>, is
   }
 }
 
-function addAnswer(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
+function addResponse(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
   const { messages, tool_calls, usage, tokens, ends_turn } = record
   conversation.messages.push(...messages)
   conversation.ending = is_current ? (ends_turn ?? null) : null

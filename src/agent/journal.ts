@@ -1,5 +1,5 @@
 import type { Reservation } from '../core/runs/budget/budget-check.ts'
-import type { ModelAnswer, ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
+import type { ModelMessage, ModelResponse, ModelUsage, ToolCall } from '../model/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'
 import type { Compaction } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
@@ -10,16 +10,16 @@ import type { ToolResult } from './tool.ts'
 export type Signals = { messages_waiting: boolean; interrupted: boolean }
 
 /**
- * A message of the service after an answer without tool calls. `trouble`: what was wrong with it, an ERROR entry that does not end the run; null:
- * the answer may only announce work, and `text` is its text.
+ * A message of the service after a response without tool calls. `trouble`: what was wrong with it, an ERROR entry that does not end the run; null:
+ * the response may only announce work, and `text` is its text.
  */
-export type AnswerNotice = { message: ModelMessage } & (
+export type ResponseNotice = { message: ModelMessage } & (
   | { trouble: { code: string; message: string }; text: null }
   | { trouble: null; text: string }
 )
 
-/** Whether an answer ends the turn, the notice after it, and the intent to run `next` if it calls a tool that can start now. */
-export type FollowsAnswer = { ends_turn: TurnEnding | null; notice: AnswerNotice | null; next: ToolCall | null }
+/** Whether a response ends the turn, the notice after it, and the intent to run `next` if it calls a tool that can start now. */
+export type FollowsResponse = { ends_turn: TurnEnding | null; notice: ResponseNotice | null; next: ToolCall | null }
 
 /** A tool call with its result. */
 export type FinishedCall = {
@@ -27,8 +27,8 @@ export type FinishedCall = {
   result: ToolResult
   /** The result as the model receives it. */
   message: ModelMessage
-  /** The model's answer, with its first call only: its reasoning belongs to that entry. */
-  answer: ModelAnswer | null
+  /** The model's response, with its first call only: its reasoning belongs to that entry. */
+  response: ModelResponse | null
   ends_turn: TurnEnding | null
   /** The intent that is written with the outcome: the next tool call or model call. */
   next: ToolCall | PlannedCall | null
@@ -58,8 +58,8 @@ export type LoopJournal = {
   modelFailed(failed: FailedAttempt, charge: Reservation | null): Promise<void>
   /** The recorded call is cancelled. */
   modelNotCalled(): Promise<void>
-  /** The answer and what follows from it. */
-  modelAnswered(answer: ModelAnswer, follows: FollowsAnswer): Promise<Signals>
+  /** The response and what follows from it. */
+  modelResponded(response: ModelResponse, follows: FollowsResponse): Promise<Signals>
   /** The intent of a call that waited for the workspace. */
   toolStarted(call: ToolCall): Promise<void>
   toolFinished(finished: FinishedCall): Promise<Signals>

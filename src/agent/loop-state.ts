@@ -62,7 +62,7 @@ export type LoopOutcome =
 /** What changes from step to step. */
 export type LoopState = {
   messages: ModelMessage[]
-  /** Answers and tokens of this turn so far. */
+  /** Responses and tokens of this turn so far. */
   steps: number
   tokens: number
   /** Ids of all calls of the run. */
@@ -70,7 +70,7 @@ export type LoopState = {
   /** Whether the agent has called a tool in this turn, and whether it received a request to continue or to finish since the last call. */
   called: boolean
   nudged: boolean
-  /** Consecutive answers without content. */
+  /** Consecutive responses without content. */
   empty: number
   /** The limit that follows from refusals of the conversation as too long; infinite without one. */
   refused_tokens: number

@@ -40,25 +40,25 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
 const refusedTokens = ({ conversation: { refused }, model }: LoopInput): number =>
   refused?.model === model.id ? refused.limit_tokens : Number.POSITIVE_INFINITY
 
-/** One model request and the tool calls of its answer. */
+/** One model request and the tool calls of its response. */
 async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome | 'continue'> {
   const { journal, meter } = input
   if (input.signal.aborted || input.leaving()) return stopped(input, state)
   const signal = input.stepSignal()
   const called = await callModel(input, state, signal)
   if (called === 'continue' || 'kind' in called) return called
-  const { answer, requested } = called
+  const { response, requested } = called
   state.steps++
   state.refusals = 0
-  state.tokens += countedTokens(answer.usage)
-  for (const { id } of answer.tool_calls) state.call_ids.add(id)
-  meter.answered(state.messages, answer)
-  state.messages = [...state.messages, ...answer.messages]
-  const [call] = answer.tool_calls
+  state.tokens += countedTokens(response.usage)
+  for (const { id } of response.tool_calls) state.call_ids.add(id)
+  meter.modelResponded(state.messages, response)
+  state.messages = [...state.messages, ...response.messages]
+  const [call] = response.tool_calls
   const ready = input.sandboxReady()
-  const verdict = call === undefined ? judgeText(input, state, answer) : null
+  const verdict = call === undefined ? judgeText(input, state, response) : null
   const ends_turn = verdict?.ends_turn ?? null
-  const signals = await journal.modelAnswered(answer, { ends_turn, notice: verdict?.notice ?? null, next: (ready && call) || null })
+  const signals = await journal.modelResponded(response, { ends_turn, notice: verdict?.notice ?? null, next: (ready && call) || null })
   if (verdict !== null) return afterText(input, state, verdict, signals.messages_waiting)
   state.called = true
   state.nudged = false
@@ -66,7 +66,7 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   // The trace shows how the workspace was created before it shows what was done with it.
   await input.sandbox()
   if (!ready && call) await journal.toolStarted(call)
-  return afterTools(input, state, await runToolCalls(input, state, { answer, requested, signals, signal }))
+  return afterTools(input, state, await runToolCalls(input, state, { response, requested, signals, signal }))
 }
 
 async function stopped({ journal }: LoopInput, { planned }: LoopState): Promise<LoopOutcome> {

@@ -1,6 +1,6 @@
 import type { LimitReached, Reservation } from '../core/runs/budget/budget-check.ts'
 import type { NearLimit } from '../core/runs/budget/near-limits.ts'
-import type { ModelAnswer, ModelMessage } from '../model/port.ts'
+import type { ModelMessage, ModelResponse } from '../model/port.ts'
 
 /** A permitted model call: its reservation, and the notice to the agent before it when limits are near. */
 export type PlannedCall = { kind: 'call'; reservation: Reservation; notice: { limits: NearLimit[]; message: ModelMessage } | null }
@@ -17,7 +17,7 @@ export type Meter = {
   ): PlannedCall | { kind: 'limit'; limit: LimitReached }
   /** Called after the reservation is recorded: whether the organization can pay for it beside the reservations of its other runs. */
   afford(reservation: Reservation): Promise<LimitReached | null>
-  answered(messages: ModelMessage[], answer: ModelAnswer): void
+  modelResponded(messages: ModelMessage[], response: ModelResponse): void
   /** A call that is not a step of the agent, or that failed, and its cost. */
   charged(charge: Pick<Reservation, 'cost_usd'>): void
 }

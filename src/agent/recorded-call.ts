@@ -1,13 +1,13 @@
 import type { StatusReason } from '../contract/runs/runs.ts'
 import type { LimitReached } from '../core/runs/budget/budget-check.ts'
-import { type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolCall } from '../model/port.ts'
+import { ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolCall } from '../model/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
-import { redactedAnswer } from './redacted-response.ts'
+import { redactedResponse } from './redacted-response.ts'
 
-/** The redacted answer, and its tool calls as the model requested them. */
-export type Called = { answer: ModelAnswer; requested: ToolCall[] }
+/** The redacted response, and its tool calls as the model requested them. */
+export type Called = { response: ModelResponse; requested: ToolCall[] }
 
 /** Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids it. Rejects with a ModelError. */
 export async function callRecorded(
@@ -31,7 +31,7 @@ export async function callRecorded(
   input.on_model_call()
   const called = await calling
   if ('limit' in called) return { kind: 'limit', limit: called.limit }
-  return { requested: called.answer.tool_calls, answer: await redactedAnswer(called.answer, input.redactor) }
+  return { requested: called.response.tool_calls, response: await redactedResponse(called.response, input.redactor) }
 }
 
 type Content = { messages: ModelMessage[]; signal: AbortSignal; on_delta?: ModelRequest['on_delta'] }

@@ -1,11 +1,11 @@
-import type { ModelAnswer, ModelMessage } from '../model/port.ts'
+import type { ModelMessage, ModelResponse } from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
 
-/** Redacts an answer before it is stored and sent back. Reasoning that redaction changes is dropped: its provider has signed it and rejects other text. */
-export async function redactedAnswer(answer: ModelAnswer, { value }: BackgroundRedactor): Promise<ModelAnswer> {
-  const clean = await value(answer)
-  if (clean === answer) return answer
-  return { ...clean, messages: clean.messages.map((message, i) => withoutChangedReasoning(message, answer.messages[i])) }
+/** Redacts a response before it is stored and sent back. Reasoning that redaction changes is dropped: its provider has signed it and rejects other text. */
+export async function redactedResponse(response: ModelResponse, { value }: BackgroundRedactor): Promise<ModelResponse> {
+  const clean = await value(response)
+  if (clean === response) return response
+  return { ...clean, messages: clean.messages.map((message, i) => withoutChangedReasoning(message, response.messages[i])) }
 }
 
 function withoutChangedReasoning(clean: ModelMessage, original: ModelMessage | undefined): ModelMessage {

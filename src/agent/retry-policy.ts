@@ -2,7 +2,7 @@ import { exponential, retryDelay } from '../core/retry-policy.ts'
 import type { ModelError } from '../model/port.ts'
 
 export type RetryPolicy = {
-  /** Maximum number of calls while a provider is unavailable, and while its answers are malformed. */
+  /** Maximum number of calls while a provider is unavailable, and while its responses are malformed. */
   attempts: number
   malformed_attempts: number
   first_wait_ms: number
@@ -27,7 +27,7 @@ const MAX_SPREAD_MS = 30_000
 
 /**
  * Returns how long to wait after failed call number `attempt`, in milliseconds; null: not again.
- * @param waited_ms what was waited for this provider since the last answer
+ * @param waited_ms what was waited for this provider since the last response
  */
 export function waitBefore(
   error: ModelError,

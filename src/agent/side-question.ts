@@ -1,7 +1,7 @@
 import type { AnswerSchema } from '../contract/pull-requests/reviews.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { chargeOfBroken, type Reservation, reserve } from '../core/runs/budget/budget-check.ts'
-import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, type ToolSpec } from '../model/port.ts'
+import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolSpec } from '../model/port.ts'
 import type { BackgroundRedactor } from '../redaction/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
@@ -104,14 +104,14 @@ async function attempt(input: SideQuestionInput, question: Question, correction:
   await journal.started(question.key, reservation)
   if ((await input.afford(reservation)) !== null) return end({ kind: 'not_asked' }, null)
   try {
-    const answer = await model.call({
+    const response = await model.call({
       ...{ instructions, messages, tools: [question.tool], signal, timeouts: input.timeouts },
       max_output_tokens: reservation.output_tokens,
       reasoning_effort: input.reasoning_effort,
     })
-    const read = await answerTo(input, question, answer)
+    const read = await answerIn(input, question, response)
     const is_last = correction !== null
-    return await end(is_last && !('kind' in read) ? { kind: 'unusable' } : read, { model: model.id, ...answer.usage })
+    return await end(is_last && !('kind' in read) ? { kind: 'unusable' } : read, { model: model.id, ...response.usage })
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     input.failed(error)
@@ -134,10 +134,10 @@ function reservationOf({ model, left_usd }: SideQuestionInput, estimated_tokens:
 }
 
 /** Returns the answer, or what is wrong with it. */
-async function answerTo(
+async function answerIn(
   { model, redactor }: SideQuestionInput,
   { tool, answer }: Question,
-  { tool_calls, text, finish_reason }: ModelAnswer,
+  { tool_calls, text, finish_reason }: ModelResponse,
 ): Promise<SideAnswer | Correction> {
   const call = tool_calls.find(({ name }) => name === tool.name)
   // A script may contain a part of the answer, or none.

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { ModelAnswer, ModelMessage } from '../model/port.ts'
+import type { ModelMessage, ModelResponse } from '../model/port.ts'
 import { createTokenEstimate } from './token-estimate.ts'
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })
-const answered = (text: string, input_tokens: number, output_tokens: number, raw: unknown = {}): ModelAnswer => ({
+const responded = (text: string, input_tokens: number, output_tokens: number, raw: unknown = {}): ModelResponse => ({
   ...{ text, reasoning: null, tool_calls: [], finish_reason: 'stop' },
   usage: { input_tokens, output_tokens, cached_tokens: 0, cost_usd: null, raw },
   messages: [{ role: 'assistant', content: text }],
@@ -21,9 +21,9 @@ test('tokens that a provider counted are not estimated again, and only later mes
   const estimate = createTokenEstimate('x'.repeat(300), [])
   const sent = [user('y'.repeat(3_000))]
   expect(estimate.of(sent)).toBeGreaterThan(1_000)
-  const answer = answered('hello', 500, 20)
-  estimate.counted(sent, answer)
-  const next = [...sent, ...answer.messages]
+  const response = responded('hello', 500, 20)
+  estimate.counted(sent, response)
+  const next = [...sent, ...response.messages]
   expect(estimate.of(next)).toBe(520)
   expect(estimate.of([...next, user('z'.repeat(30))])).toBe(530)
 })
@@ -31,11 +31,11 @@ test('tokens that a provider counted are not estimated again, and only later mes
 test('a shortened conversation is measured again, and so is an uncounted one', () => {
   const estimate = createTokenEstimate('', [])
   const sent = [user('y'.repeat(3_000))]
-  const answer = answered('hello', 5, 2)
-  estimate.counted(sent, answer)
-  expect(estimate.of([user('short'), ...answer.messages])).toBeLessThan(10)
+  const response = responded('hello', 5, 2)
+  estimate.counted(sent, response)
+  expect(estimate.of([user('short'), ...response.messages])).toBeLessThan(10)
   const uncounted = createTokenEstimate('', [])
-  uncounted.counted(sent, answered('hello', 5, 2, null))
+  uncounted.counted(sent, responded('hello', 5, 2, null))
   expect(uncounted.of(sent)).toBeGreaterThan(1_000)
 })
 

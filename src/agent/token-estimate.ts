@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelMessage, ToolSpec } from '../model/port.ts'
+import type { ModelMessage, ModelResponse, ToolSpec } from '../model/port.ts'
 
 /** Few texts have more tokens than this, and scripts that have no short ones take several bytes a character. */
 const BYTES_A_TOKEN = 3
@@ -13,8 +13,8 @@ export type TokenEstimate = {
   of(messages: ModelMessage[]): number
   /** The same without the counts of providers, so that parts of conversations can be compared. */
   measured(messages: ModelMessage[]): number
-  /** Takes the provider's own count of a request and its answer. */
-  counted(messages: ModelMessage[], answer: Pick<ModelAnswer, 'messages' | 'usage'>): void
+  /** Takes the provider's own count of a request and its response. */
+  counted(messages: ModelMessage[], response: Pick<ModelResponse, 'messages' | 'usage'>): void
   /** Takes the last such count from the journal of `messages`; null: there is none. */
   restore(messages: ModelMessage[], counted: CountedPrefix | null): void
 }
@@ -36,10 +36,10 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
     // A conversation that was compacted is another one.
     of: messages => sum(messages, messages[known.messages - 1] === known.last ? known : none),
     measured: messages => sum(messages, none),
-    counted(messages, { messages: answered, usage }) {
+    counted(messages, { messages: received, usage }) {
       const tokens = countedTokensOf(usage)
       if (tokens === null) return
-      known = { messages: messages.length + answered.length, last: answered.at(-1) ?? messages.at(-1), tokens }
+      known = { messages: messages.length + received.length, last: received.at(-1) ?? messages.at(-1), tokens }
     },
     restore(messages, counted) {
       known = counted === null ? none : { ...counted, last: messages[counted.messages - 1] }
@@ -47,8 +47,8 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
   }
 }
 
-/** Tokens of a request and its answer by the provider's count; null: the adapter estimated them, because the provider did not count. */
-export const countedTokensOf = ({ raw, input_tokens, output_tokens }: ModelAnswer['usage']): number | null =>
+/** Tokens of a request and its response by the provider's count; null: the adapter estimated them, because the provider did not count. */
+export const countedTokensOf = ({ raw, input_tokens, output_tokens }: ModelResponse['usage']): number | null =>
   raw === null ? null : input_tokens + output_tokens
 
 function messageTokens({ content }: ModelMessage): number {

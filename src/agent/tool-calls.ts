@@ -1,5 +1,5 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
-import type { ModelAnswer, ModelMessage, ToolCall } from '../model/port.ts'
+import type { ModelMessage, ModelResponse, ToolCall } from '../model/port.ts'
 import { mustCompact } from './compaction/compact-step.ts'
 import { resultsOf } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
@@ -11,7 +11,7 @@ import type { PlannedCall } from './meter.ts'
 import type { Repetition } from './repetition.ts'
 import { failed, forModel, interrupted, runTool, type ToolResult } from './tool.ts'
 
-/** The result of the tool calls of one answer. `next`: the model call that is recorded already, or the limit that forbids it. */
+/** The result of the tool calls of one response. `next`: the model call that is recorded already, or the limit that forbids it. */
 export type ToolRound = {
   messages: ModelMessage[]
   signals: Signals
@@ -20,26 +20,26 @@ export type ToolRound = {
   next: PlannedCall | Extract<LoopOutcome, { kind: 'limit' }> | null
 }
 
-/** `requested`: the calls as the model requested them, while `answer` has them redacted. */
-type Answered = { answer: ModelAnswer; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
+/** `requested`: the calls as the model requested them, while `response` has them redacted. */
+type StepCalls = { response: ModelResponse; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
 
 /**
  * Runs the calls of a response in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together
- * with the next model call. After an interruption, an end of the turn or a failure the remaining calls are answered without being run.
+ * with the next model call. After an interruption, an end of the turn or a failure the remaining calls get a result without being run.
  */
-export async function runToolCalls(input: LoopInput, state: LoopState, answered: Answered): Promise<ToolRound> {
-  const { answer, requested, signal } = answered
+export async function runToolCalls(input: LoopInput, state: LoopState, step: StepCalls): Promise<ToolRound> {
+  const { response, requested, signal } = step
   let { messages } = state
-  let { signals } = answered
+  let { signals } = step
   let ending: TurnEnding | null = null
   let failure: LoopOutcome | null = null
   let next: ToolRound['next'] = null
-  const calls = answer.tool_calls
+  const calls = response.tool_calls
   for (const [i, call] of calls.entries()) {
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
-    const cut = last && call.input === null && answer.finish_reason === 'length'
-    const ran = skipped ? notRun() : cut ? cutOff(call, answer) : await runCall(input, call, requested[i] ?? call, signal)
+    const cut = last && call.input === null && response.finish_reason === 'length'
+    const ran = skipped ? notRun() : cut ? cutOff(call, response) : await runCall(input, call, requested[i] ?? call, signal)
     if (!skipped && ending === null) ending = endingOf(call, ran)
     // A script may repeat itself as often as its author wants.
     const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
@@ -53,7 +53,7 @@ export async function runToolCalls(input: LoopInput, state: LoopState, answered:
     const goes_on = last && ending === null && failure === null && !signal.aborted
     next = goes_on && !mustCompact(input, state, messages) ? input.meter.plan(messages, state) : null
     const intent = last ? (next?.kind === 'call' ? next : null) : (calls[i + 1] ?? null)
-    const finished = { call, result, message, answer: i === 0 ? answer : null }
+    const finished = { call, result, message, response: i === 0 ? response : null }
     signals = await input.journal.toolFinished({ ...finished, ends_turn: ending, next: intent })
   }
   return { messages, signals, ending, failure, next }
@@ -93,8 +93,8 @@ const repeatedCall = ({ name }: ToolCall, calls: number): LoopOutcome => ({
       : `The model repeated the same ${calls} calls with the same results too often; the last one is of ${name}.`,
 })
 
-/** The arguments end where the answer did, so they are no JSON. */
-function cutOff({ name }: ToolCall, { usage }: ModelAnswer): ToolResult {
+/** The arguments end where the response did, so they are no JSON. */
+function cutOff({ name }: ToolCall, { usage }: ModelResponse): ToolResult {
   const message = `The call of ${name} was cut off at ${usage.output_tokens} tokens, the maximum of one response, so it did not run. Write the file in parts.`
   return { ...failed('cut_off', message), duration_ms: 0, truncated: false, whole: null }
 }

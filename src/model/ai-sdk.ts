@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
-import { answerReader, type ReadAnswer } from './response.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
 import { costUsd, maxCostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
@@ -9,7 +8,8 @@ import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
 import { sdkTools, textFields, withFreeformCalls } from './freeform-tools.ts'
 import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
-import type { Model, ModelAnswer, ModelError, ModelRequest, ModelUsage } from './port.ts'
+import type { Model, ModelError, ModelRequest, ModelResponse, ModelUsage } from './port.ts'
+import { type ReadResponse, responseReader } from './response.ts'
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
 
@@ -47,7 +47,7 @@ type Sent = ModelRequest & { effort: ReasoningEffort | null }
 
 /**
  * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and
- * retries nothing. Messages of responses are plain JSON; an answer without any content has none.
+ * retries nothing. Messages of responses are plain JSON; a response without any content has none.
  */
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
@@ -74,9 +74,9 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       for (;;) {
         connected ??= model.connect(watchedFetch)
         const called = await callOnce(model, connected, sent)
-        if ('answer' in called) {
+        if ('response' in called) {
           if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
-          return called.answer
+          return called.response
         }
         const lesson = lessonOf(called.error, { ...sent, input_estimate: () => estimate(inputOf(request), 3) }, learned())
         if (lesson === null) throw called.error
@@ -84,7 +84,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
         // What is refused again in spite of its lesson is not sent a third time.
         if (lesson.retry === null || kinds.has(lesson.kind)) throw called.error
         kinds.add(lesson.kind)
-        // An answer proves that the refusal was about the effort.
+        // A response proves that the refusal was about the effort.
         if (lesson.kind === 'effort') refused = sent.effort
         sent = { ...sent, ...lesson.retry }
       }
@@ -92,11 +92,15 @@ export function createAiSdkModel(model: AiSdkModel): Model {
   }
 }
 
-async function callOnce(model: AiSdkModel, connected: LanguageModel, sent: Sent): Promise<{ answer: ModelAnswer } | { error: ModelError }> {
+async function callOnce(
+  model: AiSdkModel,
+  connected: LanguageModel,
+  sent: Sent,
+): Promise<{ response: ModelResponse } | { error: ModelError }> {
   using guard = guardCall(sent, model.fetch)
   try {
-    const read = await Promise.race([guard.stopped, calls.run(guard, () => readAnswer(model, connected, sent, guard))])
-    return { answer: { ...read, usage: toUsage(model.described, read, sent) } }
+    const read = await Promise.race([guard.stopped, calls.run(guard, () => readResponse(model, connected, sent, guard))])
+    return { response: { ...read, usage: toUsage(model.described, read, sent) } }
   } catch (cause) {
     const error = guard.failure() ?? toModelError(cause, model.secrets, Date.now())
     guard.stop(error)
@@ -104,7 +108,7 @@ async function callOnce(model: AiSdkModel, connected: LanguageModel, sent: Sent)
   }
 }
 
-async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sent, guard: CallGuard): Promise<ReadAnswer> {
+async function readResponse(model: AiSdkModel, connected: LanguageModel, sent: Sent, guard: CallGuard): Promise<ReadResponse> {
   const mark = sent.cache_key === undefined ? null : model.cache_mark
   const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
   const messages = withToolResultTexts(conversation, model.marks_failures)
@@ -118,7 +122,7 @@ async function readAnswer(model: AiSdkModel, connected: LanguageModel, sent: Sen
     providerOptions: merged(model.options(sent.cache_key), options),
     abortSignal: guard.signal,
   })
-  const reader = answerReader(sent.call_ids ?? new Set(), textFields(sent.tools))
+  const reader = responseReader(sent.call_ids ?? new Set(), textFields(sent.tools))
   for await (const part of stream) {
     if (guard.failure()) break
     const delta = reader.add(part)
@@ -135,11 +139,11 @@ function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {
 const inputOf = ({ instructions, messages, tools }: ModelRequest) => [instructions, messages, tools]
 
 /** Some servers report no usage; then it is estimated at four characters a token, and `raw` is null. */
-function toUsage({ pricing }: DescribedModel, { usage, ...answer }: ReadAnswer, request: ModelRequest): ModelUsage {
+function toUsage({ pricing }: DescribedModel, { usage, ...response }: ReadResponse, request: ModelRequest): ModelUsage {
   const counted = isCounted(usage)
   const tokens = {
     input_tokens: counted ? (usage.inputTokens ?? 0) : estimate(inputOf(request), 4),
-    output_tokens: counted ? (usage.outputTokens ?? 0) : estimate(answer.messages, 4),
+    output_tokens: counted ? (usage.outputTokens ?? 0) : estimate(response.messages, 4),
     cached_tokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
   }
   const cost_usd = costUsd(pricing, { ...tokens, cache_write_tokens: usage.inputTokenDetails.cacheWriteTokens ?? 0 }, Date.now())

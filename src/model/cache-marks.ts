@@ -4,11 +4,11 @@ export type ProviderOptions = NonNullable<ModelMessage['providerOptions']>
 
 /**
  * Marks the end of the conversation, and where the previous request ended. Claude looks for a cached beginning at the marks and up to 20 blocks
- * before each; one answer with many parallel calls, and their results, has more.
+ * before each; one response with many parallel calls, and their results, has more.
  */
 export function markCached(messages: ModelMessage[], mark: ProviderOptions): ModelMessage[] {
-  const answer = messages.findLastIndex(({ role }) => role === 'assistant')
-  const ends = [answer - 1, messages.length - 1]
+  const response = messages.findLastIndex(({ role }) => role === 'assistant')
+  const ends = [response - 1, messages.length - 1]
   return messages.map((message, index) => (ends.includes(index) ? marked(message, mark) : message))
 }
 

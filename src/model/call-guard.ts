@@ -59,11 +59,11 @@ export function guardCall(
     const response = await send(input, { ...init, redirect: 'manual' })
     if (response.ok) on_progress?.()
     if (!response.body) return response
-    const answering = () => {
+    const responding = () => {
       onData()
       on_progress?.()
     }
-    const watch = response.ok ? watchAnswer(answering, over, stop) : cutErrorPage(onData)
+    const watch = response.ok ? watchResponse(responding, over, stop) : cutErrorPage(onData)
     return new Response(response.body.pipeThrough(watch), {
       status: response.status,
       statusText: response.statusText,
@@ -84,8 +84,8 @@ export function guardCall(
   }
 }
 
-/** Passes an answer on up to the end that the stream announces; `over` then receives the function that closes it. */
-function watchAnswer(
+/** Passes a response on up to the end that the stream announces; `over` then receives the function that closes it. */
+function watchResponse(
   onData: () => void,
   over: (close: () => void) => void,
   stop: (failure: ModelError) => void,

@@ -14,7 +14,7 @@ export function textOf(message: ModelMessage): string {
   return message.content.map(part => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
-export function countAnswers(messages: ModelMessage[]): number {
+export function countResponses(messages: ModelMessage[]): number {
   return messages.filter(message => message.role === 'assistant').length
 }
 

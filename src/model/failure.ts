@@ -32,7 +32,7 @@ type Facts = {
   message: string
   /** One sentence when it is the stream that cannot be understood. */
   unreadable: string | null
-  /** The connection ended in the middle of an answer: the provider was stopped, or something on the way to it. */
+  /** The connection ended in the middle of a response: the provider was stopped, or something on the way to it. */
   cut: boolean
   /** The SDK refused before anything was sent. */
   ours: boolean

@@ -18,7 +18,7 @@ type Sent = Pick<ModelRequest, 'max_output_tokens'> & { effort: ReasoningEffort 
 /** `retry`: what the same request must have instead, `effort` null for none; null: it would be refused again. */
 export type Lesson =
   | { kind: 'limit'; learned: Learned; retry: Retry | null }
-  /** The refusal was about the effort if the retry is answered. */
+  /** The refusal was about the effort if the retry succeeds. */
   | { kind: 'effort'; retry: Retry }
 type Retry = { max_output_tokens: number; effort: ReasoningEffort | null }
 

@@ -7,9 +7,9 @@ import { storedText } from '../core/text/stored-text.ts'
 export type { ModelMessage }
 
 /**
- * One call to a language model. The loop owns everything around it: tools run there, retries are decided there, and the journal keeps the answer.
+ * One call to a language model. The loop owns everything around it: tools run there, retries are decided there, and the journal keeps the response.
  *
- * Failure contract: `call` resolves with an answer, or rejects with ModelError and nothing else. It repeats a request only after a refusal that
+ * Failure contract: `call` resolves with a response, or rejects with ModelError and nothing else. It repeats a request only after a refusal that
  * names a limit, within that limit. It never prints, and after an abort by `signal` rejects with code `aborted`. `partial_text` of a failed call is never shown as an answer.
  */
 export interface Model {
@@ -28,7 +28,7 @@ export interface Model {
   readonly tool_family: ToolFamily
   /** The maximum cost of a call at current prices. */
   readonly price: Price
-  call(request: ModelRequest): Promise<ModelAnswer>
+  call(request: ModelRequest): Promise<ModelResponse>
 }
 
 /** What the service's own models are: they read any length, think nothing and edit as their script states. */
@@ -51,7 +51,7 @@ export type ToolSpec = {
 
 export type ModelRequest = {
   instructions: string
-  /** The conversation so far; assistant messages are exactly the `messages` of earlier answers. */
+  /** The conversation so far; assistant messages are exactly the `messages` of earlier responses. */
   messages: ModelMessage[]
   tools: ToolSpec[]
   /** Ids of the earlier calls of the run, also of those that the conversation no longer has: new calls get others. Default: none. */
@@ -64,7 +64,7 @@ export type ModelRequest = {
   cache_key?: string
   timeouts: { first_byte_ms: number; idle_ms: number; total_ms: number }
   signal?: AbortSignal
-  /** An answer began, or bytes of it came, be they text or not; never for a refusal. */
+  /** A response began, or bytes of it came, be they text or not; never for a refusal. */
   on_progress?: () => void
   /** Text as it comes, for the live view only. */
   on_delta?: (delta: { kind: 'text' | 'reasoning'; text: string }) => void
@@ -90,14 +90,14 @@ export type ModelUsage = {
 }
 
 /** Text, reasoning, names and ids of calls are storable (no NUL, no half of a surrogate pair); inputs are what the model sent. */
-export type ModelAnswer = {
+export type ModelResponse = {
   text: string
   reasoning: string | null
   tool_calls: ToolCall[]
   /** The provider marks all of the text as commentary on the work, not as an answer. */
   commentary?: true
   finish_reason: 'stop' | 'tool_calls' | 'length' | 'refusal' | 'other'
-  /** The provider's own word where `finish_reason` is `other`: whether the answer is whole is not known. */
+  /** The provider's own word where `finish_reason` is `other`: whether the response is whole is not known. */
   provider_reason?: string
   usage: ModelUsage
   /** The assistant message(s) to append to the conversation, plain JSON, provider metadata included. */

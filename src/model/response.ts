@@ -1,25 +1,25 @@
 import type { AssistantModelMessage, LanguageModelStreamPart, LanguageModelUsage } from 'ai'
 import { storedText } from '../core/text/stored-text.ts'
-import { type ModelAnswer, ModelError, type ModelMessage, type ToolCall } from './port.ts'
+import { ModelError, type ModelMessage, type ModelResponse, type ToolCall } from './port.ts'
 
-/** Maximum size of the text, reasoning and tool arguments of one answer. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Maximum size of the text, reasoning and tool arguments of one response. */
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 /** Maximum nesting of tool arguments; deeper ones break serializers. */
 const MAX_ARGUMENT_DEPTH = 64
 /** Maximum number of values in tool arguments at all levels: truncation, comparison and display visit each. */
 const MAX_ARGUMENT_VALUES = 10_000
-/** Maximum size of tool arguments: more than a model can write in one answer, and than its conversation could keep. */
+/** Maximum size of tool arguments: more than a model can write in one response, and than its conversation could keep. */
 const MAX_ARGUMENT_BYTES = 512 * 1024
 /** Maximum length of a tool's name and of the id of a call. */
 const MAX_NAME = 200
 
-/** Reasons that no protocol has, but servers send: the answer is not what the model meant. `repetition` is vLLM's, for a loop of tokens. */
+/** Reasons that no protocol has, but servers send: the response is not what the model meant. `repetition` is vLLM's, for a loop of tokens. */
 const BROKEN_OFF = /^other$|error|abort|cancel|fail|malformed|unexpected|repetition/i
 /** DeepSeek's `insufficient_system_resource`: the server stopped, and another attempt may succeed later. */
 const OVERLOADED = /insufficient|overload|unavailable/i
 
 /** Words that servers and gateways of chat completions use besides those of OpenAI: Together, text-generation-inference, Mistral, Zhipu, Bedrock. */
-const OTHER_WORDS: [RegExp, ModelAnswer['finish_reason']][] = [
+const OTHER_WORDS: [RegExp, ModelResponse['finish_reason']][] = [
   [/^(end|end_turn|eos|eos_token|stop_sequence|complete|completed)$/i, 'stop'],
   [/^(max_?(output_|completion_|new_)?tokens|max_length|model_length)$/i, 'length'],
   [/^(sensitive|safety|refusal|content_filtered|guardrail_intervened)$/i, 'refusal'],
@@ -31,7 +31,7 @@ type Metadata = { id: string; providerMetadata?: Extract<LanguageModelStreamPart
 type ToolCallPart = Extract<LanguageModelStreamPart, { type: 'tool-call' }>
 
 type Delta = { kind: 'text' | 'reasoning'; text: string }
-export type ReadAnswer = Omit<ModelAnswer, 'usage'> & { usage: LanguageModelUsage }
+export type ReadResponse = Omit<ModelResponse, 'usage'> & { usage: LanguageModelUsage }
 
 type Reading = {
   text_fields: ReadonlyMap<string, string>
@@ -47,14 +47,14 @@ type Reading = {
 
 /**
  * Assembles the parts of one model stream. `add` returns the text to show live, or null, and throws an error that the stream reports. `finish`
- * returns the answer; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the answer
+ * returns the response; it throws ModelError `malformed` when the stream ended before the model did. Text, reasoning, names and ids of the response
  * are made storable; tool arguments stay unchanged, they are only stored as JSON. Ids of tool calls are unique and not in `taken`. `text_fields`: the
  * fields of tools whose input is a text.
  */
-export function answerReader(
+export function responseReader(
   taken: ReadonlySet<string>,
   text_fields: ReadonlyMap<string, string>,
-): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadAnswer } {
+): { add(part: LanguageModelStreamPart): Delta | null; finish(): ReadResponse } {
   const reading: Reading = { text_fields, content: [], open: new Map(), calls: [], ids: new Set(taken), whole: true, end: null, bytes: 0 }
   return { add: part => addPart(reading, part), finish: () => finish(reading) }
 }
@@ -97,8 +97,8 @@ function addPart(reading: Reading, part: LanguageModelStreamPart): Delta | null 
 
 function grow(reading: Reading, text: string): void {
   reading.bytes += Buffer.byteLength(text)
-  if (reading.bytes > MAX_ANSWER_BYTES)
-    throw new ModelError('malformed', `The response of the model has more than ${MAX_ANSWER_BYTES} bytes.`)
+  if (reading.bytes > MAX_RESPONSE_BYTES)
+    throw new ModelError('malformed', `The response of the model has more than ${MAX_RESPONSE_BYTES} bytes.`)
 }
 
 function append({ content, open }: Reading, type: 'text' | 'reasoning', text: string, { id, providerMetadata }: Metadata): Delta | null {
@@ -125,7 +125,7 @@ function addCall(reading: Reading, part: ToolCallPart): void {
   content.push({ type: 'tool-call', toolCallId: id, toolName: name, input: input ?? {}, providerOptions: part.providerMetadata })
 }
 
-function finish(reading: Reading): ReadAnswer {
+function finish(reading: Reading): ReadResponse {
   const { content, calls, end } = reading
   const { finishReason = 'interrupted', rawFinishReason, usage = null } = end ?? {}
   if (rawFinishReason === 'model_context_window_exceeded') throw new ModelError('context_exceeded', 'The context of the model is full.')
@@ -152,10 +152,10 @@ function finish(reading: Reading): ReadAnswer {
 }
 
 /**
- * Returns why an answer ended, from the SDK's reason and the provider's own word. Throws ModelError when the answer was broken off: `unavailable`
+ * Returns why a response ended, from the SDK's reason and the provider's own word. Throws ModelError when the response was broken off: `unavailable`
  * by a server without resources, otherwise `malformed`.
  */
-function finishReasonOf(reason: string, word: string | undefined, called: boolean): ModelAnswer['finish_reason'] {
+function finishReasonOf(reason: string, word: string | undefined, called: boolean): ModelResponse['finish_reason'] {
   if (reason === 'error' || BROKEN_OFF.test(word ?? '') || OVERLOADED.test(word ?? ''))
     throw new ModelError(
       OVERLOADED.test(word ?? '') ? 'unavailable' : 'malformed',
@@ -168,7 +168,7 @@ function finishReasonOf(reason: string, word: string | undefined, called: boolea
   return reason === 'stop' ? 'stop' : (other ?? 'other')
 }
 
-/** An answer that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */
+/** A response that ends with a call was cut off within it, unless its JSON is closed: nothing shows the end of a text, or that none began. */
 function discardCutArguments({ content, calls, whole }: Reading): void {
   const [part, call] = [content.at(-1), calls.at(-1)]
   if (whole || part?.type !== 'tool-call' || !call?.input) return
@@ -183,7 +183,7 @@ function isCommentary(content: Part[]): boolean {
   return texts.length > 0 && texts.every(({ providerOptions }) => providerOptions?.openai?.phase === 'commentary')
 }
 
-/** Events that are newer than the SDK and carry no part of the answer are skipped, as their protocol requires. */
+/** Events that are newer than the SDK and carry no part of the response are skipped, as their protocol requires. */
 function isUnknownEvent(error: unknown): boolean {
   if (!(error instanceof Error) || !/TypeValidationError/.test(error.name) || !('value' in error)) return false
   const { value } = error
@@ -199,7 +199,7 @@ function freeId(wanted: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${stem}_${number}`)) return `${stem}_${number}`
 }
 
-/** The SDK also marks calls of unknown tools as invalid; those are passed on, and the agent answers them. */
+/** The SDK also marks calls of unknown tools as invalid; those are passed on, and the agent responds to them. */
 function argumentsOf(part: ToolCallPart, text_field: string | undefined): Pick<ToolCall, 'input' | 'invalid'> {
   const input: unknown = part.input
   if (typeof input === 'string' && text_field !== undefined && !part.invalid) return { input: { [text_field]: input } }

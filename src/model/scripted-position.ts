@@ -8,13 +8,14 @@ import { failed, type Unit } from './scripted-steps.ts'
 type Position = { at: number; how: 'next' | 'repeat' | 'inspect' }
 
 /**
- * Returns the position of a script after the answers in `since`. A step whose worker died was closed as interrupted (specification.md#journal): an
+ * Returns the position of a script after the responses in `since`. A step whose worker died was closed as interrupted (specification.md#journal): an
  * idempotent step is repeated, the file of an edit is inspected, and other steps fail in `checkResult`. Throws `script_failed` when the file does
  * not show the outcome.
  */
 export function positionOf(units: Unit[], since: ModelMessage[]): Position {
   let position: Position = { at: 0, how: 'next' }
-  for (const answer of since) if (answer.role === 'assistant') position = after(position, units, callsOf(answer, since)[0]?.result ?? null)
+  for (const response of since)
+    if (response.role === 'assistant') position = after(position, units, callsOf(response, since)[0]?.result ?? null)
   return position
 }
 

@@ -3,13 +3,13 @@ import type { Playbook, PlaybookStep } from '../core/runs/playbook.ts'
 import type { SeenCall } from './conversation.ts'
 import { ModelError } from './port.ts'
 
-/** The next answer of the scripted model. */
+/** The next response of the scripted model. */
 export type Move = { reasoning: string | null; text: string; calls: { name: string; input: Record<string, unknown> }[] }
 
-/** One answer of the script: a step with the thoughts before it. `step` is null for the closing summary. */
+/** One response of the script: a step with the thoughts before it. `step` is null for the closing summary. */
 export type Unit = { number: number; thought: string | null; step: PlaybookStep | null }
 
-/** Returns the answers that play a playbook; the last one ends the turn. */
+/** Returns the responses that play a playbook; the last one ends the turn. */
 export function toUnits(playbook: Playbook): Unit[] {
   const units: Unit[] = []
   let thoughts: string[] = []

@@ -35,9 +35,9 @@ export function shortReply(before: string | null): Move {
  * `since` is the conversation after the prompt. Null when the tour has been given already.
  */
 export function tourMove(since: ModelMessage[]): Move | null {
-  const answers = since.filter(message => message.role === 'assistant')
-  const calls = answers.flatMap(answer => callsOf(answer, since))
-  if (answers.length === 0) {
+  const responses = since.filter(message => message.role === 'assistant')
+  const calls = responses.flatMap(response => callsOf(response, since))
+  if (responses.length === 0) {
     const shell = (command: string) => ({ name: actionTool.shell, input: { command } })
     return {
       reasoning: 'A scripted tour without a language model: list the repository first.',
@@ -46,10 +46,10 @@ export function tourMove(since: ModelMessage[]): Move | null {
     }
   }
   const listed = calls.some(call => commandOf(call) === LIST_FILES)
-  if (!listed || callsOf(answers.at(-1), since).length === 0) return null
+  if (!listed || callsOf(responses.at(-1), since).length === 0) return null
   const listing = outputOf(calls, LIST_FILES)
   const readme = listing.slice(1).find(name => /^readme(\.(md|markdown|rst|txt|adoc))?$/i.test(name))
-  if (readme && answers.length === 1) {
+  if (readme && responses.length === 1) {
     return { reasoning: 'The README says what this is.', text: '', calls: [{ name: actionTool.read, input: { path: readme, limit: 80 } }] }
   }
   return { reasoning: null, text: whatWasSeen(calls, listing, readme), calls: [] }

@@ -4,7 +4,7 @@ import { textOf } from './conversation.ts'
 import { isPrompt, type ModelRequest } from './port.ts'
 import type { Move } from './scripted-steps.ts'
 
-/** Returns the playbook's answer to a review, with the verdicts that it contains; null: the request is no review. */
+/** Returns the playbook's response to a review, with the verdicts that it contains; null: the request is no review. */
 export function verdictMove({ messages, tools }: ModelRequest): Move | null {
   if (!tools.some(({ name }) => name === REVIEW_TOOL)) return null
   const found = messages.filter(isPrompt).map(message => findPlaybook(textOf(message)))

@@ -1,7 +1,7 @@
 import { findPlaybook, type Playbook, SCRIPTED_MODEL_ID } from '../core/runs/playbook.ts'
 import { storedText } from '../core/text/stored-text.ts'
-import { callsOf, countAnswers, isChecksFailed, textOf } from './conversation.ts'
-import { isPrompt, type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest, without_limits } from './port.ts'
+import { callsOf, countResponses, isChecksFailed, textOf } from './conversation.ts'
+import { isPrompt, type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, without_limits } from './port.ts'
 import { positionOf } from './scripted-position.ts'
 import { checkResult, inspectionOf, type Move, moveOf, toUnits } from './scripted-steps.ts'
 import { shortReply, tourMove } from './scripted-tour.ts'
@@ -15,14 +15,14 @@ export function createScriptedModel(): Model {
   return { id: SCRIPTED_MODEL_ID, scripted: true, ...without_limits, price: () => '0', call }
 }
 
-async function call(request: ModelRequest): Promise<ModelAnswer> {
+async function call(request: ModelRequest): Promise<ModelResponse> {
   if (request.signal?.aborted) throw new ModelError('aborted', 'The call was stopped.')
   const next = verdictMove(request) ?? nextMove(request.messages)
   // A quoted text of YAML can spell characters that no prompt may hold.
   const move = { ...next, text: storedText(next.text), reasoning: next.reasoning && storedText(next.reasoning) }
   if (move.reasoning) request.on_delta?.({ kind: 'reasoning', text: move.reasoning })
   if (move.text) request.on_delta?.({ kind: 'text', text: move.text })
-  const number = countAnswers(request.messages) + 1
+  const number = countResponses(request.messages) + 1
   const calls = move.calls.map((call, index) => ({ id: `script_${number}_${index + 1}`, ...call }))
   return {
     text: move.text,
@@ -78,7 +78,7 @@ function nextMove(messages: ModelMessage[]): Move {
       `The playbook of the prompt cannot be played: line ${broken.line}, ${broken.key}: ${broken.message}.`,
     )
   }
-  const first = countAnswers(messages.slice(0, Math.max(start, 0))) === 0
+  const first = countResponses(messages.slice(0, Math.max(start, 0))) === 0
   return (script || !first ? null : tourMove(messages.slice(start + 1))) ?? shortReply(ending)
 }
 

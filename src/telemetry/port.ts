@@ -62,7 +62,7 @@ export type TurnTelemetry = {
   /** A failed call will be repeated. */
   modelRetried(code: string): void
   toolEnded(tool: Timed & { name: string; call_id: string; status: string }): void
-  /** What the service itself took of a step: from the end of a model's answer to the next request, tools excepted. */
+  /** What the service itself took of a step: from the end of a model's response to the next request, tools excepted. */
   stepTook(ms: number): void
   /** `outcome`: how the turn ended here. `reason`: of a failure or a pause. */
   ended(end: { outcome: string; reason: string | null }): void
@@ -72,7 +72,7 @@ export type ModelCall = {
   /** `ok`, or the code of a ModelError. */
   outcome: string
   max_tokens: number
-  /** Milliseconds to the first piece of the answer; null when none came. */
+  /** Milliseconds to the first piece of the response; null when none came. */
   first_piece_ms: number | null
   input_tokens: number
   output_tokens: number

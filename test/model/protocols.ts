@@ -1,6 +1,6 @@
 import type { ModelSettings } from '../../src/contract/model-settings.ts'
 import { createModelCatalog } from '../../src/model/catalog.ts'
-import { type Model, type ModelAnswer, ModelError, type ModelMessage, type ModelRequest } from '../../src/model/port.ts'
+import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse } from '../../src/model/port.ts'
 import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
 import { googleEvents, startFakeGoogle } from './fake-google.ts'
 import { chatEvents, responsesEvents, startFakeOpenAI } from './fake-openai.ts'
@@ -69,7 +69,7 @@ export function prompt(content: string): ModelMessage {
 }
 
 /** The conversation after `answer`, with a result for each of its calls, as the journal gives it back. */
-export function goOn(messages: ModelMessage[], answer: ModelAnswer): ModelMessage[] {
+export function goOn(messages: ModelMessage[], answer: ModelResponse): ModelMessage[] {
   const results = answer.tool_calls.map(call => ({
     role: 'tool',
     content: [

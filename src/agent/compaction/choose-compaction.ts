@@ -97,7 +97,7 @@ function lastToClear(messages: ModelMessage[], protected_tokens: number, tokensO
   return null
 }
 
-/** Returns the index of the answer with which the last steps begin: the last one with calls, and earlier ones up to `tail_tokens`. */
+/** Returns the index of the response with which the last steps begin: the last one with calls, and earlier ones up to `tail_tokens`. */
 function tailStart(messages: ModelMessage[], tail_tokens: number, tokensOf: Sizes['tokensOf']): number {
   const fixed = tokensOf([])
   let border = messages.length

@@ -7,7 +7,7 @@ import { type CompactionChoice, chooseCompaction, SUMMARY_SHARE } from './choose
 import { applyCompaction, type Compaction, type CompactionCause, callsOf, resultsOf } from './compaction.ts'
 import { SUMMARY_REQUEST, serviceSummary, summaryOf } from './summary.ts'
 
-/** The longest answer that writes a summary, its reasoning included, and the shortest that is worth the call. */
+/** The longest response that writes a summary, its reasoning included, and the shortest that is worth the call. */
 const MAX_OUTPUT_TOKENS = 32_000
 const MIN_OUTPUT_TOKENS = 4_000
 /** Refused again, or if nothing else helps, only the messages of people and a summary stay; refused even then, the run ends. */
@@ -103,8 +103,8 @@ async function writeSummary(input: LoopInput, state: LoopState, requested: Reque
       return attemptOf(input, state, planned, { messages: source.messages, signal: requested.signal })
     })
     if ('kind' in called) return called
-    const { usage } = called.answer
-    const text = summaryOf(called.answer)
+    const { usage } = called.response
+    const text = summaryOf(called.response)
     return text === null ? by_service(usage) : { text: truncateText(text, max_chars).text, by: 'model', usage }
   } catch (error) {
     if (error instanceof ModelError && error.code === 'context_exceeded') return by_service(null)

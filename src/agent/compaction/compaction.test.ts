@@ -41,7 +41,7 @@ test('old results are cleared by tokens, not by number, and each keeps its call,
   expect(after.flatMap(callsOf)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-/** One answer with parallel calls, whose results have about so many tokens each. */
+/** One response with parallel calls, whose results have about so many tokens each. */
 const parallel = (id: string, ...tokens: number[]): ModelMessage[] => [
   {
     role: 'assistant',
@@ -104,13 +104,13 @@ describe('results that the model has not read', () => {
   })
 
   test('are shortened even if they are all that there is, and keep their status, failures and instructions', () => {
-    const [answer, ...results] = parallel('a', 9_000, 9_000) as [ModelMessage, ...ModelMessage[]]
+    const [response, ...results] = parallel('a', 9_000, 9_000) as [ModelMessage, ...ModelMessage[]]
     const instructions = [{ path: 'AGENTS.md', text: 'Rule.', bytes: 5, truncated: false }]
     const failed = toolMessage(
       { id: 'f', name: 'shell' },
       { status: 'error', exit_code: 2, output: 'y'.repeat(27_000), instructions, note: 'Again.' },
     )
-    const messages = [person('do it'), answer, ...results, failed]
+    const messages = [person('do it'), response, ...results, failed]
     const choice = choose(messages, 20_000)
     expect(choice).toMatchObject({ clear_through: null, summarize: null, shorten_to: expect.any(Number) })
     const after = applied(messages, choice)

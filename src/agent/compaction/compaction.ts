@@ -7,8 +7,8 @@ export type CompactionCause = 'limit' | 'refused'
 
 /**
  * What a compaction changed. It names calls of tools, not positions: a fork of the run copies the conversation without notices of limits.
- * `clear_through`: the results up to that call are cleared. `shorten_to`: the characters to which each result after the last answer is shortened;
- * absent: none is. `keep_from`: the first call of the answer from which on everything stays; null: nothing does. `tokens_before` and
+ * `clear_through`: the results up to that call are cleared. `shorten_to`: the characters to which each result after the last response is shortened;
+ * absent: none is. `keep_from`: the first call of the response from which on everything stays; null: nothing does. `tokens_before` and
  * `tokens_after`: estimates of the whole input. `limit_tokens`: what the conversation may have.
  */
 export type Compaction = {
@@ -44,11 +44,11 @@ export function applyCompaction(
   const cleared = clear_through === null ? messages : clearResults(messages, clear_through)
   const shorter = shorten_to === undefined ? cleared : shortenUnread(cleared, shorten_to)
   if (summary === null) return shorter
-  const border = summary.keep_from === null ? shorter.length : answerOf(shorter, summary.keep_from)
+  const border = summary.keep_from === null ? shorter.length : responseOf(shorter, summary.keep_from)
   return [...shorter.slice(0, border).filter(isPrompt), summaryMessage(summary.text), ...shorter.slice(border)]
 }
 
-/** Returns the index after the last answer: the model has not read the results from there on. */
+/** Returns the index after the last response: the model has not read the results from there on. */
 export const unreadFrom = (messages: ModelMessage[]): number => messages.findLastIndex(({ role }) => role === 'assistant') + 1
 
 /** Shortens each result that the model has not read to its beginning and its end, so that all have at most `max_chars`. */
@@ -81,7 +81,7 @@ export const SUMMARY_PREFIX =
 
 const summaryMessage = (text: string): ModelMessage => ({ role: 'user', content: `${SUMMARY_PREFIX}\n\n${text}` })
 
-function answerOf(messages: ModelMessage[], call_id: string): number {
+function responseOf(messages: ModelMessage[], call_id: string): number {
   const found = messages.findLastIndex(message => callsOf(message).includes(call_id))
   return found < 0 ? messages.length : found
 }

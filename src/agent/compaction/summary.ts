@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { truncateText } from '../../core/text/truncate.ts'
-import type { ModelAnswer, ModelMessage } from '../../model/port.ts'
+import type { ModelMessage, ModelResponse } from '../../model/port.ts'
 import { resultsOf, SUMMARY_PREFIX } from './compaction.ts'
 
 /** The message that requests a summary, at the end of the conversation: its prefix is in the provider's cache. */
@@ -17,7 +17,7 @@ const TEXT_CHARS = 1_500
 const EARLIER_CHARS = 12_000
 
 /** Returns the text of a summary in a response of the model; null: it has none. */
-export function summaryOf({ text, finish_reason }: ModelAnswer): string | null {
+export function summaryOf({ text, finish_reason }: ModelResponse): string | null {
   return finish_reason === 'refusal' || text.trim() === '' ? null : text.trim()
 }
 

@@ -44,7 +44,7 @@ export function placeholderWritten(context: ToolContext, path: string, text: str
   return { ...outcome, output: { ...outcome.output, path } }
 }
 
-/** A file that cannot be had is an answer to the model, not an error of ours. */
+/** A file that cannot be had is a result for the model, not an error of ours. */
 async function attempt<T>(work: () => Promise<T>): Promise<{ value: T } | { outcome: ToolOutcome }> {
   try {
     return { value: await work() }

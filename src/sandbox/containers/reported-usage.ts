@@ -11,7 +11,7 @@ export type ReportedUsage = {
   read(line: string): boolean
 }
 
-const ANSWER_MS = 1_000
+const REPORT_TIMEOUT_MS = 1_000
 
 /**
  * Returns the usage of a container as its init process reports it. `refresh` requests a report, and settles without one after a timeout.
@@ -24,7 +24,7 @@ export function reportedUsage(send: (line: string) => void): ReportedUsage {
     async refresh() {
       const reported = new Promise<void>(resolve => waiting.push(resolve))
       send('usage')
-      await settledWithin(reported, ANSWER_MS)
+      await settledWithin(reported, REPORT_TIMEOUT_MS)
     },
     read(line) {
       const [, memory, peak, kills, cpu] = /^usage (\d+) (\d+) (\d+) (\d+)$/.exec(line) ?? []

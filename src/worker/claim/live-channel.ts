@@ -68,7 +68,7 @@ export class LiveChannel {
   }
 
   /** Sends the text of the model that was held back for redaction. */
-  async answerEnded(): Promise<void> {
+  async responseEnded(): Promise<void> {
     await this.#text.end('text')
   }
 

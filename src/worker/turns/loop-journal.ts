@@ -1,8 +1,8 @@
 import { promptMessage } from '../../agent/conversation.ts'
-import type { FinishedCall, FollowsAnswer, LoopJournal, Signals } from '../../agent/journal.ts'
+import type { FinishedCall, FollowsResponse, LoopJournal, Signals } from '../../agent/journal.ts'
 import type { PlannedCall } from '../../agent/meter.ts'
 import { countedTokens } from '../../core/runs/budget/budget-check.ts'
-import type { ModelAnswer, ModelMessage, ToolCall } from '../../model/port.ts'
+import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
@@ -33,16 +33,16 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
     deliver: () => deliverMessages(writer),
     modelStarted: call => withLimitNotice(of, call, async db => signalsOf(await writer.append(modelStarted(call), db))),
     async modelFailed(failed, charge) {
-      await live.answerEnded()
+      await live.responseEnded()
       await writer.append(modelFailed(failed, charge))
     },
     async modelNotCalled() {
       await writer.append({ records: [record('model_failed', null, { code: 'not_called', charge: null })], reserved_usd: '0' })
     },
-    async modelAnswered(answer, follows) {
-      await live.answerEnded()
+    async modelResponded(response, follows) {
+      await live.responseEnded()
       await writer.reportAlarms('response of the model')
-      return signalsOf(await writer.append(modelAnswered(of.model, answer, follows)))
+      return signalsOf(await writer.append(modelResponded(of.model, response, follows)))
     },
     async toolStarted(call) {
       await writer.append({ records: toolStarted(call) })
@@ -52,9 +52,9 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
   }
 }
 
-const signalsOf = (answer: AppendResult): Signals => ({
-  messages_waiting: answer.pending_messages > 0,
-  interrupted: answer.interrupt_requested,
+const signalsOf = (appended: AppendResult): Signals => ({
+  messages_waiting: appended.pending_messages > 0,
+  interrupted: appended.interrupt_requested,
 })
 
 /** Moves the messages that people sent into the journal and returns them. */
@@ -101,23 +101,23 @@ function modelFailed(
   }
 }
 
-function modelAnswered(model: string, answer: ModelAnswer, { ends_turn, notice, next }: FollowsAnswer): Addition {
-  const { input_tokens, output_tokens, cached_tokens, cost_usd } = answer.usage
+function modelResponded(model: string, response: ModelResponse, { ends_turn, notice, next }: FollowsResponse): Addition {
+  const { input_tokens, output_tokens, cached_tokens, cost_usd } = response.usage
   const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
   const body = {
-    messages: answer.messages,
-    tool_calls: answer.tool_calls,
-    tokens: countedTokens(answer.usage),
-    usage: answer.usage,
-    finish_reason: answer.finish_reason,
+    messages: response.messages,
+    tool_calls: response.tool_calls,
+    tokens: countedTokens(response.usage),
+    usage: response.usage,
+    finish_reason: response.finish_reason,
     ...(ends_turn && { ends_turn }),
   }
   const { entries, records } = noticed(notice)
   return { entries, records: [record('model_answered', null, body), ...records, ...toolStarted(next)], usage, reserved_usd: '0' }
 }
 
-/** Text that only announces work is shown as the agent's view of its plan; an answer that cannot be used as an error. */
-function noticed(notice: FollowsAnswer['notice']): Required<Pick<Addition, 'entries' | 'records'>> {
+/** Text that only announces work is shown as the agent's view of its plan; a response that cannot be used as an error. */
+function noticed(notice: FollowsResponse['notice']): Required<Pick<Addition, 'entries' | 'records'>> {
   if (notice === null) return { entries: [], records: [] }
   const { message, trouble, text } = notice
   const messages = [message]
@@ -131,12 +131,12 @@ function noticed(notice: FollowsAnswer['notice']): Required<Pick<Addition, 'entr
 
 const toolStarted = (call: ToolCall | null): NewRecord[] => (call === null ? [] : [record('tool_started', call.id, { call })])
 
-async function writeToolFinished(of: JournalOf, { call, result, message, answer, ends_turn, next }: FinishedCall): Promise<Signals> {
+async function writeToolFinished(of: JournalOf, { call, result, message, response, ends_turn, next }: FinishedCall): Promise<Signals> {
   const { writer, live } = of
   await live.toolEnded()
   await writer.reportAlarms(`output of ${call.name.slice(0, 100)}`)
   const entriesWritten = of.onToolEnd(call.name)
-  const thought = answer === null ? null : thoughtOf(answer)
+  const thought = response === null ? null : thoughtOf(response)
   const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
   const entriesOf = (artifact_url: string | null) => toolEntries(call, result, thought, artifact_url)
   const write = (add: Addition, db?: Transactional) => appendToolResult(writer, result, entriesOf, add, db)
@@ -151,8 +151,8 @@ async function writeToolFinished(of: JournalOf, { call, result, message, answer,
 }
 
 /** The reasoning of the model before its tool calls, or its text where it gives no reasoning. */
-function thoughtOf(answer: ModelAnswer): string | null {
-  return [answer.reasoning, answer.text].find(text => text != null && text.trim() !== '')?.trim() ?? null
+function thoughtOf(response: ModelResponse): string | null {
+  return [response.reasoning, response.text].find(text => text != null && text.trim() !== '')?.trim() ?? null
 }
 
 /** Writes a planned call. A notice about limits is also an event of the run, in the same transaction (specification.md#logs). */
@@ -163,12 +163,12 @@ async function withLimitNotice<T>(
 ): Promise<T> {
   if (notice === null) return write(writer.db)
   const limits = notice.limits
-  const answer = await writer.db.transaction(async tx => {
+  const result = await writer.db.transaction(async tx => {
     const written = await write(joined(tx))
     await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.limits_near', { limits })
     return written
   })
   writer.notify()
   live.limitsNear(limits)
-  return answer
+  return result
 }

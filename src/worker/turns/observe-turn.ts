@@ -59,19 +59,19 @@ export function observeTurn(telemetry: Telemetry, run: RunRow, startup: StartupT
 
 type Steps = ReturnType<typeof measureSteps>
 
-/** Measures the overhead of a step: from an answer to the next request, without its tools. The first step waits for the workspace and does not count. */
+/** Measures the overhead of a step: from a response to the next request, without its tools. The first step waits for the workspace and does not count. */
 function measureSteps(turn: TurnTelemetry) {
-  let answered_at: number | null = null
+  let responded_at: number | null = null
   let tools_ms = 0
   let steps = 0
   return {
     requested(now: number) {
-      if (answered_at !== null && steps > 1) turn.stepTook(Math.max(0, now - answered_at - tools_ms))
-      answered_at = null
+      if (responded_at !== null && steps > 1) turn.stepTook(Math.max(0, now - responded_at - tools_ms))
+      responded_at = null
       tools_ms = 0
     },
-    answered() {
-      answered_at = performance.now()
+    responded() {
+      responded_at = performance.now()
       steps++
     },
     toolEnded(duration_ms: number) {
@@ -102,12 +102,12 @@ async function observedCall(
     http_status,
   })
   try {
-    const answer = await model.call({ ...request, on_delta })
+    const response = await model.call({ ...request, on_delta })
     startup.reached('first_model_byte_ms')
-    const { input_tokens, output_tokens, cached_tokens } = answer.usage
-    turn.modelCalled({ ...callOf('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: answer.finish_reason })
-    steps.answered()
-    return answer
+    const { input_tokens, output_tokens, cached_tokens } = response.usage
+    turn.modelCalled({ ...callOf('ok'), input_tokens, output_tokens, cached_tokens, finish_reason: response.finish_reason })
+    steps.responded()
+    return response
   } catch (error) {
     const { code, http_status } = isModelError(error) ? error : { code: 'malformed', http_status: null }
     turn.modelCalled({ ...callOf(code, http_status), input_tokens: 0, output_tokens: 0, cached_tokens: 0, finish_reason: null })

@@ -79,10 +79,10 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     async afford({ cost_usd }): Promise<LimitReached | null> {
       return cost_usd === '0' ? null : month()
     },
-    answered(messages, answer) {
+    modelResponded(messages, response) {
       steps++
-      cost += Number(answer.usage.cost_usd ?? 0)
-      estimate.counted(messages, answer)
+      cost += Number(response.usage.cost_usd ?? 0)
+      estimate.counted(messages, response)
     },
     charged(charge) {
       cost += Number(charge.cost_usd ?? 0)
