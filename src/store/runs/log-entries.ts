@@ -35,6 +35,7 @@ type EntryFilter = {
   before_seq?: number | undefined
   message_type?: string[] | undefined
   tool_name?: string[] | undefined
+  failed?: boolean | undefined
   /** Use `searchEntries` to search for a text. */
   q?: undefined
 }
@@ -136,13 +137,14 @@ async function selectEntries(db: Db, run: [number, number], filter: EntryFilter,
     text: `with hits as materialized (
         select seq from log_entries
         where organization_id = $1 and run_id = $2 and ($3::int is null or seq > $3) and ($4::int is null or seq < $4)
-          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6)) and ($7::text is null or (${containsText(q ?? '')}))
+          and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6))
+          and ($10::boolean is null or failed = $10) and ($7::text is null or (${containsText(q ?? '')}))
       ), page as (select seq from hits order by seq ${order} limit $8 offset $9)
       select counted.total, e.seq, e.body from (select count(*) as total from hits) counted
       left join (page join log_entries e using (seq)) on e.organization_id = $1 and e.run_id = $2 order by seq ${order}`,
     values: [
       ...[...run, filter.after_seq ?? null, filter.before_seq ?? null],
-      ...[filter.message_type ?? null, filter.tool_name ?? null, q, page.limit, page.skip],
+      ...[filter.message_type ?? null, filter.tool_name ?? null, q, page.limit, page.skip, filter.failed ?? null],
     ],
   })
   const found = rows.flatMap(({ seq, body }) => (seq === null || body === null ? [] : [{ seq, body }]))

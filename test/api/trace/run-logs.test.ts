@@ -21,7 +21,13 @@ beforeAll(async () => {
   const entries = Array.from({ length: TOTAL - 1 }, (_, i) => {
     const message_type = kinds[i % 3] ?? 'ACTION'
     const tool_name = message_type === 'ACTION' ? (i % 2 ? 'shell' : 'read') : null
-    return entry({ message_type, tool_name, thought: `Thought ${i + 2} Größe 100%`, observation: { seq: i + 2 } })
+    return entry({
+      message_type,
+      tool_name,
+      thought: `Thought ${i + 2} Größe 100%`,
+      observation: { seq: i + 2 },
+      ...(i === 3 && { tool_output: { exit_code: 1 } }),
+    })
   })
   await append(app.db, app.org_id, id, null, { entries })
 })
@@ -109,6 +115,9 @@ describe('200', () => {
     ['?tool_name=Shell&tool_name=shell&limit=2', [5, 11], 41],
     ['?message_type=USER_MESSAGE,PLAN_EVALUATION&limit=2', [1, 3], 84],
     ['?tool_name=read&message_type=ERROR', [], 0],
+    ['?failed=true&limit=3', [4, 5, 7], 84],
+    ['?failed=false&limit=4', [1, 2, 3, 6], 166],
+    ['?failed=true&before_seq=7&reverse=true&limit=2', [5, 4], 2],
     ['?q=thought+250', [250], 1],
     ['?q=GR%C3%96SSE', [], 0],
     ['?q=gr%C3%B6%C3%9Fe%20100%25&after_seq=248', [249, 250], 2],

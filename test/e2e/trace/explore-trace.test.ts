@@ -108,6 +108,38 @@ test('the feed is one stop of the Tab key, arrow keys move in it, and the addres
     .waitFor()
 })
 
+test('keys lead from failure to failure, also of commands, from the end or the selected entry, and choose the tabs', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Two failures', 'run: echo first', 'run: "exit 3"') })
+  const { total_logs } = await awaitEnd(app, run.id)
+  await someone.open(`/agent/trace/${run.id}`)
+  const [command, end] = [page.locator('article:focus', { hasText: 'exit 3' }), page.locator(`#e${total_logs}:focus`)]
+  await page.locator(`#e${total_logs}`).waitFor()
+  await page.keyboard.press('E')
+  await end.waitFor()
+  await page.keyboard.press('E')
+  await command.waitFor()
+  await page.keyboard.press('E')
+  await page.getByText('No error before this entry').waitFor()
+  await end.waitFor()
+  await page.keyboard.press('E')
+  await command.waitFor()
+  await page.keyboard.press('f')
+  await page.keyboard.press('E')
+  await end.waitFor()
+  for (const [key, name] of [
+    ['2', /^Changes/],
+    ['3', /^Config/],
+    ['1', /^Answer/],
+  ] as const) {
+    await page.keyboard.press(key)
+    await page.getByRole('tab', { name, selected: true }).waitFor()
+  }
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('The tabs').waitFor()
+})
+
 test('the outline has turns, items of the plan and steps with failures and cost, follows the feed and leads to entries', async () => {
   await using someone = await visit()
   const { page } = someone

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { ArrowLeft } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { type ApiDocument, apiDocumentQuery } from '../api/api-document.ts'
 import { Brand } from '../components/brand.tsx'
 import { PageProblem } from '../components/page-problem.tsx'
@@ -13,6 +13,7 @@ import { chaptersOf } from '../reference/chapters.ts'
 import { buttonStyle } from '../ui/button.tsx'
 import { useMedia } from '../ui/media.ts'
 import { Loading, Notice } from '../ui/notice.tsx'
+import { useSingleKeys } from '../ui/single-keys.ts'
 
 /** The public API reference. It shows the service's own OpenAPI document and needs no session. `#operationId` opens one operation. */
 export function ApiReferencePage() {
@@ -56,16 +57,7 @@ function Reference({ document, chosen }: { document: ApiDocument; chosen: string
   const wide = useMedia('(min-width: 48rem)')
   const box = useRef<HTMLInputElement>(null)
   const [listed, setListed] = useState<string | null>(null)
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const typing = event.target instanceof Element && event.target.closest('input, textarea')
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || typing || !box.current) return
-      event.preventDefault()
-      box.current.focus()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
+  useSingleKeys(key => (key === '/' && box.current ? () => box.current?.focus() : undefined))
   const nav = <ReferenceNav chapters={chapters} box={box} />
   return (
     <div className="flex min-h-0 flex-1">

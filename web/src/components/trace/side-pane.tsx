@@ -5,6 +5,7 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import type { TraceView } from '../../search-params.ts'
 import type { LiveTool } from '../../trace/live-work.ts'
 import { Loading } from '../../ui/notice.tsx'
+import { useSingleKeys } from '../../ui/single-keys.ts'
 import { NotLoaded } from '../not-loaded.tsx'
 import { AnswerPane } from './answer-pane.tsx'
 
@@ -26,23 +27,27 @@ type Props = {
 export function SidePane({ run, tools, view, log }: Props) {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
   const views: TraceView[] = log ? ['log', 'answer', 'changes', 'config'] : ['answer', 'changes', 'config']
+  const choose = (tab: TraceView | undefined) => navigate({ search: previous => ({ ...previous, view: tab }), hash: true, replace: true })
+  useSingleKeys(key => {
+    const tab = views[Number(key) - 1]
+    return tab && (() => void choose(tab))
+  })
   const files = run.github_pull_requests.at(-1)?.files_changed
   return (
     <Tabs.Root
       value={view}
-      onValueChange={value =>
-        navigate({ search: previous => ({ ...previous, view: views.find(tab => tab === value) }), hash: true, replace: true })
-      }
+      onValueChange={value => choose(views.find(tab => tab === value))}
       className="flex min-h-0 min-w-0 flex-1 flex-col"
     >
       <Tabs.List
         aria-label="Views"
         className="flex shrink-0 gap-4 border-line border-b bg-surface px-4 max-lg:order-last max-lg:justify-around max-lg:border-t max-lg:border-b-0"
       >
-        {views.map(tab => (
+        {views.map((tab, index) => (
           <Tabs.Trigger
             key={tab}
             value={tab}
+            aria-keyshortcuts={String(index + 1)}
             className="-mb-px min-h-9.5 border-transparent border-b-2 px-0.5 font-medium text-muted text-sm hover:text-ink data-[state=active]:border-ink data-[state=active]:text-ink max-lg:mt-[-1px] max-lg:mb-0 max-lg:min-h-11 max-lg:border-t-2 max-lg:border-b-0"
           >
             {names[tab]}

@@ -1,27 +1,39 @@
 import { type RefObject, useEffect, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
+import { visible } from '../../text/visible.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
 
-/** Moves to the next or previous error of the whole trace. `notice`: for three seconds, that there is none. */
+type Direction = 'next' | 'previous'
+
+/**
+ * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command or check. After the last one
+ * follows the first. `notice`: for three seconds, that it began again, or that there is none.
+ */
 export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, go: (seq: number) => void) {
   const [notice, setNotice] = useState<string | null>(null)
 
-  const toError = async (direction: 'next' | 'previous') => {
-    const from = feed.current?.current_seq() ?? (direction === 'next' ? 0 : run.total_logs + 1)
+  const failure = async (direction: Direction, from: number | undefined) => {
     const query = direction === 'next' ? { after_seq: from } : { before_seq: from, reverse: true }
-    const { logs } = await call('getAgentRunLogs', {
-      params: { agent_run_id: run.id },
-      query: { ...query, message_type: 'ERROR', limit: 1 },
-    })
-    const found = logs[0]
-    setNotice(found ? null : direction === 'next' ? 'No error after this entry' : 'No error before this entry')
-    if (found) go(found.seq)
+    const { logs } = await call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...query, failed: true, limit: 1 } })
+    return logs[0]?.seq
+  }
+  const toError = async (direction: Direction) => {
+    const found = await failure(direction, feed.current?.seq_from(direction))
+    const again = found ?? (await failure(direction, undefined))
+    const end =
+      direction === 'next' ? 'No error after this entry: this is the first one' : 'No error before this entry: this is the last one'
+    setNotice(again === undefined ? 'The trace has no error' : found === undefined ? end : null)
+    if (again !== undefined) go(again)
   }
   useEffect(() => {
     if (notice === null) return
     const timer = setTimeout(() => setNotice(null), 3000)
     return () => clearTimeout(timer)
   }, [notice])
-  return { notice, toError: (direction: 'next' | 'previous') => void toError(direction) }
+  return {
+    notice,
+    toError: (direction: Direction) =>
+      toError(direction).catch(error => setNotice(visible(error instanceof Error ? error.message : String(error)))),
+  }
 }

@@ -12,6 +12,8 @@ export type FeedHandle = {
   /** Brings the entry at this position into view. */
   scroll_to: (index: number) => void
   current_seq: () => number | null
+  /** The `seq` after or before which the next or previous entry is: that of the selected one, otherwise next to the visible ones. */
+  seq_from: (direction: 'next' | 'previous') => number
 }
 
 type Options = {
@@ -74,6 +76,12 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
       virtualizer.scrollToIndex(index, { align: 'center' })
     },
     current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
+    seq_from(direction) {
+      const seqAt = (index: number) => pages.at(Math.min(index, pages.total - 1))?.seq ?? index + 1
+      if (current !== null) return seqAt(current)
+      if (follow.on) return seqAt(pages.total - 1) + (direction === 'next' ? 0 : 1)
+      return direction === 'next' ? seqAt(visible_range.first) - 1 : seqAt(visible_range.last) + 1
+    },
   }))
   return { toggled, toggle, toEnd }
 }

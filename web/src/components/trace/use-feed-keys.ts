@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useSingleKeys } from '../../ui/single-keys.ts'
 
 type FeedKeys = {
   next: () => void
@@ -36,23 +36,12 @@ const keys: Record<string, keyof FeedKeys> = {
 /** Keys that move or scroll anywhere else. They move through the entries while one of them has the focus. */
 const keys_of_entries: Record<string, keyof FeedKeys> = { ArrowDown: 'next', ArrowUp: 'previous', Home: 'first', End: 'last' }
 
-/** Single keys of the trace page. They do nothing while something is typed, a dialog is open, or a control has the focus. */
+/** Single keys of the trace page. */
 export function useFeedKeys(actions: FeedKeys): void {
-  const latest = useRef(actions)
-  latest.current = actions
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-      const target = event.target instanceof Element ? event.target : null
-      const action = keys[event.key] ?? (target?.matches('[role=feed], article') ? keys_of_entries[event.key] : undefined)
-      if (!action || document.querySelector('dialog[open]')) return
-      if (target?.closest('input, textarea, select, [contenteditable]')) return
-      // Enter on a button or link activates it.
-      if (event.key === 'Enter' && target?.closest('button, a, summary, [role=tab]')) return
-      event.preventDefault()
-      latest.current[action]()
-    }
-    window.addEventListener('keydown', onKey)
-    return () => window.removeEventListener('keydown', onKey)
-  }, [])
+  useSingleKeys((key, target) => {
+    const action = keys[key] ?? (target?.matches('[role=feed], article') ? keys_of_entries[key] : undefined)
+    // Enter on a button or link activates it.
+    if (!action || (key === 'Enter' && target?.closest('button, a, summary, [role=tab]'))) return undefined
+    return actions[action]
+  })
 }
