@@ -66,7 +66,7 @@ export async function clone(to: InSandbox & { copy_of: CopyOf | null }, base: Ba
   const { template, made_at_sha } = copy_of ?? { template: null, made_at_sha: null }
   const command = commandOf({ ...workspaceRepository(deps, base, sha), base_sha: sha }, copy_of)
   const { status, exit_code, output, duration_ms, ended } = await runInWorkspace(deps, sandbox, command, signal)
-  const input = { repository: base.repository.url, base_ref: base.ref, sha, branch: base.branch }
+  const input = { repository: base.repository.full_name, base_ref: base.ref, sha, branch: base.branch }
   const entry = serviceAction(actionTool.git_clone, input, { status, exit_code, output }, duration_ms)
   const recorded = copy_of?.recorded === true && made_at_sha === sha && status === 'ok'
   const { total_logs } = await writer.append({ entries: recorded ? [] : [entry] })

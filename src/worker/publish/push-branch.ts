@@ -68,7 +68,7 @@ export async function pushRunBranch(committed: Committed, { pushed_sha, proposes
   }
 }
 
-const inputOf = ({ base, head }: Committed) => ({ repository: base.repository.url, branch: base.branch, sha: head })
+const inputOf = ({ base, head }: Committed) => ({ repository: base.repository.full_name, branch: base.branch, sha: head })
 
 /** Null: pushed and recorded. `actionOf`: the entry of the failed push. */
 async function pushOnce(committed: Committed): Promise<{ error: GitError; actionOf(more: Record<string, unknown>): NewEntry } | null> {

@@ -64,6 +64,14 @@ describe('a coding session of a model, with parallel calls', () => {
     ])
   })
 
+  test('actions of the service name the repository, and no path of the host', () => {
+    const full_name = app.repository.split('/').slice(-2).join('/')
+    for (const name of ['git_clone', 'git_push'])
+      expect(logs.find(entry => entry.tool_name === name).tool_input).toMatchObject({ repository: full_name, branch: run.branch })
+    expect(JSON.stringify(logs)).not.toContain(app.repository)
+    expect(JSON.stringify(logs)).not.toContain(app.data_dir)
+  })
+
   test('one shell serves all calls and keeps directory and variables', () => {
     const second = logs.filter(entry => entry.tool_name === 'shell')[1]
     expect(second.tool_output).toMatchObject({ status: 'error', exit_code: 1, output: '/workspace/sub\nseen: yes\nexport const two = 2\n' })

@@ -8,7 +8,7 @@ import { detectedSummary, fixedSummary } from './checks-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import type { EntrySummary } from './summary-types.ts'
 import { toolKind } from './tool-kind.ts'
-import { repositoryName, toolLabel } from './tool-label.ts'
+import { toolLabel } from './tool-label.ts'
 
 const line_chars = 300
 
@@ -37,7 +37,7 @@ export function toolLine(tool_name: string | null, input: unknown): string {
       return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
       if (tool_name === actionTool.environment) return ''
-      return tool_name === actionTool.git_clone ? repositoryName(textAt(input, 'repository') ?? '') : (textAt(input, 'branch') ?? '')
+      return textAt(input, tool_name === actionTool.git_clone ? 'repository' : 'branch') ?? ''
     case 'instructions':
     case 'analysis':
     case 'compaction':

@@ -30,12 +30,3 @@ export function toolLabel(tool_name: string | null, failed: boolean): string {
   const label = Object.hasOwn(labels, tool_name ?? '') ? labels[tool_name as ServiceTool] : (tool_name ?? 'tool')
   return typeof label === 'string' ? label : failed ? label.failed : label.done
 }
-
-/** `owner/name` of a repository; a local one may be a path of the host, of which only the end is shown. */
-export function repositoryName(url: string): string {
-  const parts = url
-    .replace(/[/\\]+$/, '')
-    .replace(/\.git$/, '')
-    .split(/[/\\:]+/)
-  return parts.slice(-2).join('/')
-}
