@@ -37,6 +37,8 @@ test('a webhook is tested and added, a refused message is seen and sent again, a
   await page.getByText('The service disabled the webhook').waitFor({ state: 'detached' })
   expect(await get('/webhooks/agent-run')).toMatchObject(saved)
   await page.getByRole('link', { name: /^agent_run\.created, delivery/ }).click()
+  await page.getByRole('heading', { name: /^Delivery \d+$/ }).waitFor()
+  await page.getByRole('navigation', { name: 'Settings' }).locator('[aria-current=page]', { hasText: 'Webhooks' }).waitFor()
   await page.getByRole('list', { name: 'Attempts' }).getByText('gone <b>away</b>').waitFor()
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('list', { name: 'Attempts' }).getByText('503', { exact: true }).waitFor()

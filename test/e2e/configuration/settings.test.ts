@@ -115,6 +115,7 @@ test('the key of a provider is set and removed; a model is added, its test call 
   await using someone = await visit()
   const { page } = someone
   await someone.open('/settings/models')
+  await page.getByRole('heading', { name: 'No model has a key' }).waitFor()
   await page.getByRole('button', { name: 'Set key of Anthropic' }).click()
   const key = page.getByRole('form', { name: 'Key' })
   await key.getByLabel('Key', { exact: true }).fill('sk-ant-0123456789')

@@ -1,6 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router'
 
-export type SectionLink = { name: string; link: LinkProps }
+/** `exact`: the addresses of other pages of the section begin with that of this one, so that they do not belong to it. */
+export type SectionLink = { name: string; link: LinkProps; exact?: true }
 
 /** Scrolls the tab of the current page into view, where not all of them fit. */
 const showCurrent = (list: HTMLElement | null) =>
@@ -43,7 +44,7 @@ export const SectionList = ({ label, groups }: { label: string; groups: { name: 
             <li key={item.name} className="shrink-0">
               <Link
                 {...item.link}
-                activeOptions={{ exact: true, includeSearch: false }}
+                activeOptions={{ exact: item.exact ?? false, includeSearch: false }}
                 className="flex h-7 items-center rounded-md px-2 text-muted hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink max-md:h-9"
               >
                 {item.name}

@@ -59,8 +59,9 @@ export function Sidebar({ on_search, on_keys }: Props) {
 
 type Item = (typeof navigation)[number] | (typeof secondary_navigation)[number]
 
-/** A run and the form for a new one belong to the list of runs. */
-const belongs = (path: string, to: string) => (to === '/' ? /^\/($|new$|agent\/)/.test(path) : path === to || path.startsWith(`${to}/`))
+/** A run, the form for a new one and the comparison of two belong to the list of runs. */
+const belongs = (path: string, to: string) =>
+  to === '/' ? /^\/($|new$|compare$|agent\/)/.test(path) : path === to || path.startsWith(`${to}/`)
 
 function NavigationItem({ item: { name, Icon, link } }: { item: Item }) {
   const active = useLocation({ select: ({ pathname }) => belongs(pathname, link.to) })

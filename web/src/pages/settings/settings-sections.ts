@@ -6,7 +6,7 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
   {
     name: 'Organization',
     items: [
-      { name: 'General', link: linkOptions({ to: '/settings' }) },
+      { name: 'General', link: linkOptions({ to: '/settings' }), exact: true },
       { name: 'Limits and budgets', link: linkOptions({ to: '/settings/limits' }) },
       { name: 'Health', link: linkOptions({ to: '/settings/health' }) },
       { name: 'Audit log', link: linkOptions({ to: '/settings/audit-log' }) },

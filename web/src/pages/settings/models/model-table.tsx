@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../../../api/client.ts'
 import { RowMenu } from '../../../components/row-menu.tsx'
@@ -7,6 +8,7 @@ import { visible } from '../../../text/visible.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { MenuItem, MenuSeparator } from '../../../ui/menu.tsx'
+import { Blank } from '../../../ui/notice.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { notify } from '../../../ui/toast.ts'
 import { organizationQuery } from '../organization-query.ts'
@@ -20,13 +22,21 @@ export function ModelTable({ settings: { models, default_model }, forbidden, on_
   const [all, setAll] = useState(false)
   const usable = models.filter(model => model.usable || model.source === 'organization')
   const hidden = models.length - usable.length
+  const rows = all ? models : usable
   const menu: Column<Model> = {
     name: '',
     cell: model => <ModelMenu model={model} is_default={model.id === default_model} forbidden={forbidden} on_act={on_act} />,
   }
   return (
     <>
-      <Table label="Models" columns={[...columns(default_model), menu]} rows={all ? models : usable} row_key={({ id }) => id} />
+      {rows.length > 0 && <Table label="Models" columns={[...columns(default_model), menu]} rows={rows} row_key={({ id }) => id} />}
+      {rows.length === 0 && (
+        <Blank icon={<KeyRound />} title="No model has a key">
+          {forbidden === null
+            ? 'Set the key of a provider above, or add a model of your own.'
+            : 'An administrator can set the key of a provider.'}
+        </Blank>
+      )}
       {hidden > 0 && (
         <div className="mt-3 flex justify-center">
           <Button onClick={() => setAll(!all)}>
