@@ -117,6 +117,29 @@ test('what the service refuses is shown at its field, and nothing typed is lost'
   expect(await page.getByLabel('Base branch').inputValue()).toBe('no-such-branch')
 })
 
+test('a dry run shows in the form what the run would do, and focuses the first field that prevents it', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const runs = async () => (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total
+  const before = await runs()
+  await someone.open('/new')
+  await page.getByRole('textbox', { name: 'Describe the task' }).fill(playbook('Look', 'answer: Seen.'))
+  const base = page.getByLabel('Base branch')
+  await base.fill('no-such-branch')
+  const dry_run = page.getByRole('button', { name: 'Dry run' })
+  await dry_run.click()
+  const result = page.getByRole('status', { name: 'Dry run' })
+  await result.getByText('This run cannot start yet').waitFor()
+  await base.and(page.locator('[aria-invalid]:focus')).waitFor()
+  await base.fill('main')
+  await result.waitFor({ state: 'detached' })
+  await dry_run.click()
+  await result.getByText('This run can start').waitFor()
+  await result.getByText(/^main, commit [0-9a-f]{12}$/).waitFor()
+  await result.getByText('sample/invoice').waitFor()
+  expect(await runs()).toBe(before)
+})
+
 test('an empty prompt cannot be sent, and the button explains why', async () => {
   await using someone = await visit()
   const { page } = someone

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
+import type { DryRun } from '../../../../src/contract/runs/dry-run.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -78,20 +79,42 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
       return onCreated(run)
     },
   })
-  const problems = fieldMessages(create.error)
+  const check = useMutation({
+    mutationFn: () => call('createAgentRun', { query: { dry_run: true }, body: bodyOf(draft, images, repository) }) as Promise<DryRun>,
+  })
+  const found = Object.fromEntries(
+    check.data?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, detail]])) ?? [],
+  )
+  const problems: Record<string, string> = { ...found, ...fieldMessages(create.error ?? check.error) }
   const names = Object.keys(problems)
   const reason = forbidden ?? (draft.prompt.trim() === '' ? 'Describe the task first' : null)
+  // A dry run describes the draft as it was.
+  const changeImages = (change: (old: string[]) => string[]) => {
+    check.reset()
+    setImages(change)
+  }
   return {
-    ...{ draft, images, repositories, choices, repository, create, problems, reason },
-    addImages: (added: string[]) => setImages(old => [...old, ...added]),
-    removeImage: (index: number) => setImages(old => old.filter((_image, at) => at !== index)),
-    set: (change: Partial<NewRunDraft>) => setDraft(old => ({ ...old, ...change })),
+    ...{ draft, images, repositories, choices, repository, create, check, problems, reason, shown },
+    addImages: (added: string[]) => changeImages(old => [...old, ...added]),
+    removeImage: (index: number) => changeImages(old => old.filter((_image, at) => at !== index)),
+    set(change: Partial<NewRunDraft>) {
+      check.reset()
+      setDraft(old => ({ ...old, ...change }))
+    },
     default_model: models?.default_model ?? null,
     pull_request: draft.open_pr ?? organization?.settings.enable_pr_creation ?? true,
     /** Whether every problem is shown at its field. */
     all_shown: names.length > 0 && names.every(name => shown.has(name)),
     submit() {
-      if (!reason && !create.isPending) create.mutate()
+      if (reason || create.isPending) return
+      check.reset()
+      create.mutate()
+    },
+    /** Reports what the service would do with the draft, without a run. */
+    dryRun() {
+      if (reason || check.isPending) return
+      create.reset()
+      check.mutate()
     },
   }
 }

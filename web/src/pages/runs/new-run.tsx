@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
+import { DryRunResult } from '../../components/runs/dry-run-result.tsx'
 import { BudgetFields } from '../../components/runs/fields/budget-fields.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
@@ -25,11 +26,12 @@ const main_fields = new Set(['prompt', 'repo_id', 'base_ref', 'model'])
 export function NewRunPage() {
   const navigate = useNavigate()
   const form = useNewRun(useSearch({ from: '/app/new' }), run => navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }))
-  const { draft, repositories, create, all_shown } = form
+  const { draft, repositories, create, check, all_shown } = form
+  const refusal = create.error ?? check.error ?? check.data
   const element = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (create.error) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [create.error])
+    if (refusal) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [refusal])
   if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
   return (
     <Page heading="New run" width="narrow">
@@ -45,10 +47,14 @@ export function NewRunPage() {
         {isScripted(draft.model || form.default_model || '') && <ScriptedNote is_default={draft.model === ''} />}
         <TargetFields form={form} />
         <Advanced form={form} />
-        {create.isError && !all_shown && <Notice tone="bad">{visible(create.error.message)}</Notice>}
+        {check.data && <DryRunResult result={check.data} shown={form.shown} />}
+        {refusal instanceof Error && !all_shown && <Notice tone="bad">{visible(refusal.message)}</Notice>}
         <div className="sticky bottom-0 flex items-center gap-3 border-line border-t bg-canvas py-3">
           <Button type="submit" variant="primary" className="px-4!" reason={form.reason} busy={create.isPending}>
             {create.isPending ? 'Starting…' : 'Start run'}
+          </Button>
+          <Button reason={form.reason} busy={check.isPending} hint="Shows what the run would do, without starting it" onClick={form.dryRun}>
+            Dry run
           </Button>
           {all_shown && <span className="text-bad text-xs">See the marked fields.</span>}
         </div>
