@@ -23,7 +23,7 @@ export type RunListSearch = {
 }
 export type NewRunSearch = { sample?: true; repo?: number }
 export const pull_request_states: PullRequestState[] = ['open', 'draft', 'merged', 'closed']
-export const pull_request_reviews: PullRequestReview[] = ['pass', 'fail', 'inconclusive', 'none']
+const pull_request_reviews: PullRequestReview[] = ['pass', 'fail', 'inconclusive', 'none']
 export type PullRequestListSearch = { state?: PullRequestState; review?: PullRequestReview; repo?: number }
 export const sandbox_states: SandboxState[] = ['starting', 'running', 'ended', 'lost']
 export const sandbox_kinds: SandboxKind[] = ['agent', 'setup', 'check']

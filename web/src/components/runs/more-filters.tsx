@@ -7,7 +7,7 @@ import { modelsQuery } from '../../api/queries.ts'
 import type { RunListSearch } from '../../search-params.ts'
 import { FilterBox } from '../../ui/filter-box.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
-import { Choice, Day, type Option } from '../filters.tsx'
+import { Day, FilterSelect, named, type Option, sameNames } from '../filters.tsx'
 
 const peopleQuery = queryOptions({
   queryKey: ['people'],
@@ -22,35 +22,29 @@ export default function MoreFilters({ search, change }: Props) {
   const box = useRef<HTMLInputElement>(null)
   const people = useQuery(peopleQuery).data ?? []
   const models = useQuery(modelsQuery).data?.providers.flatMap(provider => provider.models) ?? []
-  const persons = people.map(({ user_id, full_name, email }): Option => [String(user_id), full_name ?? email ?? `User ${user_id}`])
+  const persons = people.map(({ user_id, full_name, email }): Option<number> => [user_id, full_name ?? email ?? `User ${user_id}`])
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <Choice
-        label="Person"
-        any="Anyone"
-        value={search.user === undefined ? undefined : String(search.user)}
-        options={persons}
-        on_choose={user => change({ user: user === undefined ? undefined : Number(user) })}
-      />
-      <Choice
+      <FilterSelect label="Person" any="Anyone" value={search.user} options={persons} on_choose={user => change({ user })} />
+      <FilterSelect
         label="Model"
         any="Any model"
         value={search.model}
-        options={models.map(({ value }) => [value, value])}
+        options={sameNames(models.map(({ value }) => value))}
         on_choose={model => change({ model })}
       />
-      <Choice
+      <FilterSelect
         label="Source"
         any="Any source"
         value={search.source}
-        options={entries(sourceNames)}
+        options={named(sourceNames)}
         on_choose={source => change({ source })}
       />
-      <Choice
+      <FilterSelect
         label="Failure reason"
         any="Any reason"
         value={search.reason}
-        options={entries(reasonNames)}
+        options={named(reasonNames)}
         on_choose={reason => change({ reason })}
       />
       <FilterBox box={box} label="Tag" placeholder="Tag" value={search.tag ?? ''} on_text={tag => change({ tag })} className="w-28" />
@@ -79,5 +73,3 @@ export default function MoreFilters({ search, change }: Props) {
     </div>
   )
 }
-
-const entries = <Name extends string>(names: Record<Name, string>) => Object.entries(names) as Option<Name>[]

@@ -1,19 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { SlidersHorizontal } from 'lucide-react'
 import { lazy, Suspense, useRef, useState } from 'react'
-import type { Result } from '../../../../src/contract/calls.ts'
 import { RunStatuses } from '../../api/names.ts'
-import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
-import { Select } from '../../ui/field.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
-
-type Repository = Result<'listRepositories'>['items'][number]
+import { FilterSelect, RepositoryFilter, sameNames } from '../filters.tsx'
 
 const MoreFilters = lazy(() => import('./more-filters.tsx'))
 
 /** The filters of the run list. They live in the address, so that a filtered list can be sent to someone. */
-export function RunFilters({ repositories }: { repositories: Repository[] }) {
+export function RunFilters() {
   const search = useSearch({ from: '/app/' })
   const navigate = useNavigate({ from: '/' })
   const change = (next: Partial<typeof search>) => navigate({ search: { ...search, ...next }, replace: true })
@@ -22,7 +18,6 @@ export function RunFilters({ repositories }: { repositories: Repository[] }) {
   const { reason, user, model, source, tag, from, to } = search
   const used = [reason, user, model, source, tag, from, to].filter(value => value !== undefined).length
   const open = opened || used > 0
-  const [status, ...more] = search.status ?? []
   return (
     <search className="block space-y-2">
       <div className="flex flex-wrap items-center gap-2">
@@ -34,34 +29,18 @@ export function RunFilters({ repositories }: { repositories: Repository[] }) {
           on_text={q => change({ q })}
           className="min-w-48 flex-1"
         />
-        <Select
-          aria-label="Status"
-          className="w-auto! max-w-48"
-          value={more.length > 0 ? 'several' : (status ?? '')}
-          onChange={event => {
-            const chosen = RunStatuses.find(name => name === event.target.value)
-            void change({ status: chosen && [chosen] })
+        <FilterSelect
+          label="Status"
+          any="Any status"
+          wide
+          value={search.status?.join(', ')}
+          options={sameNames<string>(RunStatuses)}
+          on_choose={chosen => {
+            const status = RunStatuses.find(name => name === chosen)
+            void change({ status: status && [status] })
           }}
-        >
-          <option value="">Any status</option>
-          {more.length > 0 && <option value="several">{search.status?.join(', ')}</option>}
-          {RunStatuses.map(name => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
-        <Select
-          aria-label="Repository"
-          className="w-auto! max-w-56"
-          value={search.repo ?? ''}
-          onChange={event => change({ repo: event.target.value === '' ? undefined : Number(event.target.value) })}
-        >
-          <option value="">Any repository</option>
-          {repositories.map(repository => (
-            <option key={repository.id} value={repository.id}>
-              {visible(repository.full_name)}
-            </option>
-          ))}
-        </Select>
+        />
+        <RepositoryFilter value={search.repo} on_choose={repo => change({ repo })} />
         <Button
           aria-expanded={open}
           reason={used > 0 && open ? 'Remove these filters to close them' : null}

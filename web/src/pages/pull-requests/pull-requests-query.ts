@@ -1,4 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
+import { nextSkip } from '../../api/all-items.ts'
 import { call } from '../../api/client.ts'
 import type { PullRequestListSearch } from '../../search-params.ts'
 
@@ -11,9 +12,6 @@ export const pullRequestsQuery = ({ state, review, repo }: PullRequestListSearch
     queryFn: ({ pageParam, signal }) =>
       call('listPullRequests', { query: { skip: pageParam, limit: PAGE_SIZE, state, review, repo_id: repo }, signal }),
     initialPageParam: 0,
-    getNextPageParam: (_last, pages) => {
-      const loaded = pages.reduce((sum, page) => sum + page.items.length, 0)
-      return loaded < (pages.at(-1)?.total ?? 0) ? loaded : undefined
-    },
+    getNextPageParam: nextSkip,
     refetchInterval: 10_000,
   })

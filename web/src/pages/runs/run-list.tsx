@@ -1,22 +1,21 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { Bot, SearchX } from 'lucide-react'
+import { Bot } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery, runsQuery } from '../../api/queries.ts'
 import { useKeepRunList } from '../../components/frame/kept-run-list.ts'
 import { Page } from '../../components/page.tsx'
-import { PageProblem } from '../../components/page-problem.tsx'
+import { isFiltered, loaded, NothingMatches, PagedList, totalNote } from '../../components/paged-list.tsx'
 import { useReadOnlyReason } from '../../components/permission.ts'
 import { RunFilters } from '../../components/runs/run-filters.tsx'
 import { RunRow, RunRowHead } from '../../components/runs/run-row.tsx'
 import { useLiveRuns } from '../../components/runs/use-live-runs.ts'
 import { ConnectionNote } from '../../components/trace/connection-note.tsx'
 import { plural } from '../../text/format.ts'
-import { Button, buttonStyle } from '../../ui/button.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
+import { buttonStyle } from '../../ui/button.tsx'
+import { Blank } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/now.ts'
-import { StatusLine } from '../../ui/status-line.tsx'
 import { filterOf } from './run-filter.ts'
 import { ViewLinks } from './view-links.tsx'
 
@@ -25,30 +24,22 @@ const SelectedRuns = lazy(() => import('./selected-runs.tsx'))
 export function RunListPage() {
   const search = useSearch({ from: '/app/' })
   useKeepRunList(search)
-  const runs = useInfiniteQuery(runsQuery(filterOf(search)))
-  const repositories = useQuery(repositoriesQuery).data ?? []
+  const list = useInfiniteQuery(runsQuery(filterOf(search)))
   const stream = useLiveRuns()
-  const items = uniqueById(runs.data?.pages.flatMap(page => page.items) ?? [])
-  const total = runs.data?.pages[0]?.total ?? 0
-  const filtered = Object.values(search).some(value => value !== undefined)
+  const { items, total } = loaded(list)
   return (
-    <Page heading="Runs" note={runs.isSuccess ? total.toLocaleString('en') : undefined} actions={<ConnectionNote state={stream} />}>
+    <Page heading="Runs" note={totalNote(list)} actions={<ConnectionNote state={stream} />}>
       <ViewLinks />
-      <RunFilters repositories={repositories} />
-      <StatusLine message={runs.isSuccess ? plural(total, 'run') : ''} />
-      <div className="mt-3 rounded-lg border border-line bg-surface">
-        {runs.isPending && <Loading label="Loading runs" />}
-        {runs.isError && <PageProblem error={runs.error} retry={() => runs.refetch()} what="list" />}
-        {runs.isSuccess && items.length === 0 && (filtered ? <NothingFound /> : <FirstRun sample={repositories.some(r => r.sample)} />)}
-        {items.length > 0 && <RunRows runs={items} busy={runs.isFetching} live={stream.name === 'live'} />}
-      </div>
-      {runs.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button busy={runs.isFetchingNextPage} onClick={() => runs.fetchNextPage()}>
-            Load {plural(Math.min(50, total - items.length), 'older run')}
-          </Button>
-        </div>
-      )}
+      <RunFilters />
+      <PagedList
+        framed
+        list={list}
+        nouns={['run', 'runs']}
+        more={`Load ${plural(Math.min(50, total - items.length), 'older run')}`}
+        empty={isFiltered(search) ? <NothingMatches what="run" link={{ to: '/' }} /> : <FirstRun />}
+      >
+        {runs => <RunRows runs={uniqueById(runs)} busy={list.isFetching} live={stream.name === 'live'} />}
+      </PagedList>
     </Page>
   )
 }
@@ -104,15 +95,8 @@ function RunRows({ runs, busy, live }: { runs: AgentRun[]; busy: boolean; live: 
 /** A run that arrived live shifts later pages by one, so a page may repeat a run. */
 const uniqueById = <T extends { id: number }>(items: T[]) => [...new Map(items.map(item => [item.id, item])).values()]
 
-const NothingFound = () => (
-  <Blank icon={<SearchX />} title="No run matches">
-    <Link to="/" search={{}} className={buttonStyle('plain', 'mt-2')}>
-      Remove all filters
-    </Link>
-  </Blank>
-)
-
-function FirstRun({ sample }: { sample: boolean }) {
+function FirstRun() {
+  const sample = useQuery(repositoriesQuery).data?.some(repository => repository.sample)
   return (
     <Blank icon={<Bot />} title="No runs yet">
       <p>

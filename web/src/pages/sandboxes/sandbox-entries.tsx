@@ -3,47 +3,37 @@ import { Link } from '@tanstack/react-router'
 import { ScrollText } from 'lucide-react'
 import type { Sandbox } from '../../../../src/contract/repositories/sandboxes.ts'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
-import { PageProblem } from '../../components/page-problem.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { clock } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { entrySummary } from '../../trace/entry-summary.ts'
-import { Button } from '../../ui/button.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
+import { Blank } from '../../ui/notice.tsx'
 import { sandboxEntriesQuery } from './sandbox-queries.ts'
 
 /** The trace entries about a sandbox, one per line. Each links to the entry in the trace of the run. */
 export function SandboxEntries({ sandbox }: { sandbox: Sandbox }) {
   const entries = useInfiniteQuery(sandboxEntriesQuery(sandbox))
-  const items = entries.data?.pages.flatMap(page => page.items) ?? []
   return (
     <section aria-label="Log" className="min-w-0">
-      <h2 className="mb-1.5 text-muted text-xs">Log</h2>
-      <div className="rounded-lg border border-line bg-surface">
-        {entries.isPending && <Loading label="Loading the log" />}
-        {entries.isError && <PageProblem error={entries.error} retry={() => entries.refetch()} what="log" />}
-        {entries.isSuccess && items.length === 0 && (
-          <Blank icon={<ScrollText />} title="No entries">
-            Nothing in the trace of the run concerns this sandbox.
-          </Blank>
-        )}
-        {items.length > 0 && (
+      <h2 className="text-muted text-xs">Log</h2>
+      <PagedList framed list={entries} nouns={['entry', 'entries']} more="Load later entries" empty={<NoneYet />}>
+        {items => (
           <ul aria-label="Entries, oldest first">
             {items.map(entry => (
               <EntryRow key={entry.seq} entry={entry} run_id={sandbox.agent_run_id} />
             ))}
           </ul>
         )}
-      </div>
-      {entries.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button busy={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
-            Load later entries
-          </Button>
-        </div>
-      )}
+      </PagedList>
     </section>
   )
 }
+
+const NoneYet = () => (
+  <Blank icon={<ScrollText />} title="No entries">
+    Nothing in the trace of the run concerns this sandbox.
+  </Blank>
+)
 
 const tones = { neutral: 'text-muted', ok: 'text-ok', bad: 'text-bad', warn: 'text-warn', accent: 'text-accent' } as const
 

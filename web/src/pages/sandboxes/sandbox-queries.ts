@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Sandbox } from '../../../../src/contract/repositories/sandboxes.ts'
+import { nextSkip } from '../../api/all-items.ts'
 import { call } from '../../api/client.ts'
 import type { SandboxListSearch } from '../../search-params.ts'
 
@@ -7,14 +8,6 @@ const PAGE_SIZE = 50
 
 /** No stream covers sandboxes. */
 const REFETCH_INTERVAL_MS = 5_000
-
-type Page = { items: unknown[]; total: number }
-
-/** The offset of the next page; undefined after the last one. */
-function nextSkip(last: Page, pages: Page[]): number | undefined {
-  const loaded = pages.reduce((sum, page) => sum + page.items.length, 0)
-  return loaded < last.total ? loaded : undefined
-}
 
 export const sandboxesQuery = ({ state, kind, repo }: SandboxListSearch) =>
   infiniteQueryOptions({

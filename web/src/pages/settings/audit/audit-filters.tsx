@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { audit_actions } from '../../../../../src/contract/organizations/audit-actions.ts'
-import { Choice, Day, type Option } from '../../../components/filters.tsx'
+import { Day, FilterSelect, type Option, sameNames } from '../../../components/filters.tsx'
 import type { AuditSearch } from '../../../search-params.ts'
 import { memberName, membersQuery } from '../people.ts'
 
-const actions = audit_actions.map((action): Option => [action, action])
+const actions = sameNames<string>(audit_actions)
 
 type Props = { search: AuditSearch; change: (next: AuditSearch) => void }
 
@@ -13,14 +13,14 @@ export function AuditFilters({ search: { user, action, from, to }, change }: Pro
   const members = useQuery(membersQuery).data ?? []
   return (
     <search className="flex flex-wrap items-center gap-2">
-      <Choice
+      <FilterSelect
         label="Person"
         any="Anyone"
-        value={user === undefined ? undefined : String(user)}
-        options={members.map((member): Option => [String(member.user_id), memberName(member)])}
-        on_choose={id => change({ user: id === undefined ? undefined : Number(id) })}
+        value={user}
+        options={members.map((member): Option<number> => [member.user_id, memberName(member)])}
+        on_choose={id => change({ user: id })}
       />
-      <Choice label="Action" any="Any action" value={action} options={actions} on_choose={name => change({ action: name })} />
+      <FilterSelect label="Action" any="Any action" value={action} options={actions} on_choose={name => change({ action: name })} />
       <span className="flex items-center gap-1.5 text-muted text-xs">
         <span aria-hidden>From</span>
         <Day label="First day" value={from} max={to} on_change={day => change({ from: day })} />

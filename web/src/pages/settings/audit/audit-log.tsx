@@ -1,17 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { ScrollText } from 'lucide-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { AdminOnly } from '../../../components/admin-only.tsx'
 import { Page } from '../../../components/page.tsx'
-import { PageProblem } from '../../../components/page-problem.tsx'
+import { NothingMatches, PagedList, totalNote } from '../../../components/paged-list.tsx'
 import type { AuditSearch } from '../../../search-params.ts'
-import { ago, moment, plural } from '../../../text/format.ts'
+import { ago, moment } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
-import { Button, buttonStyle } from '../../../ui/button.tsx'
-import { Blank, Loading } from '../../../ui/notice.tsx'
+import { Button } from '../../../ui/button.tsx'
 import { useNow } from '../../../ui/now.ts'
-import { StatusLine } from '../../../ui/status-line.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { usePersonNames } from '../people.ts'
 import { AuditEntryDialog } from './audit-entry.tsx'
@@ -34,8 +31,6 @@ function AuditLog() {
   const nameOf = usePersonNames()
   const now = useNow(true, 60_000)
   const [shown, setShown] = useState<AuditEntry | null>(null)
-  const items = entries.data?.pages.flatMap(page => page.items) ?? []
-  const total = entries.data?.pages[0]?.total ?? 0
   const actions: Column<AuditEntry> = {
     name: '',
     cell: entry => (
@@ -47,30 +42,13 @@ function AuditLog() {
   return (
     <Page
       heading="Audit log"
-      note={entries.isSuccess ? total.toLocaleString('en') : undefined}
+      note={totalNote(entries)}
       about="Every administrative act, recorded together with what it changed. Entries cannot be changed or deleted."
     >
       <AuditFilters search={search} change={change} />
-      <StatusLine message={entries.isSuccess ? plural(total, 'entry', 'entries') : ''} />
-      <div className="mt-3">
-        {entries.isPending && <Loading label="Loading the audit log" />}
-        {entries.isError && <PageProblem error={entries.error} retry={() => entries.refetch()} what="list" />}
-        {entries.isSuccess && items.length === 0 && (
-          <Blank icon={<ScrollText />} title="No entry matches">
-            <Link to="/settings/audit-log" search={{}} className={buttonStyle()}>
-              Remove all filters
-            </Link>
-          </Blank>
-        )}
-        {items.length > 0 && <Table label="Audit log" columns={[...columns(nameOf, now), actions]} rows={items} row_key={({ id }) => id} />}
-      </div>
-      {entries.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button busy={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
-            Load older entries
-          </Button>
-        </div>
-      )}
+      <PagedList list={entries} nouns={['entry', 'entries']} empty={<NothingMatches what="entry" link={{ to: '/settings/audit-log' }} />}>
+        {items => <Table label="Audit log" columns={[...columns(nameOf, now), actions]} rows={items} row_key={({ id }) => id} />}
+      </PagedList>
       <AuditEntryDialog entry={shown} name_of={nameOf} on_close={() => setShown(null)} />
     </Page>
   )

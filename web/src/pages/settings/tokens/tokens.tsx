@@ -6,11 +6,11 @@ import { call } from '../../../api/client.ts'
 import { meQuery } from '../../../api/queries.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { Page } from '../../../components/page.tsx'
-import { PageProblem } from '../../../components/page-problem.tsx'
+import { PagedList, totalNote } from '../../../components/paged-list.tsx'
 import { visible } from '../../../text/visible.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
-import { Blank, Loading } from '../../../ui/notice.tsx'
+import { Blank } from '../../../ui/notice.tsx'
 import { useNow } from '../../../ui/now.ts'
 import { Table } from '../../../ui/table.tsx'
 import { notify } from '../../../ui/toast.ts'
@@ -29,9 +29,7 @@ export function TokensPage() {
   const now = useNow(true, 60_000)
   const [creating, setCreating] = useState(create_for !== undefined)
   const [revoking, setRevoking] = useState<Token | null>(null)
-  if (tokens.isError) return <PageProblem error={tokens.error} retry={() => tokens.refetch()} what="list" />
   const forbidden = me?.role === 'READER' ? 'Your role, READER, may not create or revoke tokens' : null
-  const items = tokens.data?.pages.flatMap(page => page.items) ?? []
   const close = () => {
     setCreating(false)
     void navigate({ search: {}, replace: true })
@@ -45,7 +43,7 @@ export function TokensPage() {
   return (
     <Page
       heading="Tokens"
-      note={tokens.data?.pages[0]?.total}
+      note={totalNote(tokens)}
       about={
         me?.role === 'ADMIN'
           ? 'Tokens of this organization, yours and those of others. A token never does more than the role of its user permits.'
@@ -57,22 +55,16 @@ export function TokensPage() {
         </Button>
       }
     >
-      {tokens.isPending && <Loading label="Loading the tokens" />}
-      {tokens.isSuccess && items.length === 0 && (
-        <Blank icon={<KeyRound />} title="No tokens yet">
-          Programs, the command line and scripts call the API with a token.
-        </Blank>
-      )}
-      {items.length > 0 && (
-        <Table label="Tokens" columns={[...tokenColumns(nameOf, now), { name: '', cell: revoke }]} rows={items} row_key={({ id }) => id} />
-      )}
-      {tokens.hasNextPage && (
-        <div className="mt-3 flex justify-center">
-          <Button busy={tokens.isFetchingNextPage} onClick={() => tokens.fetchNextPage()}>
-            Load older tokens
-          </Button>
-        </div>
-      )}
+      <PagedList list={tokens} nouns={['token', 'tokens']} empty={<NoneYet />}>
+        {items => (
+          <Table
+            label="Tokens"
+            columns={[...tokenColumns(nameOf, now), { name: '', cell: revoke }]}
+            rows={items}
+            row_key={({ id }) => id}
+          />
+        )}
+      </PagedList>
       <Dialog title="Create token" open={creating && me !== undefined && forbidden === null} on_close={close}>
         <CreateToken user_id={create_for ?? null} on_done={close} />
       </Dialog>
@@ -80,6 +72,12 @@ export function TokensPage() {
     </Page>
   )
 }
+
+const NoneYet = () => (
+  <Blank icon={<KeyRound />} title="No tokens yet">
+    Programs, the command line and scripts call the API with a token.
+  </Blank>
+)
 
 function Revocation({ token, on_close }: { token: Token; on_close: () => void }) {
   const queries = useQueryClient()

@@ -3,17 +3,16 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Send } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { deliveryStates, webhookEvents } from '../../../api/names.ts'
-import { Choice, type Option } from '../../../components/filters.tsx'
-import { PageProblem } from '../../../components/page-problem.tsx'
+import { FilterSelect, named, sameNames } from '../../../components/filters.tsx'
+import { isFiltered, NothingMatches, PagedList, totalNote } from '../../../components/paged-list.tsx'
 import type { DeliveriesSearch } from '../../../search-params.ts'
-import { ago, moment, plural } from '../../../text/format.ts'
+import { ago, moment } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
-import { Button, buttonStyle } from '../../../ui/button.tsx'
+import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { FilterBox } from '../../../ui/filter-box.tsx'
-import { Blank, Loading } from '../../../ui/notice.tsx'
+import { Blank } from '../../../ui/notice.tsx'
 import { useNow } from '../../../ui/now.ts'
-import { StatusLine } from '../../../ui/status-line.tsx'
 import { type Column, Table } from '../../../ui/table.tsx'
 import { DeliveryState } from './delivery-state.tsx'
 import { RetryFailed } from './retry-failed.tsx'
@@ -25,40 +24,22 @@ export function Deliveries() {
   const deliveries = useInfiniteQuery(deliveriesQuery(search))
   const now = useNow(true, 15_000)
   const [retrying, setRetrying] = useState(false)
-  const items = deliveries.data?.pages.flatMap(page => page.items) ?? []
-  const total = deliveries.data?.pages[0]?.total ?? 0
-  const filtered = Object.values(search).some(value => value !== undefined)
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-3">
         <h2 className="font-semibold">Deliveries</h2>
-        {deliveries.isSuccess && <span className="tabular text-faint">{total.toLocaleString('en')}</span>}
+        <span className="tabular text-faint">{totalNote(deliveries)}</span>
         <div className="flex-1" />
         <Button onClick={() => setRetrying(true)}>Retry failed ones…</Button>
       </div>
       <Filters search={search} />
-      <StatusLine message={deliveries.isSuccess ? plural(total, 'delivery', 'deliveries') : ''} />
-      {deliveries.isPending && <Loading label="Loading the deliveries" />}
-      {deliveries.isError && <PageProblem error={deliveries.error} retry={() => deliveries.refetch()} what="list" />}
-      {deliveries.isSuccess && items.length === 0 && (
-        <Blank icon={<Send />} title={filtered ? 'No delivery matches' : 'No deliveries yet'}>
-          {filtered ? (
-            <Link to="/settings/webhooks" search={{}} className={buttonStyle()}>
-              Remove all filters
-            </Link>
-          ) : (
-            'Each message is listed here with its attempts, for 30 days.'
-          )}
-        </Blank>
-      )}
-      {items.length > 0 && <Table label="Deliveries" columns={columns(now)} rows={items} row_key={({ id }) => id} />}
-      {deliveries.hasNextPage && (
-        <div className="flex justify-center">
-          <Button busy={deliveries.isFetchingNextPage} onClick={() => deliveries.fetchNextPage()}>
-            Load older deliveries
-          </Button>
-        </div>
-      )}
+      <PagedList
+        list={deliveries}
+        nouns={['delivery', 'deliveries']}
+        empty={isFiltered(search) ? <NothingMatches what="delivery" link={{ to: '/settings/webhooks' }} /> : <NoneYet />}
+      >
+        {items => <Table label="Deliveries" columns={columns(now)} rows={items} row_key={({ id }) => id} />}
+      </PagedList>
       <Dialog title="Retry failed deliveries" open={retrying} on_close={() => setRetrying(false)}>
         <RetryFailed />
       </Dialog>
@@ -66,8 +47,14 @@ export function Deliveries() {
   )
 }
 
-const states = Object.entries(deliveryStates) as Option<keyof typeof deliveryStates>[]
-const events = Object.keys(webhookEvents).map(name => [name, name]) as Option<keyof typeof webhookEvents>[]
+const NoneYet = () => (
+  <Blank icon={<Send />} title="No deliveries yet">
+    Each message is listed here with its attempts, for 30 days.
+  </Blank>
+)
+
+const states = named(deliveryStates)
+const events = sameNames(Object.keys(webhookEvents) as (keyof typeof webhookEvents)[])
 
 function Filters({ search }: { search: DeliveriesSearch }) {
   const navigate = useNavigate({ from: '/settings/webhooks/' })
@@ -75,8 +62,8 @@ function Filters({ search }: { search: DeliveriesSearch }) {
   const box = useRef<HTMLInputElement>(null)
   return (
     <search className="flex flex-wrap items-center gap-2">
-      <Choice label="State" any="Any state" value={search.state} options={states} on_choose={state => change({ state })} />
-      <Choice label="Event" any="Any event" value={search.event} options={events} on_choose={event => change({ event })} />
+      <FilterSelect label="State" any="Any state" value={search.state} options={states} on_choose={state => change({ state })} />
+      <FilterSelect label="Event" any="Any event" value={search.event} options={events} on_choose={event => change({ event })} />
       <FilterBox
         box={box}
         label="Number of the run"
