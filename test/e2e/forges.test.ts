@@ -53,6 +53,8 @@ test('an app is created on GitHub, and is connected when the person returns; Git
   await using someone = await visit()
   const { page } = someone
   await someone.open('/settings/integrations')
+  // A focus of the tab refetches nothing while the first request is in flight.
+  await page.getByRole('heading', { name: 'Not connected yet' }).waitFor()
   const form = page.getByRole('form', { name: 'Create a GitHub App' })
   await form.getByLabel('Address of GitHub').fill(github.url)
   await form.getByLabel('Organization on GitHub').fill('acme')
