@@ -1,4 +1,3 @@
-import { storedJson } from '../json.ts'
 /** How runs treat failing checks of a repository. */
 export type CheckSettings = {
   check_retry_count: number
@@ -8,20 +7,19 @@ export type CheckSettings = {
   high_priority_apps: string[]
 }
 
-/** JSON text, null where nothing is set. */
-type Kept = { check_retry_count: number | null } & Record<Exclude<keyof CheckSettings, 'check_retry_count'>, string | null>
+/** Null where nothing is set. */
+type Kept = { [S in keyof CheckSettings]: CheckSettings[S] | null }
 
 const RETRIES = 3
 
 /** Returns the stored settings with defaults for what is not set. */
 export function checkSettings(kept: Kept | undefined): CheckSettings {
-  const read = <T>(json: string | null | undefined, fallback: T) => (json == null ? fallback : storedJson<T>(json))
   return {
     check_retry_count: kept?.check_retry_count ?? RETRIES,
-    ignored_checks: read<string[]>(kept?.ignored_checks, []),
-    check_retry_counts: read<Record<string, number>>(kept?.check_retry_counts, {}),
-    custom_prompts: read<Record<string, string>>(kept?.custom_prompts, {}),
-    high_priority_apps: read<string[]>(kept?.high_priority_apps, []),
+    ignored_checks: kept?.ignored_checks ?? [],
+    check_retry_counts: kept?.check_retry_counts ?? {},
+    custom_prompts: kept?.custom_prompts ?? {},
+    high_priority_apps: kept?.high_priority_apps ?? [],
   }
 }
 

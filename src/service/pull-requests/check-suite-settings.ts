@@ -18,15 +18,14 @@ export async function getCheckSuiteSettings(ctx: Context, repo_id: number, db: D
 
 /** Changes the given settings, keeps the rest and returns all. */
 export async function updateCheckSuiteSettings(ctx: Context, repo_id: number, input: CheckSuiteSettingsInput) {
-  const json = (value: unknown) => (value == null ? null : JSON.stringify(value))
   return ctx.db.transaction(async tx => {
     if (!(await holdRepository(tx, ctx.organization_id, repo_id))) throw repositoryNotFound()
     await saveCheckSuiteSettings(tx, ctx.organization_id, repo_id, {
       check_retry_count: input.check_retry_count ?? null,
-      ignored_checks: json(input.ignored_checks),
-      check_retry_counts: json(input.check_retry_counts),
-      custom_prompts: json(input.custom_prompts),
-      high_priority_apps: json(input.high_priority_apps),
+      ignored_checks: input.ignored_checks ?? null,
+      check_retry_counts: input.check_retry_counts ?? null,
+      custom_prompts: input.custom_prompts ?? null,
+      high_priority_apps: input.high_priority_apps ?? null,
     })
     await audit(tx, ctx, 'repository.checks_updated', { type: 'repository', id: repo_id }, { changed: Object.keys(input) })
     return getCheckSuiteSettings(ctx, repo_id, tx)

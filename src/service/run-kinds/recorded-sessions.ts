@@ -1,6 +1,5 @@
 import { limits } from '../../contract/limits.ts'
 import type { RecordedSession, SessionStatus } from '../../contract/runs/recorded-sessions.ts'
-import { storedJson } from '../../core/json.ts'
 import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
@@ -120,7 +119,7 @@ async function record(ctx: Context, session_id: string, report: (tx: Db, recordi
       run = (await lockRun(tx, ctx.organization_id, run.id)) ?? run
     }
     const state = await getRecording(tx, ctx.organization_id, run.id)
-    await report(tx, { run, calls: storedJson<OpenCall[]>(state?.open_calls ?? '[]'), answer: state?.answer ?? '' })
+    await report(tx, { run, calls: state?.open_calls ?? [], answer: state?.answer ?? '' })
     await notifyRun(tx, ctx.organization_id, run.id)
     return shown(ctx, session_id, run.id)
   })
@@ -138,4 +137,4 @@ async function appendRedacted(tx: Db, redactor: BackgroundRedactor, run: RunRow,
 
 const unchanged: RecordedChange = { prompt: null, title: null, model: null, result: null }
 const keep = (tx: Db, run: RunRow, { calls, answer }: Pick<Recording, 'calls' | 'answer'>, change = unchanged) =>
-  saveRecording(tx, run.organization_id, run.id, { open_calls: JSON.stringify(calls), answer }, change)
+  saveRecording(tx, run.organization_id, run.id, { open_calls: calls, answer }, change)

@@ -1,8 +1,12 @@
-import { storedJson } from '../../core/json.ts'
+import { z } from 'zod'
 import type { CostRow } from '../../core/runs/timeline.ts'
 import type { Db } from '../database.ts'
+import { parseColumn, TextList } from '../json-column.ts'
 
-type Evaluation = { turn: number; head_sha: string; summary: string; because: string | null }
+const Judged = z.object({ head_sha: z.string(), summary: z.string(), because: z.string().nullable() })
+const SetUp = z.object({ left_out: TextList })
+const Push = z.object({ branch: z.string(), sha: z.string() })
+type Evaluation = { turn: number } & z.infer<typeof Judged>
 
 export type JournalRow = {
   n: number
@@ -82,14 +86,14 @@ export async function entriesOfCalls(
   return rows[0]
 }
 
-/** Returns the record of the last setup of the run's workspace; undefined: there was none. */
-export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
+/** Returns the paths that the last setup of the run's workspace left out; undefined: there was none. */
+export async function lastSetUp(db: Db, organization_id: number, run_id: number): Promise<string[] | undefined> {
   const { rows } = await db.query<{ body: string }>({
     name: 'last_set_up',
     text: `select body from journal where organization_id = $1 and run_id = $2 and kind = 'set_up' order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0]?.body
+  return rows[0] && parseColumn(SetUp, rows[0].body).left_out
 }
 
 /**
@@ -132,14 +136,14 @@ export async function listPushes(
   db: Db,
   organization_id: number,
   run_id: number,
-): Promise<{ turn: number; body: string; age_ms: number }[]> {
+): Promise<{ turn: number; branch: string; sha: string; age_ms: number }[]> {
   const { rows } = await db.query<{ turn: number; body: string; age_ms: number }>({
     name: 'list_pushes',
     text: `select turn, body, (extract(epoch from now() - created_at) * 1000)::float8 as age_ms from journal
       where organization_id = $1 and run_id = $2 and kind = 'push_started' order by n`,
     values: [organization_id, run_id],
   })
-  return rows
+  return rows.map(({ turn, body, age_ms }) => ({ turn, age_ms, ...parseColumn(Push, body) }))
 }
 
 /** Returns the latest recorded evaluation of checks; undefined: there is none. */
@@ -149,7 +153,7 @@ export async function findLatestEvaluation(db: Db, organization_id: number, run_
     text: `select turn, body from journal where organization_id = $1 and run_id = $2 and kind = 'checks_judged' order by n desc limit 1`,
     values: [organization_id, run_id],
   })
-  return rows[0] && { turn: rows[0].turn, ...storedJson<Omit<Evaluation, 'turn'>>(rows[0].body) }
+  return rows[0] && { turn: rows[0].turn, ...parseColumn(Judged, rows[0].body) }
 }
 
 /** Sums the cost of the model calls before the entries of each part. */

@@ -1,10 +1,13 @@
+import { z } from 'zod'
 import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Db } from '../database.ts'
+import { parseColumn } from '../json-column.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
 type SessionKey = { organization_id: number; user_id: number; session_id: string }
-/** The state between reports. `open_calls`: JSON of tool calls without a result; `answer`: the newest answer of the turn. */
-type RecordingState = { open_calls: string; answer: string }
+const OpenCalls = z.array(z.object({ id: z.string(), name: z.string(), input: z.unknown(), at: z.number().nullable() }))
+/** The state between reports. `open_calls`: tool calls without a result; `answer`: the newest answer of the turn. */
+type RecordingState = { open_calls: z.infer<typeof OpenCalls>; answer: string }
 
 const silence = `now() + interval '${MAX_SILENCE_SECONDS} seconds'`
 const live = `status = 'running', status_reason = null, phase = 'agent', waiting_on = null, owner = '${RECORDED_OWNER}', runnable_at = null,
@@ -49,12 +52,12 @@ export async function insertSession(db: Db, key: SessionKey, run: { title: strin
 
 /** Returns the state of a recording. Call with the run locked, so that it does not change meanwhile. */
 export async function getRecording(db: Db, organization_id: number, run_id: number): Promise<RecordingState | undefined> {
-  const { rows } = await db.query<RecordingState>({
+  const { rows } = await db.query<{ open_calls: string; answer: string }>({
     name: 'get_recording',
     text: 'select open_calls, answer from recorded_sessions where organization_id = $1 and run_id = $2',
     values: [organization_id, run_id],
   })
-  return rows[0]
+  return rows[0] && { ...rows[0], open_calls: parseColumn(OpenCalls, rows[0].open_calls) }
 }
 
 /** The changes of a report to the run: null leaves a field unchanged; `result` is for a run that has ended. */
@@ -78,7 +81,10 @@ export async function saveRecording(
         where organization_id = $1 and id = $2
       )
       update recorded_sessions set open_calls = $3, answer = $4 where organization_id = $1 and run_id = $2`,
-    values: [organization_id, run_id, state.open_calls, state.answer, change.prompt, change.title, change.model, change.result],
+    values: [
+      ...[organization_id, run_id, JSON.stringify(state.open_calls), state.answer],
+      ...[change.prompt, change.title, change.model, change.result],
+    ],
   })
   return rowCount === 1
 }

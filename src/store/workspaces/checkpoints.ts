@@ -1,5 +1,9 @@
+import { z } from 'zod'
 import type { Db, Transactional } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { parseColumn } from '../json-column.ts'
+
+const LeftOut = z.array(z.object({ path: z.string(), reason: z.enum(['too_large', 'unreadable']) }))
 
 /** The files of a run as they were from one entry of its trace to another, both included. */
 export type CheckpointRow = {
@@ -11,10 +15,17 @@ export type CheckpointRow = {
   tree: string
   head: string | null
   branch: string | null
-  /** Paths that are missing, as JSON text; null: it is complete. */
-  left_out: string | null
+  /** Paths that are missing; null: it is complete. */
+  left_out: z.infer<typeof LeftOut> | null
 }
-export type NewCheckpoint = Omit<CheckpointRow, 'packs' | 'base_sha'>
+type StoredRow = Omit<CheckpointRow, 'left_out'> & { left_out: string | null }
+const parseRow = <Row extends StoredRow>(row: Row) => ({
+  ...row,
+  left_out: row.left_out === null ? null : parseColumn(LeftOut, row.left_out),
+})
+
+/** `left_out` as JSON text, which is redacted. */
+export type NewCheckpoint = Omit<StoredRow, 'packs' | 'base_sha'>
 export type NewPack = { tip: string; base_sha: string | null; content: Uint8Array }
 
 /** Value of `through_seq` when no sandbox works on the files any more, so that they stay unchanged. */
@@ -132,7 +143,7 @@ export async function checkpointAt(
   seq: number,
   tools_without_effect: readonly string[],
 ): Promise<(CheckpointRow & { covers: boolean }) | undefined> {
-  const { rows } = await db.query<CheckpointRow & { covers: boolean }>({
+  const { rows } = await db.query<StoredRow & { covers: boolean }>({
     name: 'checkpoint_at',
     text: `select c.seq, c.through_seq, c.packs, c.base_sha, c.tree, c.head, c.branch, c.left_out, not exists (
         select 1 from log_entries l where l.organization_id = c.organization_id and l.run_id = c.run_id
@@ -140,18 +151,18 @@ export async function checkpointAt(
       from checkpoints c where c.organization_id = $1 and c.run_id = $2 and c.seq <= $3 order by c.seq desc limit 1`,
     values: [organization_id, run_id, seq, tools_without_effect],
   })
-  return rows[0]
+  return rows[0] && parseRow(rows[0])
 }
 
 /** Returns the newest checkpoints of a run, newest first. */
 export async function listCheckpoints(db: Db, organization_id: number, run_id: number, limit: number): Promise<CheckpointRow[]> {
-  const { rows } = await db.query<CheckpointRow>({
+  const { rows } = await db.query<StoredRow>({
     name: 'list_checkpoints',
     text: `select seq, through_seq, packs, base_sha, tree, head, branch, left_out from checkpoints
       where organization_id = $1 and run_id = $2 order by seq desc limit $3`,
     values: [organization_id, run_id, limit],
   })
-  return rows
+  return rows.map(parseRow)
 }
 
 /** Returns the last entry after which all files of the run are known; undefined when there is none. */

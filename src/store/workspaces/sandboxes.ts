@@ -1,10 +1,17 @@
+import { z } from 'zod'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { storedJson } from '../../core/json.ts'
 import { type Db, only } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import { parseColumn } from '../json-column.ts'
 
-type Limits = { max_memory_bytes: number; cpus: number; max_processes: number; max_disk_bytes: number; max_files: number }
+const Limits = z.object({
+  max_memory_bytes: z.number(),
+  cpus: z.number(),
+  max_processes: z.number(),
+  max_disk_bytes: z.number(),
+  max_files: z.number(),
+})
 
 export type SandboxRow = {
   id: number
@@ -16,7 +23,7 @@ export type SandboxRow = {
   host: string
   state: SandboxState
   end_reason: 'stopped' | 'start_failed' | 'died' | 'owner_lost' | null
-  limits: Limits
+  limits: z.infer<typeof Limits>
   peak_memory_bytes: number | null
   peak_disk_bytes: number | null
   peak_processes: number | null
@@ -29,7 +36,7 @@ export type SandboxRow = {
   ended_at: Date | null
 }
 type StoredRow = Omit<SandboxRow, 'limits'> & { limits: string }
-const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: storedJson<Limits>(row.limits) })
+const parseRow = (row: StoredRow): SandboxRow => ({ ...row, limits: parseColumn(Limits, row.limits) })
 
 export type SandboxUse = Pick<SandboxRow, 'peak_memory_bytes' | 'peak_disk_bytes' | 'peak_processes' | 'cpu_ms' | 'memory_kills'>
 type Owned = { organization_id: number; run_id: number; epoch: number }

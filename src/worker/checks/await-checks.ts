@@ -1,6 +1,5 @@
 import type { JournalRecord, TurnEnding } from '../../agent/conversation.ts'
 import { isCheckResource, type UnreadableChecks } from '../../core/forges/forge-permissions.ts'
-import { storedJson } from '../../core/json.ts'
 import { type Failing, nextRound } from '../../core/pull-requests/check-rounds.ts'
 import { checkSettings, retriesOf } from '../../core/pull-requests/check-settings.ts'
 import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
@@ -125,7 +124,7 @@ async function unreadableOf({ deps, run, base }: Following): Promise<UnreadableC
 /** How long ago this turn pushed the commit, in ms; null: it did not. */
 async function pushedAgo({ deps, run }: Following, sha: string): Promise<number | null> {
   const pushes = await listPushes(deps.db, run.organization_id, run.id)
-  const push = pushes.findLast(({ turn, body }) => turn === run.turn && storedJson<{ sha: string }>(body).sha === sha)
+  const push = pushes.findLast(pushed => pushed.turn === run.turn && pushed.sha === sha)
   return push?.age_ms ?? null
 }
 

@@ -1,5 +1,4 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { storedJson } from '../../core/json.ts'
 import { pause } from '../../core/pause.ts'
 import { exponential, retryDelay } from '../../core/retry-policy.ts'
 import { objectsOf } from '../../git/objects/objects.ts'
@@ -121,8 +120,7 @@ async function giveUp(
 /** Records the intent to push. `announced`: all commits that workers of this run intended to push there. `waited_ms`: since the first push of the turn. */
 async function announce({ deps, writer, base: { branch }, head }: Committed): Promise<{ announced: Set<string>; waited_ms: number }> {
   await writer.append({ records: [{ kind: 'push_started', key: null, body: JSON.stringify({ branch, sha: head }) }] })
-  const rows = await listPushes(deps.db, writer.organization_id, writer.run_id)
-  const pushes = rows.map(row => ({ ...row, ...storedJson<{ branch: string; sha: string }>(row.body) }))
+  const pushes = await listPushes(deps.db, writer.organization_id, writer.run_id)
   const turn = pushes.at(-1)?.turn
   return {
     announced: new Set(pushes.filter(push => push.branch === branch).map(push => push.sha)),

@@ -1,5 +1,4 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { storedJson } from '../../core/json.ts'
 import { setupDigest } from '../../core/repositories/prepared-environment.ts'
 import { afterSetupCommand, beforeSetupCommand, leaveOutCommand, parseAfterSetup } from '../../git/workspace/workspace-commands.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
@@ -72,6 +71,5 @@ export async function leaveOut(
 
 /** Returns the paths that an earlier setup of the run left out. */
 export async function leftOutBySetup({ db }: DatabaseDeps, run: RunRow): Promise<string[]> {
-  const body = await lastSetUp(db, run.organization_id, run.id)
-  return body === undefined ? [] : storedJson<{ left_out: string[] }>(body).left_out
+  return (await lastSetUp(db, run.organization_id, run.id)) ?? []
 }

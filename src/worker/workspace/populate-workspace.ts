@@ -1,4 +1,3 @@
-import { storedJson } from '../../core/json.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
 import type { Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { removeFilesCommand } from '../../git/workspace/workspace-commands.ts'
@@ -140,6 +139,6 @@ async function startOf({ git }: StartDeps, run: RunRow, base: Base): Promise<str
 }
 
 function foundOf({ tree, head, branch, left_out, seq, through_seq }: CheckpointRow): Found {
-  const snapshot = { tree, head, branch, left_out: left_out === null ? [] : storedJson<Snapshot['left_out']>(left_out) }
+  const snapshot = { tree, head, branch, left_out: left_out ?? [] }
   return { snapshot, found_at: performance.now(), seq, through_seq }
 }

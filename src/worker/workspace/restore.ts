@@ -1,5 +1,4 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { storedJson } from '../../core/json.ts'
 import { type Kept, withObjectCache } from '../../git/objects/object-cache.ts'
 import type { Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../git/workspace/restore-command.ts'
@@ -67,7 +66,7 @@ export async function restore(
     const matches = snapshot?.tree === row.tree
     const up_to_date = matches && row.seq === last.seq && last.covers && row.left_out === null
     const restored: Restored = { how: 'restored', seq: row.seq, commit: row.head, tree: row.tree, matches, up_to_date }
-    const missing = row.left_out === null ? {} : { left_out: storedJson<unknown>(row.left_out) }
+    const missing = row.left_out === null ? {} : { left_out: row.left_out }
     const difference =
       beside === null ? 'The files differ from the checkpoint.' : 'The checkpoint conflicts with the files of the setup commands.'
     const error = matches ? null : (failure ?? difference)

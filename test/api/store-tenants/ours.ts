@@ -61,7 +61,7 @@ async function addRuns(app: App) {
   await append(app.db, app.org_id, run, null, {
     entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })],
     records: [
-      { kind: 'set_up', key: null, body: '{}' },
+      { kind: 'set_up', key: null, body: JSON.stringify({ left_out: ['node_modules'] }) },
       { kind: 'aside_ended', key: 'k', body: '{}' },
       { kind: 'checks_judged', key: null, body: JSON.stringify({ head_sha: 'b', summary: '', because: null }) },
       { kind: 'message', key: null, body: '{}' },

@@ -128,7 +128,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   lockRunsAndLiveBelow: (db, org) => lockRunsAndLiveBelow(db, org, [mine.run]),
   getRecording: (db, org) => getRecording(db, org, mine.recorded),
   saveRecording: (db, org) =>
-    saveRecording(db, org, mine.recorded, { open_calls: '[]', answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
+    saveRecording(db, org, mine.recorded, { open_calls: [], answer: 'x' }, { prompt: 'x', title: 'x', model: 'x', result: 'x' }),
   beginRecordedTurn: (db, org) => beginRecordedTurn(db, org, mine.recorded),
   generationOf: async (db, org) => (await generationOf(db, org, mine.child)) > 0,
   costOfChildRuns: async (db, org) => Number(await costOfChildRuns(db, org, mine.run)) > 0,
