@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { onTestFailed, TestRunner } from 'vitest'
 import { startService } from '../src/compose/service.ts'
 import { readConfig } from '../src/config.ts'
 import { Database } from '../src/store/database.ts'
@@ -68,6 +69,8 @@ export async function startApp(env: Record<string, string> = {}): Promise<App> {
   const at_once = { AGENTRUN_SHUTDOWN_GRACE_SECONDS: '0' }
   const config = readConfig({ AGENTRUN_PORT: '0', AGENTRUN_INIT_TOKEN: TOKEN, ...no_limits, ...at_once, ...no_reviews, ...env })
   const logs: App['logs'] = []
+  // The cause of a failure is often in the log alone.
+  if (TestRunner.getCurrentTest()) onTestFailed(() => console.error(...logs.filter(({ level }) => level === 'error').slice(0, 10)))
   const service = stack.use(
     await startService({
       role: 'all',
