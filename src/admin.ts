@@ -46,7 +46,7 @@ async function main(args: string[]) {
   if (given.file !== undefined) return keep(given.command, given.file)
   if (given.command === 'rotate-secrets') return rotate()
   const config = readConfig(process.env)
-  const base_url = given.command === 'link' ? addressOf(config) : ''
+  const base_url = given.command === 'link' ? await addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
   const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
   await requireMigrated(url)
@@ -132,18 +132,34 @@ function parsed(args: string[]) {
   }
 }
 
-/** Where a browser reaches the service, as far as its configuration states it. */
-function addressOf({ AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT }: Config): string {
-  if (AGENTRUN_BASE_URL !== undefined) return AGENTRUN_BASE_URL
+/** Where a browser reaches the service: where the running one serves, else where its configuration states. */
+async function addressOf(config: Config): Promise<string> {
+  const { AGENTRUN_BASE_URL, AGENTRUN_HOST, AGENTRUN_PORT } = config
+  const known = AGENTRUN_BASE_URL ?? (await runningAddress(config))
+  if (known !== null) return known
   if (AGENTRUN_PORT === 0) throw new Error('AGENTRUN_PORT is 0, so nobody knows the address: set AGENTRUN_BASE_URL')
   const host = ['0.0.0.0', '::'].includes(AGENTRUN_HOST) ? '127.0.0.1' : AGENTRUN_HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${AGENTRUN_PORT}`
 }
 
+/** Null when no service runs on the data folder; with `DATABASE_URL` it may run on another machine. */
+async function runningAddress(config: Config): Promise<string | null> {
+  try {
+    await using _ = await lockDataFolder(findDataFolder(folderOf(config)).root)
+    return null
+  } catch (error) {
+    if (error instanceof DataFolderInUse) return error.address
+    if (config.DATABASE_URL !== undefined) return null
+    throw error
+  }
+}
+
+const folderOf = (config: Config, users = ensureServiceUsers()) => ({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
+
 /** The server that the running service has, or one of our own until the end. The folder's lock decides which: a service that starts meanwhile is refused. `may_make`: where there is none yet, a new one. */
 async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_create = false): Promise<string> {
   const users = ensureServiceUsers()
-  const folder = { path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users }
+  const folder = folderOf(config, users)
   const data = may_create ? prepareDataFolder(folder) : findDataFolder(folder)
   if (!may_create && !hasCluster(data.postgres)) throw new Error(`there is no database in ${data.root} yet: start the service once`)
   try {

@@ -11,15 +11,17 @@ export function banner(facts: {
   started: Started
   missing_repository: string | null
   link: string
+  /** Created by this start; null: none. */
+  token: string | null
   files: CredentialFiles | null
   data_dir: string
   default_model: string | null
   blocked: string | null
 }): string {
   const { base_url, started, link, files } = facts
-  const { organization_id, new_token, repository } = started
+  const { organization_id, repository } = started
   const token_file = files?.token ?? null
-  const shown_token = files === null ? new_token : null
+  const shown_token = files === null ? facts.token : null
   const token = token_file === null ? (shown_token ?? '$AGENTRUN_TOKEN') : `$(cat ${shellQuote(token_file)})`
   const lines = [
     '',

@@ -41,7 +41,7 @@ async function main() {
   const log = createLog(config.AGENTRUN_LOG_LEVEL, lines.write)
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
-  stack.use(await lockDataFolder(data.root))
+  const lock = stack.use(await lockDataFolder(data.root))
   const stopped = stopSignal()
   let postgres: EmbeddedPostgres | null = null
   if (config.DATABASE_URL === undefined) {
@@ -74,6 +74,7 @@ async function main() {
   const report = () => process.connected && process.send?.({ alive: ALIVE_SECONDS })
   report()
   setInterval(report, REPORT_MS).unref()
+  if (service.api) lock.publishAddress(service.api.base_url)
   process.stdout.write(await startText(service, data.root, config))
   // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start after a crash.
   flushCompileCache()
@@ -87,9 +88,9 @@ async function startText(service: RunningService, data_dir: string, config: Conf
   const blocked = service.blocked()
   if (!service.api) return workerBanner({ blocked, data_dir, concurrency: config.AGENTRUN_WORKER_CONCURRENCY })
   const link = await service.api.signInLink()
-  const token = service.api.started.new_token
+  const token = await service.api.firstToken()
   const files = process.stdout.isTTY ? null : writeStartCredentials(data_dir, { link, token })
-  return banner({ ...service.api, blocked, link, files, data_dir, default_model: config.AGENTRUN_DEFAULT_MODEL ?? null })
+  return banner({ ...service.api, blocked, link, token, files, data_dir, default_model: config.AGENTRUN_DEFAULT_MODEL ?? null })
 }
 
 const linesDropped = (count: number) =>

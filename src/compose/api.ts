@@ -6,7 +6,7 @@ import { settledWithin } from '../core/timeout.ts'
 import { createApp } from '../http/app.ts'
 import { hostName } from '../http/security-headers.ts'
 import { Feeds } from '../live/feeds.ts'
-import type { Started } from '../service/access/first-start.ts'
+import { createFirstToken, type Started } from '../service/access/first-start.ts'
 import { newSignInLink } from '../service/access/sessions.ts'
 import { workerState } from '../service/runs/worker-state.ts'
 import { countSealedOtherwise } from '../store/access/secrets.ts'
@@ -26,6 +26,8 @@ export type RunningApi = AsyncDisposable & {
   started: Started
   missing_repository: string | null
   signInLink(): Promise<string>
+  /** Creates the first token, of the administrator. Null when there was one, or when the operator sets it. */
+  firstToken(): Promise<string | null>
   /** Streams that are open. */
   streams(): number
   /** Reports on `/readyz` that this process stops, and continues to serve. */
@@ -74,6 +76,8 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     base_url,
     ...first,
     signInLink: () => newSignInLink(services, first.started.user_id),
+    firstToken: async () =>
+      config.AGENTRUN_INIT_TOKEN === undefined ? createFirstToken(db, first.started.user_id, config.AGENTRUN_INIT_WIRE_PROFILE) : null,
     streams,
     drain() {
       draining = true

@@ -74,8 +74,8 @@ describe('with the embedded database', () => {
     const token = await printed(['token', '--name', 'lost'], env)
     expect(token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
     expect((await get(service.base_url, token, '/v1/users/me')).body).toMatchObject({ full_name: 'Administrator', role: 'ADMIN' })
-    const link = await printed(['link'], env)
-    expect(link.startsWith(`${base_url}/sign-in#code=`)).toBe(true)
+    const link = await printed(['link'], { ...env, AGENTRUN_BASE_URL: '' })
+    expect(link.startsWith(`${service.base_url}/sign-in#code=`)).toBe(true)
     expect(await signIn(service.base_url, link)).toBe(200)
     await stop(service)
 
@@ -83,6 +83,7 @@ describe('with the embedded database', () => {
     expect(later).toMatchObject({ code: 0, out: expect.stringMatching(/^arun_p_/) })
     expect(databases()).toEqual([])
     const link_later = await printed(['link'], env)
+    expect(link_later.startsWith(`${base_url}/sign-in#code=`)).toBe(true)
     expect(databases()).toEqual([])
 
     const again = await start()

@@ -18,9 +18,10 @@ test('a second service on one data folder, by any path, is refused with one line
   using folder = temporaryFolder()
   symlinkSync(folder.path, join(folder.path, 'alias'))
   await using first = await lockDataFolder(folder.path)
-  expect(first).toBeDefined()
-  const refusal = `data folder ${folder.path} is in use by process ${process.pid}`
-  await expect(lockDataFolder(join(folder.path, 'alias'))).rejects.toThrow(new Error(refusal))
+  const message = `data folder ${folder.path} is in use by process ${process.pid}`
+  await expect(lockDataFolder(join(folder.path, 'alias'))).rejects.toMatchObject({ message, address: null })
+  first.publishAddress('http://127.0.0.1:4711')
+  await expect(lockDataFolder(folder.path)).rejects.toMatchObject({ message, address: 'http://127.0.0.1:4711' })
 })
 
 test('the folder is free again when its holder releases it, and folders do not share a lock', async () => {

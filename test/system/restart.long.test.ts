@@ -9,7 +9,9 @@ import { program_env } from './program-env.ts'
 import { launch, root, smallClone, stampPackages } from './small-clone.ts'
 
 const stack: AsyncDisposableStack[] = []
-afterEach(() => stack.pop()?.disposeAsync())
+afterEach(async () => {
+  for (const resources of stack.splice(0).reverse()) await resources.disposeAsync()
+})
 
 /** The launcher of a clone whose service is `main`, and what it has written so far. */
 function start(main: string, env: Record<string, string> = {}) {
@@ -80,6 +82,11 @@ test('a service that was not ready yet ends with its own message and exit code: 
   expect(await taken.closed).toEqual([1, null])
   expect(taken.text()).toMatch(/EADDRINUSE/)
   expect(wrong.text() + taken.text()).not.toMatch(/restart/)
+  // The start that failed created no token that nobody has seen: the next one does.
+  const next = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0' })
+  expect(await next.output(/token +in (.*);/)).toBe(join(data.AGENTRUN_DATA_DIR, 'initial-token'))
+  next.launcher.kill('SIGTERM')
+  expect(await next.closed).toEqual([0, null])
 }, 60_000)
 
 const counts = `import { appendFileSync, readFileSync } from 'node:fs'

@@ -5,12 +5,12 @@ import { insertMembership, insertUser } from '../../store/access/accounts.ts'
 import { lockFirstStart } from '../../store/access/first-start.ts'
 import { firstOrganization, getOrganization, insertOrganization, setDefaultRepository } from '../../store/access/organizations.ts'
 import { insertRepository, listRepositories } from '../../store/access/repositories.ts'
-import { insertToken, isKnownToken } from '../../store/access/token-access.ts'
+import { hasTokens, insertToken, isKnownToken } from '../../store/access/token-access.ts'
 import type { Database, Db } from '../../store/database.ts'
 
 export type FirstStartInput = {
   organization_name: string
-  /** The operator's own token; null: one is created and returned once. */
+  /** The operator's own token; null: `createFirstToken` creates one. */
   token: string | null
   wire_profile: WireProfile
   /** Registered, and set as the default when it is new. */
@@ -22,8 +22,6 @@ export type FirstStartInput = {
 export type Started = {
   organization_id: number
   user_id: number
-  /** Shown to the operator once: at the first start, unless the operator set a token. */
-  new_token: string | null
   repository: { id: number; name: string; sample: boolean } | null
 }
 
@@ -31,9 +29,8 @@ export type Started = {
 export async function firstStart(db: Database, input: FirstStartInput): Promise<Started> {
   return db.transaction(async tx => {
     await lockFirstStart(tx)
-    const existing = await firstOrganization(tx)
-    const owner = existing ?? (await createOwner(tx, input.organization_name))
-    const new_token = await ensureToken(tx, owner.user_id, input, existing === undefined)
+    const owner = (await firstOrganization(tx)) ?? (await createOwner(tx, input.organization_name))
+    if (input.token !== null) await ensureToken(tx, owner.user_id, input.token, input.wire_profile)
     if (input.repository) {
       const { id, created } = await insertRepository(tx, {
         ...input.repository,
@@ -57,7 +54,7 @@ export async function firstStart(db: Database, input: FirstStartInput): Promise<
       } as const
       await insertRepository(tx, { ...sample, description: 'A small sample with one failing test' })
     }
-    return { ...owner, new_token, repository: await shownRepository(tx, owner.organization_id) }
+    return { ...owner, repository: await shownRepository(tx, owner.organization_id) }
   })
 }
 
@@ -68,11 +65,23 @@ async function createOwner(tx: Db, name: string) {
   return { organization_id: organization.id, user_id: user.id }
 }
 
-async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, first: boolean): Promise<string | null> {
-  if (input.token === null && !first) return null
-  const token = input.token ?? newToken('p')
-  // A revoked token stays revoked, even while the operator's environment still names it.
-  if (await isKnownToken(tx, digest(token))) return null
+/**
+ * Creates the first token and returns it; null when there was one already. It is called when the service is ready, because the token of a
+ * start that fails would be shown to nobody. Safe when two processes start at once.
+ */
+export async function createFirstToken(db: Database, user_id: number, wire_profile: WireProfile): Promise<string | null> {
+  return db.transaction(async tx => {
+    await lockFirstStart(tx)
+    if (await hasTokens(tx)) return null
+    const token = newToken('p')
+    await ensureToken(tx, user_id, token, wire_profile)
+    return token
+  })
+}
+
+/** A revoked token stays revoked, even while the operator's environment still names it. */
+async function ensureToken(tx: Db, user_id: number, token: string, wire_profile: WireProfile): Promise<void> {
+  if (await isKnownToken(tx, digest(token))) return
   await insertToken(tx, {
     user_id,
     kind: 'personal',
@@ -80,10 +89,9 @@ async function ensureToken(tx: Db, user_id: number, input: FirstStartInput, firs
     hint: token.slice(-4),
     name: 'first token',
     digest: digest(token),
-    wire_profile: input.wire_profile,
+    wire_profile,
     expires_in_seconds: null,
   })
-  return input.token === null ? token : null
 }
 
 async function shownRepository(tx: Db, organization_id: number) {

@@ -128,6 +128,12 @@ export async function isKnownToken(db: Db, digest: Buffer): Promise<boolean> {
   return rows.length > 0
 }
 
+/** Returns whether a token was ever created, including revoked and expired ones, other than those of browsers. */
+export async function hasTokens(db: Db): Promise<boolean> {
+  const { rows } = await db.query({ text: `select 1 from tokens where kind <> 'browser' limit 1` })
+  return rows.length > 0
+}
+
 /** Deletes browser tokens an hour after their end. They live 15 minutes; their rows need not outlive them. */
 export async function deleteExpiredTokens(db: Db): Promise<void> {
   await db.query({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { banner } from '../../../src/banner.ts'
 import { digest } from '../../../src/core/access/token.ts'
-import { type FirstStartInput, firstStart, type Started } from '../../../src/service/access/first-start.ts'
+import { createFirstToken, type FirstStartInput, firstStart, type Started } from '../../../src/service/access/first-start.ts'
 import { setDefaultRepository } from '../../../src/store/access/organizations.ts'
 import { listRepositories } from '../../../src/store/access/repositories.ts'
 import { findAccess } from '../../../src/store/access/token-access.ts'
@@ -45,8 +45,9 @@ describe('the first start', () => {
   test('creates an organization, its admin and a working token that is shown once', async () => {
     await using service = await emptyService()
     const started = await service.start()
-    expect(started.new_token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
-    expect((await findAccess(service.db, [{ digest: digest(started.new_token ?? ''), organization_id: null }]))[0]).toMatchObject({
+    const token = await createFirstToken(service.db, started.user_id, 'standard')
+    expect(token).toMatch(/^arun_p_[0-9A-Za-z]{38}$/)
+    expect((await findAccess(service.db, [{ digest: digest(token ?? ''), organization_id: null }]))[0]).toMatchObject({
       user_id: started.user_id,
       wire_profile: 'standard',
     })
@@ -59,7 +60,7 @@ describe('the first start', () => {
   test('uses the token of the operator instead, with its wire profile, and shows none', async () => {
     await using service = await emptyService()
     const started = await service.start({ token: TOKEN_OF_OPERATOR, wire_profile: 'codegen' })
-    expect(started.new_token).toBeNull()
+    expect(await createFirstToken(service.db, started.user_id, 'codegen')).toBeNull()
     expect((await findAccess(service.db, [{ digest: digest(TOKEN_OF_OPERATOR), organization_id: null }]))[0]).toMatchObject({
       user_id: started.user_id,
       wire_profile: 'codegen',
@@ -84,7 +85,7 @@ describe('the first start', () => {
     expect(await names(two.db, both.organization_id)).toEqual(['me/mine', 'sample/invoice'])
   })
 
-  test('by ten processes in parallel creates one of each, and prints one token', async () => {
+  test('by ten processes in parallel creates one of each, and one token', async () => {
     await using service = await emptyService()
     await using second = new Database(service.url, { max: 4, on_error: () => {} })
     const input: FirstStartInput = {
@@ -94,8 +95,10 @@ describe('the first start', () => {
       repository,
       sample: { forced: true, create: async () => '/s' },
     }
-    const all = await Promise.all(Array.from({ length: 10 }, (_, i) => firstStart(i % 2 ? second : service.db, input)))
-    expect(all.filter(started => started.new_token !== null)).toHaveLength(1)
+    const databases = Array.from({ length: 10 }, (_, i) => (i % 2 ? second : service.db))
+    const all = await Promise.all(databases.map(db => firstStart(db, input)))
+    const tokens = await Promise.all(databases.map(db => createFirstToken(db, all[0]?.user_id ?? 0, 'standard')))
+    expect(tokens.filter(token => token !== null)).toHaveLength(1)
     expect(new Set(all.map(started => `${started.organization_id} ${started.user_id} ${started.repository?.id}`)).size).toBe(1)
     for (const [table, n] of [
       ['organizations', 1],
@@ -113,9 +116,11 @@ describe('a later start', () => {
     for (const given of [{}, { token: TOKEN_OF_OPERATOR, repository, forced: true }]) {
       await using service = await emptyService()
       const first = await service.start(given)
+      await createFirstToken(service.db, first.user_id, 'standard')
       const before = await Promise.all(['organizations', 'users', 'memberships', 'tokens', 'repositories'].map(service.count))
       const second = await service.start({ ...given, organization_name: 'Another name' })
-      expect(second).toEqual({ ...first, new_token: null })
+      expect(second).toEqual(first)
+      expect(await createFirstToken(service.db, second.user_id, 'standard')).toBeNull()
       expect(await Promise.all(['organizations', 'users', 'memberships', 'tokens', 'repositories'].map(service.count))).toEqual(before)
       expect((await service.db.query({ text: 'select name from organizations' })).rows).toEqual([{ name: 'Acme' }])
     }
@@ -180,8 +185,17 @@ test('a missing local repository does not prevent the start, but is reported in 
   expect((await app.call('GET', `/v1/organizations/${app.org_id}/repos`)).body.items).toMatchObject([{ url: '/no/such/repository.git' }])
   const messageFor = (missing_repository: string | null) =>
     banner({
-      ...{ base_url: app.base_url, link: '', files: null, data_dir: '', default_model: null, blocked: null, missing_repository },
-      started: { organization_id: 1, user_id: 1, new_token: null, repository: null },
+      ...{
+        base_url: app.base_url,
+        link: '',
+        token: null,
+        files: null,
+        data_dir: '',
+        default_model: null,
+        blocked: null,
+        missing_repository,
+      },
+      started: { organization_id: 1, user_id: 1, repository: null },
     })
   expect(messageFor('/no/such/repository.git')).toMatch(/^The repository cannot be found at \/no\/such\/repository\.git: /m)
   expect(messageFor(null)).not.toContain('cannot be found')
