@@ -15,7 +15,7 @@ const commands = {
   'supply-chain': { node: ['scripts/supply-chain.ts'], tools: [] },
   test: {
     node: ['scripts/test.ts'],
-    tools: ['git', 'bwrap', 'chromium'],
+    tools: ['git', 'bwrap', 'chromium', 'jq'],
     some: ['dockerd'],
     strict: true,
     web: true,
@@ -27,7 +27,15 @@ const commands = {
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
   client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
 }
-const debian_packages = { git: 'git', bwrap: 'bubblewrap', chromium: 'chromium', dockerd: 'docker.io', podman: 'podman', runsc: 'runsc' }
+const debian_packages = {
+  git: 'git',
+  bwrap: 'bubblewrap',
+  chromium: 'chromium',
+  jq: 'jq',
+  dockerd: 'docker.io',
+  podman: 'podman',
+  runsc: 'runsc',
+}
 const wanted_major = 24
 /** A crashed service is restarted after a second, then after twice the last delay up to the longest; the count restarts once it was ready for a minute. */
 const MAX_RESTARTS = 10

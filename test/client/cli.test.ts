@@ -104,6 +104,40 @@ describe('run', () => {
   })
 })
 
+describe('--jq', () => {
+  test('prints what jq selects from the JSON: texts as they are, documents on one line, entries as they come', async () => {
+    const { id } = await createRun(app, { prompt: playbook('run: echo seen', 'answer: done'), title: 'Two "words"', tags: ['selected'] })
+    await awaitRun(app, id, run => run.terminal)
+    expect(await cli(['runs', '--tag', 'selected', '--jq', '.items[] | .title, {id}'])).toEqual({
+      ...{ code: 0, out: `Two "words"\n{"id":${id}}\n`, err: '' },
+    })
+    const types = (await allLogs(app, id)).map(entry => entry.message_type)
+    expect(lines((await cli(['logs', '--follow', String(id), '--jq', '.message_type'])).out)).toEqual(types)
+    expect((await cli(['show', String(id), '--jq', '-1'])).out).toBe('-1\n')
+    const shown = (await runOnTerminal(['show', String(id), '--jq', '{id}, "a\\u001b[31mb"'], { env: signed_in })).out
+    expect(lines(shown.replaceAll('\r', ''))).toEqual(['{', `  "id": ${id}`, '}', 'ab'])
+  })
+
+  test('an invalid expression, and a missing jq, are reported before anything is sent', async () => {
+    const { total } = (await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body
+    const invalid = await cli(['run', 'x', '--jq', '.items['])
+    expect(invalid).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^agentrun: --jq: syntax error/) })
+    expect(await cli(['run', 'x', '--jq', '.id'], { env: { PATH: '/nonexistent' } })).toEqual({
+      ...{ code: 1, out: '', err: 'agentrun: --jq needs the program jq, which is not installed: install it, or use --json\n' },
+    })
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)).body.total).toBe(total)
+  })
+
+  test('a document that jq cannot filter ends the command with 1; so does a refusal of the service', async () => {
+    expect(await cli(['runs', '--jq', '.total.x'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^agentrun: --jq: .*index number/),
+    })
+    expect(await cli(['show', '424242', '--jq', '.id'])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^agentrun: /) })
+  })
+})
+
 describe('resources', () => {
   test('pause pauses a run and confirms it; a run that has ended is refused', async () => {
     const { id } = await createRun(app, { prompt: playbook('ask: Well?') })

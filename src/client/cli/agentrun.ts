@@ -3,6 +3,7 @@ import { AgentRunError, type Client, createClient } from '../sdk/client.ts'
 import type { Given, Options } from './command.ts'
 import { command_groups } from './commands/table.ts'
 import { CliError, exit, exitCodeOf, Interrupted, UsageError } from './exit.ts'
+import { startJq } from './jq.ts'
 import { createPrinter, type Printer, type Stream } from './printer.ts'
 import { type CommandLine, createProgram } from './program.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -23,12 +24,24 @@ export async function agentrun(args: string[], world: World): Promise<number> {
   let line: CommandLine | null = null
   try {
     line = parse(args, print)
-    return line === null ? exit.success : await line.command.run(given(line, print, world))
+    return line === null ? exit.success : await run(line, print, world)
   } catch (error) {
     print.progress(null)
-    if (error instanceof AgentRunError && error.problem !== null && args.includes('--json')) print.json(error.problem)
+    if (error instanceof AgentRunError && error.problem !== null && line?.values.json && line.values.jq === undefined)
+      print.json(error.problem)
     for (const text of errorLines(error, line?.command.name ?? knownName(args))) print.note(text)
     return exitCodeOf(error)
+  }
+}
+
+/** Runs a command; with `--jq` its JSON goes through jq. */
+async function run(line: CommandLine, print: Printer, world: World): Promise<number> {
+  if (line.values.jq === undefined) return line.command.run(given(line, print, world))
+  const jq = startJq(line.values.jq, print)
+  try {
+    return await line.command.run(given(line, { ...print, json: jq.filter }, world))
+  } finally {
+    await jq.end()
   }
 }
 
@@ -75,7 +88,8 @@ function given({ values, words }: CommandLine, print: Printer, world: World): Gi
   const client = () => signedIn(settings, print)
   const help = (words: readonly string[]) => helpLines(words, print)
   const { stdin, env, signal } = world
-  return { values, words, json: values.json ?? false, print, settings, stdin, env, signal, commands: all_commands, help, client }
+  const json = values.json === true || values.jq !== undefined
+  return { values, words, json, print, settings, stdin, env, signal, commands: all_commands, help, client }
 }
 function signedIn({ base_url, token, organization_id, config_path, config_problem }: Settings, print: Printer): Client {
   if (token === null) {

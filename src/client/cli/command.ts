@@ -65,6 +65,7 @@ export const global_options = {
   token: { type: 'string', value: 'TOKEN', about: 'token (AGENTRUN_TOKEN); other users see it in the list of processes' },
   org: { type: 'string', value: 'ID', about: 'organization (AGENTRUN_ORG), by default the only one of the token' },
   json: { type: 'boolean', about: "print the API's JSON" },
+  jq: { type: 'string', value: 'EXPR', about: 'print what jq selects from the JSON (needs the program jq)' },
 } as const satisfies Options
 
 export const help_option = { type: 'boolean', short: 'h', about: 'show help' } as const satisfies Option
