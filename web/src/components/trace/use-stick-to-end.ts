@@ -7,7 +7,7 @@ type Follow = { on: boolean; set: (on: boolean) => void }
 
 /**
  * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the end turns it on;
- * growth never moves the visible text. `size` is the height of the content.
+ * growth never moves the visible text. The end stays visible when the box becomes lower. `size` is the height of the content.
  */
 export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number): Follow {
   const [on, setOn] = useState(initially)
@@ -27,6 +27,18 @@ export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean
     element.addEventListener('scroll', onScroll, { passive: true })
     return () => element.removeEventListener('scroll', onScroll)
   }, [box])
+
+  useEffect(() => {
+    const element = box.current
+    if (!on || !element) return
+    // What is loaded below the box, such as the follow-up form, takes some of its height.
+    const observer = new ResizeObserver(() => {
+      element.scrollTop = element.scrollHeight
+      last_top.current = element.scrollTop
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [box, on])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the growth of the content is what this reacts to
   useLayoutEffect(() => {
