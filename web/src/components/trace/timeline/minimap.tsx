@@ -75,7 +75,7 @@ const Bars = memo(function Bars({ all, height }: { all: Bar[]; height: number })
   useEffect(() => {
     if (canvas.current) draw(canvas.current, all, height)
   }, [all, height, theme])
-  return <canvas ref={canvas} aria-hidden data-bars={all.length} className="absolute inset-0 size-full" />
+  return <canvas ref={canvas} aria-hidden data-bars={all.length} className="absolute inset-0 size-full transition-none" />
 })
 
 function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
@@ -96,7 +96,7 @@ function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
   for (const { top, height: length, failed } of all) if (failed) context.fillRect(WIDTH_PX - TICK_PX, top, TICK_PX, Math.max(2, length - 1))
 }
 
-/** The colors of the theme as the canvas needs them. */
+/** The colors of the theme as the canvas needs them. It has no transitions, in which each color would begin as the one before it. */
 function paletteOf(canvas: HTMLCanvasElement): (name: keyof typeof colors) => string {
   const known = new Map<string, string>()
   return name => {
