@@ -13,7 +13,8 @@ import { ModelBadge } from './model-badge.tsx'
 import { activeClock, tokens } from './run-numbers.ts'
 import { StatusPill } from './status-pill.tsx'
 
-const columns = 'md:grid-cols-[8.5rem_minmax(0,1fr)_13rem] lg:grid-cols-[8.5rem_minmax(0,1fr)_9rem_10rem_13rem]'
+const columns =
+  'md:grid-cols-[8.5rem_minmax(0,1fr)_13rem] lg:grid-cols-[8.5rem_minmax(0,1fr)_10rem_13rem] 2xl:grid-cols-[8.5rem_minmax(0,1fr)_12rem_10rem_13rem]'
 const metrics = 'grid grid-cols-[1fr_1fr_4.5rem] items-center gap-2 text-right'
 
 /** Beside the checkboxes of rows that can be selected. */
@@ -25,6 +26,7 @@ export const RunRowHead = ({ selectable }: { selectable: boolean }) => (
     names={['Status', 'Run', 'Repository', 'Pull request']}
     metrics={metrics}
     metric_names={['Active', 'Cost', 'Created']}
+    hidden={{ Repository: 'max-2xl:hidden', 'Pull request': 'max-lg:hidden' }}
   />
 )
 
@@ -40,7 +42,7 @@ export function RunRow({ run, repository, now, selected, on_select }: Props) {
         {run.status_reason && <div className="truncate text-2xs text-muted">{reasonNames[run.status_reason]}</div>}
       </div>
       <RunName run={run} repository={repository} />
-      <span className="truncate text-muted text-xs max-lg:hidden">
+      <span className="truncate text-muted text-xs max-2xl:hidden">
         {repository ? visible(repository) : <span className="text-faint">–</span>}
       </span>
       <div className="min-w-0 text-xs max-lg:hidden">
@@ -86,9 +88,9 @@ function RunName({ run, repository }: { run: AgentRun; repository: string | null
       </div>
       <div className="flex min-w-0 items-center gap-x-2.5 text-faint text-xs">
         <span className="tabular shrink-0">#{run.id}</span>
-        {repository && <span className="truncate lg:hidden">{visible(repository)}</span>}
+        {repository && <span className="truncate 2xl:hidden">{visible(repository)}</span>}
         <Origin run={run} />
-        <span className="shrink-0 max-sm:hidden">
+        <span className="min-w-0 truncate max-sm:hidden">
           <ModelBadge model={run.model} />
         </span>
         <span className="shrink-0 max-xl:hidden">{sourceNames[run.source_type]}</span>

@@ -7,7 +7,7 @@ import { ReviewMark } from '../../components/pull-requests/review-mark.tsx'
 import { StateBadge } from '../../components/pull-requests/state-badge.tsx'
 import { visible } from '../../text/visible.ts'
 
-const columns = 'md:grid-cols-[6rem_minmax(0,1fr)_7.5rem_8.5rem_5rem_10rem]'
+const columns = 'md:grid-cols-[6rem_minmax(0,1fr)_7.5rem_8rem_3.5rem_9rem]'
 const metrics = 'grid grid-cols-[1fr_5rem] items-center gap-2 text-right'
 
 export const PullRequestRowHead = () => (
@@ -40,7 +40,7 @@ export function PullRequestRow({ pull_request, repository, now }: Props) {
         </Link>
         <div className="flex min-w-0 gap-x-2.5 text-faint text-xs">
           <bdi className="tabular shrink-0">#{number}</bdi>
-          {repository && <bdi className="truncate">{visible(repository)}</bdi>}
+          {repository && <bdi className="max-w-3/5 shrink-0 truncate">{visible(repository)}</bdi>}
           <span className="truncate font-mono text-2xs max-sm:hidden">
             {visible(head_branch)} → {visible(base_branch)}
           </span>
