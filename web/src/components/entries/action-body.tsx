@@ -2,6 +2,7 @@ import { lazy, Suspense } from 'react'
 import { callFailed } from '../../trace/entry-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from '../../trace/fields.ts'
 import { toolKind } from '../../trace/tool-kind.ts'
+import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
 import { PlainText } from '../plain-text.tsx'
 import { JsonView } from './json-view.tsx'
@@ -30,7 +31,7 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
   const message = textAt(output, 'error')
   const failure = message && message !== text ? <PlainText text={message} className="text-bad text-xs" /> : null
   const terminal = (all: boolean) => <Terminal text={text} open={all} on_toggle={on_toggle} note={truncation(output)} failed={failed} />
-  if (kind === 'question') return <PlainText text={textAt(input, 'question') ?? ''} />
+  if (kind === 'question') return <Markdown text={textAt(input, 'question') ?? ''} />
   if (kind === 'shell') {
     const command = textAt(input, 'command') ?? ''
     return (

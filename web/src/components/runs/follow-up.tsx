@@ -8,9 +8,9 @@ import { isRecorded } from '../../trace/recorded.ts'
 import { Button } from '../../ui/button.tsx'
 import { useDraft } from '../../ui/draft.ts'
 import { Select, TextArea } from '../../ui/field.tsx'
+import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
 import { useReadOnlyReason } from '../permission.ts'
-import { PlainText } from '../plain-text.tsx'
 import { FOLLOW_UP_ID, followUpDraft } from './follow-up-draft.ts'
 import { isScripted } from './model-badge.tsx'
 import { useRunActions } from './run-actions.ts'
@@ -119,7 +119,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
 const AgentQuestion = ({ text }: { text: string }) => (
   <div className="mb-2 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="question">
     <div className="mb-0.5 font-medium text-warn text-xs">Question from the agent</div>
-    <PlainText text={text} />
+    <Markdown text={text} />
   </div>
 )
 

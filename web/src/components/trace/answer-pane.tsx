@@ -1,4 +1,4 @@
-import { CircleAlert, Hourglass } from 'lucide-react'
+import { CircleAlert, Hourglass, MessageCircleQuestionMark } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames } from '../../api/names.ts'
@@ -83,6 +83,14 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
 
 function NoAnswer({ run }: { run: AgentRun }) {
   if (run.terminal) return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
+  if (run.waiting_on === 'user_input' || run.waiting_on === 'tool_approval') {
+    const title = run.waiting_on === 'user_input' ? 'The agent has a question' : 'The agent waits for your approval'
+    return (
+      <Blank icon={<MessageCircleQuestionMark />} title={title}>
+        Reply at the end of the log. The answer appears here when the run has completed.
+      </Blank>
+    )
+  }
   return (
     <Blank icon={<Hourglass />} title="No answer yet">
       {run.status === 'queued' ? 'The run waits for a free worker.' : 'The answer appears here when the run has completed.'}
