@@ -2,7 +2,8 @@ import { type ReactNode, useRef } from 'react'
 import { visible } from '../text/visible.ts'
 import { usePageScroll } from './use-page-scroll.ts'
 
-const widths = { wide: 'max-w-6xl', narrow: 'max-w-3xl' } as const
+/** All headings begin at the same edge, also those of narrow pages. */
+const widths = { wide: '', narrow: 'max-w-3xl' } as const
 
 type Props = {
   /** The title of the browser's tab; `heading` if it is absent. Null: the content has its own, as the tabs of a repository. */
@@ -23,15 +24,17 @@ export function Page({ heading, title = heading, note, about, actions, width = '
   return (
     <div ref={box} className="h-full scroll-pb-16 overflow-y-auto">
       {title !== null && <PageTitle>{title}</PageTitle>}
-      <div className={`mx-auto px-4 py-5 md:px-6 ${widths[width]}`}>
-        <div className="flex min-h-7 flex-wrap items-center gap-x-3 gap-y-2">
-          <h1 className="min-w-0 font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{visible(heading)}</h1>
-          {note !== undefined && <span className="tabular text-faint">{note}</span>}
-          <div className="flex-1" />
-          {actions}
+      <div className="mx-auto max-w-6xl px-4 py-5 md:px-6">
+        <div className={widths[width]}>
+          <div className="flex min-h-7 flex-wrap items-center gap-x-3 gap-y-2">
+            <h1 className="min-w-0 font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{visible(heading)}</h1>
+            {note !== undefined && <span className="tabular text-faint">{note}</span>}
+            <div className="flex-1" />
+            {actions}
+          </div>
+          {about && <p className="mt-1 max-w-prose text-muted">{about}</p>}
+          <div className="mt-4">{children}</div>
         </div>
-        {about && <p className="mt-1 max-w-prose text-muted">{about}</p>}
-        <div className="mt-4">{children}</div>
       </div>
     </div>
   )
