@@ -26,11 +26,20 @@ export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; childr
     <div className="flex items-start gap-2.5 rounded-lg border border-line bg-surface px-3 py-2.5">
       <GitPullRequest aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
       <div className="min-w-0 flex-1">
-        <div className="font-medium [overflow-wrap:anywhere]">
-          <SafeLink href={pr.url}>
-            <bdi>{visible(pr.title ?? 'Pull request')}</bdi>{' '}
-            {pr.number !== null && <bdi className="font-normal text-faint">#{pr.number}</bdi>}
-          </SafeLink>
+        <div className="flex items-start justify-between gap-2.5">
+          <span className="font-medium [overflow-wrap:anywhere]">
+            <SafeLink href={pr.url}>
+              <bdi>{visible(pr.title ?? 'Pull request')}</bdi>{' '}
+              {pr.number !== null && <bdi className="font-normal text-faint">#{pr.number}</bdi>}
+            </SafeLink>
+          </span>
+          <Link
+            to="."
+            search={previous => ({ ...previous, view: 'changes' })}
+            className="shrink-0 text-accent text-xs leading-6 hover:underline"
+          >
+            Changes
+          </Link>
         </div>
         <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-muted text-xs">
           {pr.state && <Badge tone={tones[pr.state] ?? 'neutral'}>{visible(pr.state)}</Badge>}
@@ -48,13 +57,6 @@ export function PullRequestCard({ pr, children }: { pr: PullRequestFacts; childr
         </div>
         {children}
       </div>
-      <Link
-        to="."
-        search={previous => ({ ...previous, view: 'changes' })}
-        className="shrink-0 text-accent text-xs leading-6 hover:underline"
-      >
-        Changes
-      </Link>
     </div>
   )
 }

@@ -71,26 +71,25 @@ function Comment({ comment, remove, busy, on_saved }: CommentProps) {
             {line !== null && `:${line}`}
           </code>
         )}
-        <span className="flex-1" />
         {mine && mode === 'shown' && (
-          <>
+          <span className="ml-auto flex">
             <Button variant="quiet" aria-label="Edit this comment" className="h-6! text-2xs!" onClick={() => setMode('editing')}>
               Edit
             </Button>
             <Button variant="quiet" aria-label="Delete this comment" className="h-6! text-2xs!" onClick={() => setMode('confirming')}>
               Delete
             </Button>
-          </>
+          </span>
         )}
         {mine && mode === 'confirming' && (
-          <>
+          <span className="ml-auto flex">
             <Button variant="danger" className="h-6! text-2xs!" busy={busy} onClick={remove}>
               Confirm deletion
             </Button>
             <Button variant="quiet" className="h-6! text-2xs!" onClick={show}>
               Keep it
             </Button>
-          </>
+          </span>
         )}
       </div>
       {mode === 'editing' ? <EditComment comment={comment} on_close={show} on_saved={on_saved} /> : <Markdown text={body} />}
@@ -153,7 +152,7 @@ function NewComment({ pr, onSettled }: { pr: RunPullRequest; onSettled: () => Pr
       <TextArea
         aria-label={placeholder}
         placeholder={placeholder}
-        rows={Math.min(8, Math.max(1, text.split('\n').length))}
+        rows={Math.min(8, Math.max(2, text.split('\n').length))}
         value={text}
         className="resize-none"
         onChange={event => setText(event.target.value)}

@@ -8,7 +8,7 @@ import { messageLabels } from '../../trace/entry-summary.ts'
 import { Select } from '../../ui/field.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 
-const chips: MessageType[] = ['ACTION', 'PLAN_EVALUATION', 'ERROR', 'USER_MESSAGE']
+const chips: MessageType[] = ['ACTION', 'ERROR', 'USER_MESSAGE']
 
 type Props = {
   /** The search field. */
