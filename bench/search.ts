@@ -1,4 +1,5 @@
 import { searchSignature } from '../src/core/runs/search-signature.ts'
+import { searchedText } from '../src/core/runs/searched-text.ts'
 import { searchRunLogs } from '../src/service/runs/logs/search-logs.ts'
 import type { Database } from '../src/store/database.ts'
 import { searchEntries } from '../src/store/runs/log-entries.ts'
@@ -22,6 +23,7 @@ const searches = {
   'one letter': 'e',
   'a part of a name of JSON': 'output',
   'a literal of JSON': 'null',
+  'two letters': 'qz',
   'not ASCII': 'ÄRGER',
 }
 
@@ -100,7 +102,11 @@ async function fillTrace(db: Database, run_id: number, text: string): Promise<vo
     })
     await db.query({
       text: `update log_entries e set signature = s.signature from unnest($2::int[], $3::bytea[]) s (seq, signature) where run_id = $1 and e.seq = s.seq`,
-      values: [run_id, rows.map(({ seq }) => seq), rows.map(({ body }) => searchSignature(body))],
+      values: [
+        run_id,
+        rows.map(({ seq }) => seq),
+        rows.map(({ body }) => searchSignature(searchedText(body.slice(body.indexOf('"message_type"'))))),
+      ],
     })
   }
   await db.query({ text: 'vacuum full log_entries' })

@@ -20,7 +20,11 @@ test('no text that contains a search is excluded, of any size and case', () => {
       'Ünit',
       'ünit',
       '日本語',
+      'ÜNIT',
+      'ü',
+      'Ün',
       'n',
+      'ER',
       '',
       '"quotes"',
       text.slice(-40),
@@ -46,8 +50,14 @@ test('a signature is small beside its text', () => {
   expect(searchSignature('x'.repeat(100_000)).length).toBe(8)
 })
 
-test('a search with letters whose case differs by language excludes nothing by them', () => {
-  expect(searchBits('ÄÖÜ')).toEqual([])
-  expect(searchBits('ab')).toEqual([])
-  expect(searchBits('日本語')).toHaveLength(1)
+test('words of one or two characters and of other alphabets exclude texts, in any case', () => {
+  const text = words(0, 200).join(' ')
+  for (const q of ['z', 'qz', 'ж', 'ошибка', 'ΣΊΣΥΦΟΣ', '😀']) expect({ q, may: may(text, q) }).toEqual({ q, may: false })
+  for (const q of ['ОШИБКА', 'σίσυφοσ', 'σίσυφος', 'ΣΊΣΥΦΟΣ', '😀'])
+    expect({ q, may: may('Ошибка Σίσυφος 😀', q) }).toEqual({ q, may: true })
+})
+
+test('a search with letters whose case is folded as pairs excludes nothing by them', () => {
+  expect(searchBits('𐐀')).toEqual([])
+  expect(searchBits('i̇x')).toEqual([])
 })

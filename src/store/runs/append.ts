@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../contract/runs/runs.ts'
 import { searchSignature } from '../../core/runs/search-signature.ts'
+import { searchedText } from '../../core/runs/searched-text.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
@@ -105,7 +106,7 @@ export async function append(
       records.map(r => r.body),
       usage.model,
       add.reserved_usd ?? null,
-      entries.map(e => searchSignature(e.json)),
+      entries.map(e => searchSignature(searchedText(e.json))),
       entries.map(e => e.failed),
     ],
   })

@@ -1,4 +1,5 @@
 import { searchBits } from '../../core/runs/search-signature.ts'
+import { entry_keys } from '../../core/runs/searched-text.ts'
 import type { KindRow } from '../../core/runs/timeline.ts'
 import { type Db, only, type Statement, type Transactional } from '../database.ts'
 
@@ -152,25 +153,6 @@ async function selectEntries(db: Db, run: [number, number], filter: EntryFilter,
 }
 
 /**
- * The keys of each entry, and the literals that can follow them: they are no text, so a search for "output" does not find `"tool_output":null`.
- */
-const NAMES = {
-  agent_run_id: [],
-  seq: [],
-  created_at: [],
-  turn: [],
-  message_type: [],
-  thought: [':null'],
-  tool_name: [':null'],
-  tool_input: [':null'],
-  tool_output: [':null'],
-  observation: [':null'],
-  duration_ms: [':null'],
-  truncated: [':true', ':false'],
-  artifact_url: [':null'],
-}
-
-/**
  * SQL: whether the text of `body` contains $7, which is `q`. A quote in `q` is escaped and the quotes of a key are not, so only a `q` that is
  * part of a key or a literal, or that starts in one, can match outside the text. Only the keys that can match are removed, because each costs a
  * pass.
@@ -179,7 +161,7 @@ function containsText(q: string, body = 'body'): string {
   // A comma or a brace follows a literal: without that check each `q` that begins with an "e" or an "l" would cost all literals.
   const begins = (literal: string) =>
     literal.includes(q) || [...literal].some((_, at) => q.startsWith(literal.slice(at)) && ',}'.includes(q[literal.length - at] ?? '.'))
-  const named = Object.entries(NAMES)
+  const named: [string, readonly string[]][] = Object.entries(entry_keys)
   const literals = named.flatMap(([name, all]) => all.filter(begins).map(literal => `"${name}"${literal}`))
   const alone = named.filter(([name]) => name.includes(q) || q.startsWith(':')).map(([name]) => `"${name}":`)
   const text = [...literals, ...alone].reduce((sql, removed) => `replace(${sql}, '${removed}', '')`, body)

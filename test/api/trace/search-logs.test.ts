@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/sdk/client.ts'
 import { LogSearch } from '../../../src/contract/runs/log-search.ts'
+import { searchBits, searchSignature } from '../../../src/core/runs/search-signature.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
@@ -51,6 +52,9 @@ test.each([
   ['q=größe', [2]],
   ['q=日本語', [2]],
   ['q=😀', [2]],
+  ['q=Ö', [2]],
+  ['q=RÖ', [2]],
+  ['q=zz', []],
   ['q=npm%20test', [2]],
   ['q=tool_output', []],
   ['q=null', []],
@@ -100,6 +104,25 @@ test('entries that cannot contain the text are excluded by their signature', asy
   await rows(app, `update log_entries set signature = '\\x0000000000000000' where run_id = $1 and seq = 3`, [id])
   expect((await search('q=error')).body.seqs).toEqual([2, 4])
 })
+
+test('the signature of each letter allows a search for its lower case, as the database folds it', async () => {
+  const letters = await rows<{ letter: string; lower: string }>(
+    app,
+    `select letter, lower(letter) as lower from (select chr(n) as letter from generate_series(1, 70000) n where n not between 55296 and 57343) letters
+     where lower(letter) <> letter`,
+  )
+  expect(letters.length).toBeGreaterThan(1_000)
+  const excluded = letters.filter(({ letter, lower }) => {
+    const signature = searchSignature(`${letter}${letter}x`)
+    const q = `${lower}${lower}X`.toLowerCase()
+    return [q, q.slice(0, lower.length)].some(part => !allows(signature, part))
+  })
+  expect(excluded).toEqual([])
+})
+
+/** Whether the signature has all bits of the search. */
+const allows = (signature: Buffer, q: string) =>
+  searchBits(q).every(bit => ((signature[(bit & (signature.length * 8 - 1)) >> 3] ?? 0) & (1 << (bit & 7))) !== 0)
 
 test('a search for nothing, in an unknown run or with a wrong filter is refused with the field', async () => {
   expectProblem(await search(''), 400, 'query.q')
