@@ -48,7 +48,7 @@ it('a socket of the host is shown by its name and by a port of the own loopback,
 })
 
 it('a listener inside cannot be killed by other processes, or is restarted', async () => {
-  if (promises.driver === 'bubblewrap') expect(await run('grep -l listen.cjs /proc/[0-9]*/cmdline')).toBe('')
+  if (promises.driver === 'bubblewrap') expect(await run('grep -l init/listen /proc/[0-9]*/cmdline')).toBe('')
   await run('kill -9 -1')
   // A container has a process for it, which process 1 restarts.
   const isReachable = async () => (await run(over('3128, "127.0.0.1"'))).includes('heard me')
@@ -78,6 +78,16 @@ python3 /tmp/hold.py >/tmp/said & until grep . /tmp/said; do sleep 0.05; done`)
   })
   expect((await beside.shell(over('3128, "127.0.0.1"'))).text).toContain('heard me')
   expect((await beside.shell('ulimit -Hn; ulimit -n')).text).toBe('4096\n4096\n')
+})
+
+it.runIf(promises.driver === 'bubblewrap')('of itself a sandbox starts one process for each port, and two for its shell', async () => {
+  // Inside, processes and threads are numbered in the order of their start.
+  const idOfShell = async (name: string, ports: number[]) => {
+    const shown = ports.map(port => ({ host: join(sockets, 'hello.sock'), inside: `/run/hello-${port}.sock`, port }))
+    await using fresh = await startSandbox(created.driver, created.makeWorkspace(name), { sockets: shown })
+    return (await fresh.shell('echo $$')).text
+  }
+  expect([await idOfShell('no-port', []), await idOfShell('two-ports', [3128, 3129])]).toEqual(['3\n', '5\n'])
 })
 
 it('variables are given to every command, and those that every sandbox has win', async () => {

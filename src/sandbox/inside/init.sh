@@ -43,12 +43,15 @@ ulimit -c 0 -f "$file_kib" -v "$memory_kib"
 [[ $kind == bubblewrap ]] && ulimit -i 2048 -q 102400
 # The agent may use up its processes: what the host asks for has a reserve beyond them.
 [[ $kind == bubblewrap ]] && ulimit -u $((processes + 32))
-# Children get process groups of their own, and bash does not make them ignore interrupts.
-set -m
 if [[ $kind == bubblewrap ]] && ((${#ports[@]})); then
-  env -i NODE_CHANNEL_FD=7 /opt/node/bin/node /run/init/listen.cjs "${ports[@]}" 3>&- 4>&- </dev/null >/dev/null &
+  for port in "${ports[@]}"; do
+    # Told as a Node tells its parent. The channel stays open in bubblewrap when we close it, so the host would not hear that it failed.
+    /run/init/listen "$port" "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"$port\"}"$'\n' 3>&- 4>&- || echo '"failed"' >&7
+  done
   exec 7>&-
 fi
+# Children get process groups of their own, and bash does not make them ignore interrupts.
+set -m
 # Only now: the kernel limits the descriptors in flight per user by this value. All sandboxes are one user, and descriptors that one of them
 # keeps in flight must not prevent another from sending its ports to the host.
 ulimit -n 4096

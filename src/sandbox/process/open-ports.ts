@@ -6,13 +6,13 @@ import { SandboxLostError, type SandboxSocket } from '../port.ts'
 const max_connections = 128
 
 /**
- * Takes over the ports that inside/listen.cjs opens on the sandbox's own loopback, and connects them to the sockets of the host. The
+ * Takes over the ports that `listenProgram` opens on the sandbox's own loopback, and connects them to the sockets of the host. The
  * listening socket belongs to the sandbox, but this process accepts the connections: nothing inside can be killed for it or costs memory.
  * They end with `child`. Rejects with SandboxLostError when not all of them were opened in time.
  */
-export async function openPorts(child: ChildProcess, sockets: SandboxSocket[], timeout_ms: number): Promise<void> {
+export function openPorts(child: ChildProcess, sockets: SandboxSocket[], timeout_ms: number): Promise<void> {
   const wanted = new Map(sockets.flatMap(({ host, port }) => (port === undefined ? [] : [[String(port), host] as const])))
-  if (wanted.size === 0) return
+  if (wanted.size === 0) return Promise.resolve()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   // Callers may await it later, or never.
   promise.catch(() => {})

@@ -5,6 +5,7 @@ import { isAlive } from '../../system/processes.ts'
 import { SandboxError } from '../port.ts'
 import { seccompProgram } from '../seccomp/seccomp.ts'
 import { seccompProfile } from '../seccomp/seccomp-profile.ts'
+import { listenProgram } from './listen-program.ts'
 
 /** Files that the host prepares once for all sandboxes; every path is a host path. */
 export type RuntimeFolder = {
@@ -55,14 +56,16 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   }
   const etc_files = etcFiles(agent)
   for (const [name, text] of Object.entries(etc_files)) installFile(join(etc, name), 0o444, path => writeFileSync(path, text))
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
   const seccomp = join(folder, 'seccomp.bpf')
-  installFile(seccomp, 0o444, path => writeFileSync(path, seccompProgram(process.arch === 'arm64' ? 'arm64' : 'x64')))
+  installFile(seccomp, 0o444, path => writeFileSync(path, seccompProgram(architecture)))
   const seccomp_profile = join(folder, 'seccomp.json')
   installFile(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
-  for (const name of ['init.sh', 'listen.cjs', 'bridge.cjs', 'fetch.cjs'])
+  for (const name of ['init.sh', 'bridge.cjs', 'fetch.cjs'])
     installFile(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
   // A process whose program file cannot be read is protected from others of its user: /proc shows no memory, descriptors or environment.
   installFile(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))
+  installFile(join(init, 'listen'), 0o111, path => writeFileSync(path, listenProgram(architecture)))
   const ripgrep = findRipgrep()
   if (ripgrep !== null) installFile(join(init, 'rg'), 0o555, path => copyFileSync(ripgrep, path))
   removeKilledPipes(pipes)
