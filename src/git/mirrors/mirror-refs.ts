@@ -65,5 +65,5 @@ export async function isSuspect(host: GitHost, repository_id: number): Promise<b
 }
 
 export async function clearSuspect(host: GitHost, repository_id: number): Promise<void> {
-  await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
+  if (await isSuspect(host, repository_id)) await removeTree(host, join(mirrorPath(host, repository_id), SUSPECT))
 }

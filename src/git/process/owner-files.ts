@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../core/pause.ts'
 import type { FileChange } from '../../system/programs/change-files.ts'
-import { changeFilesAs } from '../../system/programs/run-program.ts'
+import { changeFilesAs, refusedRemovals } from '../../system/programs/run-program.ts'
 import { runAs } from '../../system/run-as.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError } from './git-error.ts'
@@ -31,10 +31,15 @@ export const replaceFile = (host: Owner, path: string, text: string): Promise<vo
 export const moveFiles = (host: Owner, from: string, to: string, names: string[]): Promise<void> =>
   change(host, { kind: 'move', from, to, names })
 
-/** Removes files and whole folders; a missing one is fine. Retries while a process still writes there. Throws GitError `failed`. */
+/**
+ * Removes files and whole folders; a missing one is fine. One process for all that are large. Retries while a process still writes there.
+ * Throws GitError `failed`.
+ */
 export async function removeTree(host: Owner, ...paths: string[]): Promise<void> {
+  const large = await refusedRemovals(ownerOf(host), paths)
+  if (large.length === 0) return
   for (const wait_ms of [100, 500, null]) {
-    const { exit_code, stderr } = await runOwn(host, '/bin/rm', ['-rf', '--', ...paths])
+    const { exit_code, stderr } = await runOwn(host, '/bin/rm', ['-rf', '--', ...large])
     if (exit_code === 0) return
     if (wait_ms === null) throw failed(stderr)
     await pause(wait_ms)

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { folderId } from '../../system/data-folder-id.ts'
 import { createOwnFolder, handOver } from '../../system/own-folder.ts'
+import { refusedRemovals } from '../../system/programs/run-program.ts'
 import { runAs } from '../../system/run-as.ts'
 import type { SystemUser } from '../../system/users.ts'
 
@@ -93,37 +94,52 @@ export function isWorkspaceOf(path: string, folder_id: string): boolean {
   return existsSync(path) && folderId(dirname(dirname(path))) === folder_id
 }
 
+/** As many as a command line surely takes. */
+const REMOVED_AT_ONCE = 500
+
 /**
- * Removes a workspace with any content that the agent created: any name, any depth, folders without permissions. Links are removed, never
- * followed. Runs as `user`, so that files of others are safe. A missing workspace is fine; throws when something remains.
+ * Removes workspaces with any content that the agent created: any name, any depth, folders without permissions. Links are removed, never
+ * followed. Works as `user`, so that files of others are safe; one process for all that are large. Missing ones are fine; throws when
+ * something remains.
  */
-export async function removeWorkspace(path: string, user: SystemUser | null): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (!found) return
-  if (!found.isDirectory()) return unlinkSync(path)
-  await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', path])
-  if (removeEmpty(path)) return
-  await runAs(user, '/bin/chmod', ['-R', 'u+rwx', '--', path])
-  const { stderr } = await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', path])
-  if (!removeEmpty(path)) throw new Error(`cannot remove the workspace ${path}: ${stderr.slice(0, 500)}`)
+export async function removeWorkspaces(paths: readonly string[], user: SystemUser | null): Promise<void> {
+  for (let at = 0; at < paths.length; at += REMOVED_AT_ONCE) await removeSome(paths.slice(at, at + REMOVED_AT_ONCE), user)
+}
+
+export const removeWorkspace = (path: string, user: SystemUser | null): Promise<void> => removeWorkspaces([path], user)
+
+async function removeSome(paths: readonly string[], user: SystemUser | null): Promise<void> {
+  const filled = paths.filter(path => !removeEmpty(path))
+  // The folder itself is not the user's to remove: only what is in it.
+  const emptied = await refusedRemovals(user, filled)
+  const large = emptied.filter(path => !removeEmpty(path))
+  if (large.length > 0) await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', ...large])
+  const left = large.filter(path => !removeEmpty(path))
+  if (left.length === 0) return
+  await runAs(user, '/bin/chmod', ['-R', 'u+rwx', '--', ...left])
+  const { stderr } = await runAs(user, '/bin/rm', ['-rf', '--one-file-system', '--', ...left])
+  const remaining = left.filter(path => !removeEmpty(path))
+  if (remaining.length > 0) throw new Error(`cannot remove the workspace ${remaining[0]}: ${stderr.slice(0, 500)}`)
+}
+
+/** Returns the folders of a workspace: itself, its home folder and its shadow. */
+export function allOf(workspace: string): string[] {
+  const [owner = ''] = basename(workspace).split('.')
+  const root = dirname(workspace)
+  return foldersOf(root, owner).map(name => join(root, name))
 }
 
 /** Removes a workspace with its home folder and its shadow. */
-export async function removeWithAll(workspace: string, user: SystemUser | null): Promise<void> {
-  const [owner = ''] = basename(workspace).split('.')
-  const root = dirname(workspace)
-  for (const name of foldersOf(root, owner)) await removeWorkspace(join(root, name), user)
-}
+export const removeWithAll = (workspace: string, user: SystemUser | null): Promise<void> => removeWorkspaces(allOf(workspace), user)
 
-/** The folder itself is in a folder of the service, where the sandbox's user cannot remove it. */
+/** The folder itself is in a folder of the service, where the sandbox's user cannot remove it. Returns false when it could not be removed. */
 function removeEmpty(path: string): boolean {
   try {
     rmdirSync(path)
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOTEMPTY') return false
-    if (code === 'ENOENT') return true
-    throw error
+    if (code === 'ENOTDIR') unlinkSync(path)
+    return code === 'ENOENT' || code === 'ENOTDIR'
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/temporary-folder.ts'
 import { ensureServiceUsers } from '../users.ts'
-import { changeFilesAs, runProgram } from './run-program.ts'
+import { changeFilesAs, refusedRemovals, runProgram } from './run-program.ts'
 
 const { service } = ensureServiceUsers()
 const userOf = (path: string) => [lstatSync(path).uid, lstatSync(path).mode & 0o777]
@@ -25,6 +25,24 @@ test('folders, files and moves get the modes of their kind and belong to the use
     [uid, 0o640],
   ])
   expect([readFileSync(join(b, 'x'), 'utf8'), readdirSync(a), readdirSync(b)]).toEqual(['two', [], ['c', 'x']])
+})
+
+test('what is small is removed with its links and not their targets; of what is large nothing is', async () => {
+  using folder = temporaryFolder()
+  const [small, large, kept] = [join(folder.path, 'small'), join(folder.path, 'large'), join(folder.path, 'kept')]
+  for (const path of [small, join(small, 'inner'), large, join(large, 'inner'), kept]) mkdirSync(path)
+  writeFileSync(join(kept, 'file'), 'kept')
+  writeFileSync(join(small, 'inner', 'file'), '')
+  symlinkSync(kept, join(small, 'inner', 'link'))
+  for (let n = 0; n < 200; n++) writeFileSync(join(large, 'inner', String(n)), '')
+  const paths = [small, large, join(folder.path, 'missing')]
+  if (service) for (const path of [folder.path, small, join(small, 'inner'), large, kept]) chownSync(path, service.uid, service.gid)
+  expect(await refusedRemovals(service, paths)).toEqual([large])
+  expect([readdirSync(folder.path), readdirSync(kept), readdirSync(join(large, 'inner')).length]).toEqual([
+    ['kept', 'large'],
+    ['file'],
+    200,
+  ])
 })
 
 test('a change that fails rejects with its reason', async () => {

@@ -31,6 +31,19 @@ export async function changeFilesAs(user: { uid: number; gid: number } | null, c
   if (code !== 0) throw new Error(stderr || `the change is ${stopped}`)
 }
 
+/** Removes what is small, as `user`. Returns the paths that are still there: they are large, or cannot be removed. */
+export async function refusedRemovals(user: { uid: number; gid: number } | null, paths: readonly string[]): Promise<string[]> {
+  const removed = await Promise.all(
+    paths.map(path =>
+      changeFilesAs(user, { kind: 'remove', path }).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return paths.filter((_, i) => !removed[i])
+}
+
 function request(what: { run: Program } | { change: FileChange; user: { uid: number; gid: number } }) {
   helper ??= startHelper()
   const to = helper

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../../core/log.ts'
 import { CACHE_IDLE_MS, sweepObjectCaches } from '../../git/objects/object-cache.ts'
-import { isHomeOf, removeWithAll, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
+import { allOf, isHomeOf, removeWorkspaces } from '../../sandbox/workspaces/workspaces.ts'
 import { findOwners, forgetWorkspace, listStaleWorkspaces } from '../../store/workspaces/workspaces.ts'
 import type { DatabaseDeps, GitDeps, HostFolderDeps, LogDeps, ProcessDeps } from '../deps.ts'
 
@@ -13,10 +13,12 @@ const STALE = { seconds: 30, hours: 24 }
 
 /** Removes the workspaces in this data folder of runs that have ended. Later turns restore them from checkpoints. */
 export async function sweepWorkspaces({ db, folder_id, users }: SweepDeps): Promise<void> {
+  const released: string[] = []
   for (const { organization_id, id, workspace } of await listStaleWorkspaces(db, folder_id, STALE)) {
     // Released first: a turn that starts at this moment does not adopt a folder that is being removed.
-    if (await forgetWorkspace(db, organization_id, id, workspace)) await removeWithAll(workspace, users.sandbox)
+    if (await forgetWorkspace(db, organization_id, id, workspace)) released.push(...allOf(workspace))
   }
+  await removeWorkspaces(released, users.sandbox)
 }
 
 /** Removes folders in this data folder that belong to no run any more: of dead workers, and of runs that moved to another machine or were deleted. */
@@ -30,15 +32,15 @@ export async function sweepFolders(deps: SweepDeps & LogDeps & Pick<GitDeps, 'gi
     return run_id === undefined ? [] : [{ path: join(folders.workspaces, name), run_id: Number(run_id), epoch: Number(epoch) }]
   })
   const owners = new Map((await findOwners(db, [...new Set(found.map(({ run_id }) => run_id))])).map(owner => [owner.id, owner]))
-  for (const { path, run_id, epoch } of found) {
+  const unneeded = found.filter(({ path, run_id, epoch }) => {
     const run = owners.get(run_id)
     const kept = run?.workspace != null && run.workspace_host === folder_id ? run.workspace : null
     const its_own = kept !== null && (kept === path || isHomeOf(path, kept))
-    const needed = its_own || (run?.owned && epoch >= run.epoch)
-    if (needed) continue
-    await removeWorkspace(path, users.sandbox).catch(error =>
-      log('error', 'a folder could not be removed', { run_id, error: errorText(error) }),
-    )
-  }
+    return !its_own && !(run?.owned && epoch >= run.epoch)
+  })
+  await removeWorkspaces(
+    unneeded.map(({ path }) => path),
+    users.sandbox,
+  ).catch(error => log('error', 'folders could not be removed', { error: errorText(error) }))
   await sweepObjectCaches(git, CACHE_IDLE_MS)
 }
