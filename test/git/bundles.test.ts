@@ -60,7 +60,7 @@ test('a sound bundle is seen by its own run alone until it was pushed, and in th
   expect(await seen()).toEqual([true, false, false])
   expect(await readdir(set.mirror, { recursive: true })).toEqual(before)
 
-  await keepPushed(host, ofRun(set), 2, head)
+  await keepPushed(host, ofRun(set), { turn: 2, head_sha: head, branch: null })
   expect((await seen())[2]).toBe(true)
   expect(await runText(set.mirror, 'git', ['rev-parse', 'refs/agentrun/4/2'])).toBe(head)
   await run(set.mirror, 'git', ['fsck', '--strict', '--no-dangling'])
@@ -76,7 +76,7 @@ test('only the pushed commit of a run and its ancestors enter the mirror', async
   const first = await commitFiles(set.work, 'first', { 'a.txt': 'a' })
   const head = await commitFiles(set.work, 'second', { 'b.txt': 'b' })
   await take(set, await makeBundle(set, head), head)
-  await keepPushed(set.fixture.host, ofRun(set), 2, head)
+  await keepPushed(set.fixture.host, ofRun(set), { turn: 2, head_sha: head, branch: null })
   const all = await runText(set.mirror, 'git', ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
   const blob = await runText(set.work, 'git', ['rev-parse', `${refused}:key.txt`])
   expect([first, head, refused, blob].map(sha => all.includes(sha))).toEqual([true, true, false, false])

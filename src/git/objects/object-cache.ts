@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { orAborted } from '../../core/abort.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
-import { removeTree, replaceFile, runAsOwner } from '../process/owner-files.ts'
+import { createFolders, removeTree, replaceFile } from '../process/owner-files.ts'
 import { type GitCall, git, runGit } from '../process/run-git.ts'
 import { asSha, isSha } from '../refs/ref-name.ts'
 import { relaxedChecks } from './object-checks.ts'
@@ -62,26 +62,28 @@ export async function retainObjectCache(host: GitHost, run_id: number, signal?: 
 
 /** Removes caches unused for `idle_ms`, and those of an earlier process. They can be recreated at any time. */
 export async function sweepObjectCaches(host: GitHost, idle_ms: number): Promise<void> {
-  for (const name of await readdir(host.checkpoints)) {
-    const run_id = Number(/^(\d+)\.git$/.exec(name)?.[1])
-    if (Number.isNaN(run_id)) continue
-    const use = host.kept.get(run_id)
-    if (use && (use.holders > 0 || Date.now() - use.used_at < idle_ms)) continue
-    await removeNow(host, run_id, join(host.checkpoints, name))
-  }
+  const unused = (await readdir(host.checkpoints))
+    .map(name => Number(/^(\d+)\.git$/.exec(name)?.[1]))
+    .filter(run_id => {
+      const use = host.kept.get(run_id)
+      return !Number.isNaN(run_id) && !(use && (use.holders > 0 || Date.now() - use.used_at < idle_ms))
+    })
+  if (unused.length > 0) await removeNow(host, unused)
 }
 
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n'
 const ATTRIBUTES = '* !text !eol !crlf !ident !filter !diff !working-tree-encoding\n'
-/** HEAD is written last: with it the repository is complete. */
-const CREATE_SCRIPT = `mkdir -p -m 750 -- "$1"; cd -- "$1"; mkdir -p -m 750 info refs objects objects/info objects/pack
-printf %s "$2" >config; printf %s "$3" >info/attributes; echo 'ref: refs/heads/none' >HEAD`
+const FOLDERS = ['info', 'refs', 'objects', 'objects/info', 'objects/pack']
 
-/** One shell rather than `git init`: it delays the start of every run. */
+/** Files rather than `git init`: it delays the start of every run. HEAD is written last: with it the repository is complete. */
 async function createObjectCache(host: GitHost, run_id: number): Promise<void> {
   const git_dir = objectCachePath(host, run_id)
-  if ((await readFile(join(git_dir, 'HEAD')).catch(() => null)) !== null) return
-  await runAsOwner(host, CREATE_SCRIPT, [git_dir, CONFIG, ATTRIBUTES])
+  const at = (name: string) => join(git_dir, name)
+  if ((await readFile(at('HEAD')).catch(() => null)) !== null) return
+  await createFolders(host, git_dir, ...FOLDERS.map(at))
+  await replaceFile(host, at('config'), CONFIG)
+  await replaceFile(host, at('info/attributes'), ATTRIBUTES)
+  await replaceFile(host, at('HEAD'), 'ref: refs/heads/none\n')
 }
 
 /** Returns how many of the run's packs are in the cache, counted from the first. */
@@ -96,17 +98,17 @@ export async function markKept(host: GitHost, run_id: number, packs: number): Pr
 /** Removes the object cache of a run, so that it is recreated from the database. False: it is in use. */
 export async function dropObjectCache(host: GitHost, run_id: number): Promise<boolean> {
   if ((host.kept.get(run_id)?.holders ?? 0) > 0) return false
-  await removeNow(host, run_id, objectCachePath(host, run_id))
+  await removeNow(host, [run_id])
   return true
 }
 
-/** Callers that need it meanwhile wait, and recreate it. */
-async function removeNow(host: GitHost, run_id: number, path: string): Promise<void> {
-  const removed = removeTree(host, path)
-  const use = { holders: 0, used_at: 0, turn: removed }
-  host.kept.set(run_id, use)
+/** Callers that need one meanwhile wait, and recreate it. */
+async function removeNow(host: GitHost, run_ids: number[]): Promise<void> {
+  const removed = removeTree(host, ...run_ids.map(run_id => objectCachePath(host, run_id)))
+  const uses = run_ids.map(run_id => ({ run_id, use: { holders: 0, used_at: 0, turn: removed } }))
+  for (const { run_id, use } of uses) host.kept.set(run_id, use)
   await removed
-  if (use.holders === 0 && use.turn === removed) host.kept.delete(run_id)
+  for (const { run_id, use } of uses) if (use.holders === 0 && use.turn === removed) host.kept.delete(run_id)
 }
 
 /** `objects`: what the pack is for. */
@@ -129,8 +131,6 @@ export async function importPack(host: GitHost, kept: Kept, { pack, objects, max
     { ...inObjectCache(host, kept), ...limits },
     objects.map(sha => `${asSha(sha)}^{tree}`),
   )
-  const missing = await missingObjects(host, kept, objects)
-  if (missing.length > 0) throw new GitError('corrupt', `the pack lacks ${missing.length} of the objects it is for`)
 }
 
 /** Returns those of `objects` that are neither in the cache nor in the mirror. */

@@ -32,14 +32,17 @@ export async function checkBounds(host: GitHost, { call }: Quarantine, tips: str
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
   forgetShapes(host)
   const found = await listNew(host, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
-  for (const names of [...found.parts, [...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]])
+  const last = [...(found.parts.pop() ?? []), ...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]
+  for (const names of [...found.parts, last])
     for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
 }
 
-/** Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. */
+/** Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. GitError `corrupt` when one of them is missing. */
 export async function checkTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<void> {
   forgetShapes(host)
-  for (const problem of (await readTrees(host, call, names)).values()) throw new GitError('too_large', problem)
+  const missing: string[] = []
+  for (const problem of (await readTrees(host, call, names, missing)).values()) throw new GitError('too_large', problem)
+  if (missing.length > 0) throw new GitError('corrupt', `${missing.length} of the objects that should be there are missing`)
 }
 
 /** Returns why trees are rejected, by tree. Trees that earlier checks have read are not read again. GitError `corrupt`, `too_large`. */
@@ -59,11 +62,20 @@ function forgetShapes(host: GitHost): void {
   if (host.tree_shapes.size > MAX_KNOWN) host.tree_shapes.clear()
 }
 
-/** Returns the problems of `names`, which are trees or lead to one, and of all subtrees that no earlier check has read. */
-async function readTrees(host: GitHost, call: Omit<GitCall, 'args'>, names: string[]): Promise<Map<string, string>> {
+/**
+ * Returns the problems of `names`, which are trees or lead to one, and of all subtrees that no earlier check has read. Adds to `missing`
+ * what does not exist.
+ */
+async function readTrees(
+  host: GitHost,
+  call: Omit<GitCall, 'args'>,
+  names: string[],
+  missing: string[] = [],
+): Promise<Map<string, string>> {
   const trees = new TreeShapes(host.tree_shapes, host.max_paths)
   const seen = new Set<string>()
   await readObjects(host, call, names, async (sha, type, bytes) => {
+    if (type === 'missing' && names.includes(sha)) missing.push(sha)
     if (type === 'tree') seen.add(sha)
     if (type === 'tree') return await trees.add(sha, bytes)
     if (type === 'commit') checkParents(sha, bytes)
@@ -138,7 +150,7 @@ function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   }
 }
 
-/** Reads objects with one process; `onObject` returns the names of further ones to read. Missing objects are skipped. */
+/** Reads objects with one process; `onObject` returns the names of further ones to read. A missing one has the type `missing`, and its name for `sha`. */
 async function readObjects(
   host: GitHost,
   call: Omit<GitCall, 'args'>,
@@ -159,13 +171,14 @@ async function readObjects(
       const end = bytes.indexOf(10, at)
       needed = 1
       if (end < 0) break
-      const [, sha = '', type = '', size = ''] = /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(bytes.toString('latin1', at, end)) ?? []
+      const line = bytes.toString('latin1', at, end)
+      const [, sha = line.replace(/ missing$/, ''), type = 'missing', size = ''] = /^([0-9a-f]{40}) ([a-z]+) (\d+)$/.exec(line) ?? []
       const next = end + 1 + (size === '' ? 0 : Number(size) + 1)
       if (next > bytes.length) {
         needed = next - at
         break
       }
-      const named = size === '' ? [] : await onObject(sha, type, bytes.subarray(end + 1, next - 1))
+      const named = await onObject(sha, type, bytes.subarray(end + 1, Math.max(end + 1, next - 1)))
       const more = named.filter(name => !requested.has(name))
       for (const name of more) requested.add(name)
       waiting += new Set(more).size - 1

@@ -7,7 +7,9 @@ import { createFolders, moveFiles, removeTree } from '../process/owner-files.ts'
 import { type GitCall, runGit } from '../process/run-git.ts'
 
 /** Objects outside a repository that git also sees. `call` holds the settings for git; `keep` moves them into their object store. */
-export type Quarantine = { call: { git_dir: string; env: Record<string, string> }; keep(): Promise<void> }
+export type Quarantine = { call: { git_dir: string; env: QuarantineEnv }; keep(): Promise<void> }
+
+type QuarantineEnv = { GIT_OBJECT_DIRECTORY: string; GIT_ALTERNATE_OBJECT_DIRECTORIES: string; GIT_ALLOC_LIMIT: string }
 
 /** `git_dir`: the repository whose refs and objects git sees. `into`: the repository that gets the objects; default: the same. */
 type QuarantineFor = { git_dir: string; into?: string }

@@ -43,7 +43,9 @@ export async function asPeer(
 ): Promise<GitResult> {
   const [first, second] = await localPeers(host, path, service)
   const result = await attempt(first)
-  return second && stoppedByPermissions(result) ? await attempt(second) : result
+  if (!stoppedByPermissions(result)) return result
+  usable.clear()
+  return second ? await attempt(second) : result
 }
 
 /** Git reports an unreadable object as corrupt. A rejection by a hook is a result, not a reason to retry as another user. */
@@ -86,14 +88,23 @@ async function statOf(path: string) {
   }
 }
 
+/** The repositories that the service user could use, until permissions stop it: each check is a process. */
+const usable = new Set<string>()
+const MAX_USABLE = 1_000
+
 /** Asks the kernel, as the service user, because it evaluates parents, groups and access lists. */
 async function canUse(host: GitHost, git_dir: string, service: RemoteService): Promise<boolean> {
+  const key = [host.user?.uid, service, git_dir].join(' ')
+  if (usable.has(key)) return true
   const test =
     service === 'upload-pack'
       ? 'test -r "$1/HEAD" && test -r "$1/objects" && test -x "$1/objects" && test -r "$1/config"'
       : 'test -w "$1" && test -w "$1/objects" && test -w "$1/refs" && test -r "$1/config"'
   const { exit_code } = await runGit(host, { program: 'sh', args: ['-c', test, 'sh', git_dir], timeout_ms: 10_000 })
-  return exit_code === 0
+  if (exit_code !== 0) return false
+  if (usable.size >= MAX_USABLE) usable.clear()
+  usable.add(key)
+  return true
 }
 
 /** Returns whether a user other than root could make root run a hook or another program through this repository. */

@@ -1,13 +1,14 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
 import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
-import { GitError, gitErrorFrom } from '../process/git-error.ts'
+import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
-import { git, ownIdentity, runGit, startGit } from '../process/run-git.ts'
-import { hasCommit } from '../read/revisions.ts'
+import { git, runGit } from '../process/run-git.ts'
 import { asSha } from '../refs/ref-name.ts'
+import { NO_COMMIT } from './receive-commands.ts'
 
 type BundleInput = {
   /** The HEAD that the workspace reported. */
@@ -41,32 +42,49 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
   if (type.stdout.toString().trim() !== 'commit') throw new GitError('corrupt', 'the workspace did not export its HEAD commit')
 }
 
+/** `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had before, as far as is known. */
+type PushedCommit = { turn: number; head_sha: string; branch: { name: string; before: string | null } | null }
+
 /**
- * Copies a commit of a run and its ancestors into the mirror, as `refs/agentrun/<run_id>/<turn>`. Only for a pushed commit: every run of
- * the repository can read it afterwards. GitError.
+ * Copies a commit of a run and its ancestors into the mirror, as `refs/agentrun/<run_id>/<turn>` and as the tip of its branch: then the
+ * push is no reason to fetch. Only for a pushed commit: every run of the repository can read it afterwards. GitError.
  */
-export async function keepPushed(host: GitHost, objects: RunObjects, turn: number, head_sha: string): Promise<void> {
+export async function keepPushed(host: GitHost, objects: RunObjects, { turn, head_sha, branch }: PushedCommit): Promise<void> {
   const sha = asSha(head_sha)
   const git_dir = mirrorPath(host, objects.repository_id)
-  if (!(await hasCommit(host, objects.repository_id, sha))) await copyObjects(host, objects, git_dir, sha)
-  const ref = runRef(objects.run_id, turn)
-  await git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--no-deref', ref, sha] })
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)']
+  const listed = (await git(host, 'the refs cannot be listed', { git_dir, args })).toString().split('\n').filter(Boolean)
+  const refs = new Map(listed.map(line => [line.slice(41), line.slice(0, 40)]))
+  await copyObjects(host, objects, git_dir, { sha, known: [...new Set(refs.values())] })
+  const kept = ['option no-deref', `update ${runRef(objects.run_id, turn)} ${sha}`]
+  const found = branch === null ? undefined : refs.get(`refs/heads/${branch.name}`)
+  // What somebody pushed later, and a fetch has found, stays.
+  const moves = branch !== null && (found === undefined || found === branch.before)
+  const moved = moves ? [`update refs/heads/${branch.name} ${sha} ${found ?? NO_COMMIT}`] : []
+  const update = (lines: string[]) =>
+    git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--stdin'], stdin: lines.map(line => `${line}\n`).join('') })
+  await update([...kept, ...moved]).catch(error => {
+    if (moved.length === 0) throw error
+    return update(kept)
+  })
 }
 
 /** Only objects that no ref of the mirror reaches are walked, and `--local` excludes what the run borrows from the mirror. */
-async function copyObjects(host: GitHost, objects: RunObjects, git_dir: string, sha: string): Promise<void> {
-  const known = await git(host, 'the refs cannot be listed', { git_dir, args: ['for-each-ref', '--format=^%(objectname)'] })
-  const args = ['pack-objects', '--revs', '--local', '--stdout', '--quiet', '--delta-base-offset']
+async function copyObjects(
+  host: GitHost,
+  objects: RunObjects,
+  git_dir: string,
+  { sha, known }: { sha: string; known: string[] },
+): Promise<void> {
+  if (known.includes(sha)) return
   await withQuarantine(host, { git_dir }, async quarantine => {
-    const own = ownIdentity(host)
-    const to_index = { ...quarantine.call, args: ['index-pack', '--stdin', '--fix-thin'], timeout_ms: KEEP_MS }
-    const to_pack = { ...objectsOf(host, objects), args, stdin: `${sha}\n${known}`, timeout_ms: KEEP_MS }
-    const indexing = startGit(host, own, to_index, { input: 'pipe' })
-    // Joined in the same turn of the event loop: output that a child wrote before its end is lost when nothing reads it.
-    const packing = startGit(host, own, to_pack, { output: 'pipe' })
-    if (indexing.child.stdin) packing.child.stdout?.pipe(indexing.child.stdin)
-    const [packed, indexed] = await Promise.all([packing.done, indexing.done])
-    for (const { exit_code, stderr } of [packed, indexed]) if (exit_code !== 0) throw gitErrorFrom(stderr, 'the change cannot be kept')
+    const pack = join(quarantine.call.env.GIT_OBJECT_DIRECTORY, 'pack', 'pack')
+    await git(host, 'the change cannot be kept', {
+      ...objectsOf(host, objects),
+      args: ['pack-objects', '--revs', '--local', '--non-empty', '--quiet', '--delta-base-offset', pack],
+      stdin: [sha, ...known.map(other => `^${other}`)].map(line => `${line}\n`).join(''),
+      timeout_ms: KEEP_MS,
+    })
     await quarantine.keep()
   })
 }

@@ -35,9 +35,10 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
   const change = await getChange(deps.db, run.organization_id, run.id)
   if (!change || (change.files_changed === 0 && branch.pushed_sha === null)) return { kind: 'nothing' }
   // An earlier turn may have committed without a push, or pushed without a pull request.
-  const stopped = head === branch.pushed_sha ? null : await reviewAndPush(committed, branch, change)
+  const pushes = head !== branch.pushed_sha
+  const stopped = pushes ? await reviewAndPush(committed, branch, change) : null
   if (stopped) return stopped
-  await keepInMirror(committed)
+  await keepInMirror(committed, pushes ? { name: base.branch, before: branch.pushed_sha } : null)
   if (!run.auto_create_pr) return { kind: 'pushed' }
   const known = proposed.some(pr => pr.head_branch === base.branch && pr.head_sha === head)
   if (!known && !(await propose(committed, change))) return { kind: 'pull_request_ended' }
@@ -74,8 +75,8 @@ async function reviewAndPush(committed: Committed, { pushed_sha, proposed }: Bra
 }
 
 /** Other runs can read the commit from now on: they must not read what was refused or waits for approval. */
-async function keepInMirror({ deps, run, base, head }: Committed): Promise<void> {
-  await keepPushed(deps.git, objectsOfRun(run, base), run.turn, head).catch(error => {
+async function keepInMirror({ deps, run, base, head }: Committed, branch: { name: string; before: string | null } | null): Promise<void> {
+  await keepPushed(deps.git, objectsOfRun(run, base), { turn: run.turn, head_sha: head, branch }).catch(error => {
     if (!(error instanceof GitError)) throw error
     // The next fetch gets it from the remote.
     deps.log('error', 'a pushed commit could not be kept', { run_id: run.id, error: error.message })

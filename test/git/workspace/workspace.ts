@@ -65,7 +65,7 @@ export async function openWorkspace(fixture: GitFixture, repo: GitRepository, ba
       await writeFile(file, ran.stdout, { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
       await importBundle(fixture.host, objects, file, { head_sha })
-      await keepPushed(fixture.host, objects, turn, head_sha)
+      await keepPushed(fixture.host, objects, { turn, head_sha, branch: null })
       return { ref: runRef(run_id, turn), sha: head_sha }
     },
   }

@@ -1,0 +1,78 @@
+import { chmod, chown, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
+import { importPack, withObjectCache } from '../../src/git/objects/object-cache.ts'
+import { mirrorPath } from '../../src/git/process/git-host.ts'
+import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, root, run, runText, SERVICE } from './repositories.ts'
+
+/** A repository `source`, its mirror, a clone `work` with a commit `head` on `topic`, and a git that notes each of its calls. */
+async function counted() {
+  const folder = temporaryFolder()
+  const [log, program] = [join(folder.path, 'log'), join(folder.path, 'git')]
+  await writeFile(log, '')
+  await writeFile(program, `#!/bin/sh\necho "$1" >>${log}\nexec /usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin git "$@"\n`)
+  for (const path of [folder.path, program]) await chmod(path, 0o755)
+  if (root) await chown(log, SERVICE.uid, SERVICE.gid)
+  const fixture = await openGitFixture({ path: `${folder.path}:/usr/local/bin:/usr/bin:/bin` })
+  const source = await makeRepository(join(fixture.dir, 'source'))
+  const repo = localRepository(source)
+  await refreshMirror(fixture.host, repo)
+  const work = join(fixture.dir, 'work')
+  await run('/', 'git', ['clone', '-q', source, work])
+  const head = await commitFiles(work, 'work', { 'a/b.txt': 'b' })
+  return {
+    ...{ host: fixture.host, repo, work, head, objects: { repository_id: repo.id, run_id: 4 } },
+    /** What git was called for meanwhile. */
+    async callsOf(deed: () => Promise<unknown>): Promise<string[]> {
+      await writeFile(log, '')
+      await deed()
+      return (await readFile(log, 'utf8')).split('\n').filter(Boolean)
+    },
+    async importHead() {
+      const file = join(fixture.dir, `${head}.bundle`)
+      await run(work, 'git', ['update-ref', 'refs/agentrun/out', head])
+      await run(work, 'git', ['bundle', 'create', '-q', file, 'refs/agentrun/out', '^origin/main'])
+      await importBundle(fixture.host, { repository_id: repo.id, run_id: 4 }, file, { head_sha: head })
+    },
+    push: () => run(work, 'git', ['push', '-q', 'origin', 'HEAD:refs/heads/topic']),
+    topic: () => runText(mirrorPath(fixture.host, repo.id), 'git', ['rev-parse', 'refs/heads/topic']),
+    async [Symbol.asyncDispose]() {
+      await fixture[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test('a commit of a run is imported by five git processes, and the objects of a checkpoint by two', async () => {
+  await using set = await counted()
+  expect(await set.callsOf(set.importHead)).toEqual(['index-pack', 'cat-file', 'cat-file', 'rev-list', 'cat-file'])
+  const pack = await run(set.work, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${set.head}\n` })
+  const kept = { run_id: 5, repository_id: set.repo.id }
+  const importIt = () => withObjectCache(set.host, 5, () => importPack(set.host, kept, { pack, objects: [set.head], max_bytes: 1_000_000 }))
+  expect(await set.callsOf(importIt)).toEqual(['index-pack', 'cat-file'])
+})
+
+test('a pushed commit enters the mirror by three git processes, and is not fetched afterwards', async () => {
+  await using set = await counted()
+  await set.importHead()
+  await set.push()
+  const pushed = { turn: 1, head_sha: set.head, branch: { name: 'topic', before: null } }
+  expect(await set.callsOf(() => keepPushed(set.host, set.objects, pushed))).toEqual(['for-each-ref', 'pack-objects', 'update-ref'])
+  expect(await set.topic()).toBe(set.head)
+  const refresh = () => refreshMirror(set.host, set.repo)
+  expect(await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false }))).not.toContain('fetch')
+})
+
+test('what somebody pushed to the branch later, and a fetch has found, stays in the mirror', async () => {
+  await using set = await counted()
+  await set.importHead()
+  await set.push()
+  const later = await commitFiles(set.work, 'later', { c: 'c' })
+  await set.push()
+  await refreshMirror(set.host, set.repo)
+  await keepPushed(set.host, set.objects, { turn: 1, head_sha: set.head, branch: { name: 'topic', before: null } })
+  expect(await set.topic()).toBe(later)
+})
