@@ -8,6 +8,7 @@ import { manyNodes } from './many-nodes.ts'
 import { programs } from './programs.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
+import { runCost } from './run-cost.ts'
 import { sandbox } from './sandbox.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
@@ -16,6 +17,7 @@ import { stepOverhead } from './step-overhead.ts'
 /** `npm run bench` measures all, `npm run bench -- <name>` one. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
+  'run-cost': runCost,
   'step-overhead': stepOverhead,
   'log-page': logPage,
   search,

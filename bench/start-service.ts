@@ -19,13 +19,17 @@ export type Service = AsyncDisposable & {
   ended(run_id: number): Promise<void>
 }
 
-/** The service as a process of its own, started as `npm start` does, on a fresh data folder. `env` as an operator would set it. */
-export async function startService(env: Record<string, string>): Promise<Service> {
+/**
+ * The service as a process of its own, started as `npm start` does, on a fresh data folder. `env` as an operator would set it; `within`: a
+ * command that starts it.
+ */
+export async function startService(env: Record<string, string>, within: string[] = []): Promise<Service> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-')))
   chmodSync(folder, 0o755)
   const data = join(folder, 'data')
   const arguments_of_node = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
-  const child = spawn(process.execPath, [...arguments_of_node, main], {
+  const [program = '', ...args] = [...within, process.execPath, ...arguments_of_node, main]
+  const child = spawn(program, args, {
     env: {
       PATH: process.env.PATH ?? '',
       AGENTRUN_DATA_DIR: data,

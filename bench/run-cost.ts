@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { startFakeOpenAI } from '../test/model/fake-openai.ts'
+import { makeRepository } from './make-repository.ts'
+import { familyMs } from './processor.ts'
+import { type Service, startService } from './start-service.ts'
+
+const RUNS = 40
+/** Longer than the files of an ended run stay: from then on each run also pays for the removal of an earlier one. */
+const WARM_UP_MS = 40_000
+const STEPS = [1, 21]
+/** In it ids of processes count those that were started. */
+const NAMESPACE = ['/usr/bin/unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
+
+/**
+ * What a run costs beside the model, from its create to its end: time of processors of the service, its database and all that they start, and
+ * how many processes and threads are started. Each run writes files, commits and pushes to a repository on this machine.
+ */
+export async function runCost(): Promise<string> {
+  const times = await costs([], service => familyMs(service.pid))
+  const started = await costs(NAMESPACE, service => lastId(childOf(service.pid)))
+  const table = STEPS.map(
+    (steps, i) => `  ${steps} steps  ${times[i]?.toFixed(0).padStart(5)} ms  ${started[i]?.toFixed(1).padStart(6)} processes and threads`,
+  )
+  const fixed = ([few = 0, many = 0]: number[]) => few - (many - few) / 20
+  const verdict = `  fixed part  ${fixed(times).toFixed(0)} ms (target ≤ 120)  ${fixed(started).toFixed(1)} processes and threads`
+  return [`run-cost: means of ${RUNS} runs one after another`, ...table, verdict, ''].join('\n')
+}
+
+/** Means for the numbers of STEPS. `read`: what the service has used since its start. */
+async function costs(within: string[], read: (service: Service) => number): Promise<number[]> {
+  using repository = makeRepository()
+  let steps = 1
+  let left = 0
+  await using model = await startFakeOpenAI((_request, n) =>
+    left-- > 0
+      ? { tool_calls: [{ name: 'shell', arguments: { command: `echo ${n} >written-${n % 7}` } }], split: 1_000 }
+      : { text: 'Done.' },
+  )
+  await using service = await startService(
+    {
+      AGENTRUN_INIT_REPO_URL: repository.path,
+      OPENAI_COMPATIBLE_BASE_URL: model.base_url,
+      AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
+      AGENTRUN_MODEL_EVALUATIONS: '0',
+    },
+    within,
+  )
+  const runOne = async () => {
+    left = steps
+    const run = await service.call('POST', '/agent/run', { prompt: 'Write some files.' })
+    await service.ended(Number(run.id))
+  }
+  const means: number[] = []
+  for (const warm_until = performance.now() + WARM_UP_MS; performance.now() < warm_until; ) await runOne()
+  for (steps of STEPS) {
+    const before = read(service)
+    for (let n = 0; n < RUNS; n++) await runOne()
+    means.push((read(service) - before) / RUNS)
+  }
+  return means
+}
+
+const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])
+
+/** The id that a process or thread in the namespace of `pid` got last: the one that reads it. */
+const lastId = (pid: number) =>
+  Number(
+    execFileSync('/usr/bin/nsenter', ['--target', String(pid), '--pid', '--', 'cat', '/proc/loadavg'], { encoding: 'latin1' }).split(
+      ' ',
+    )[4],
+  )
