@@ -145,13 +145,22 @@ export async function missingObjects(host: GitHost, kept: Kept, objects: string[
   return objects.filter((_, i) => !/ (tree|commit|blob)$/.test(lines[i] ?? ''))
 }
 
+/** The trees of the commits that runs started from: a commit never changes. */
+const trees = new Map<string, string>()
+const MAX_TREES = 1_000
+
 /** Returns the tree of a commit. GitError. */
 export async function treeOf(host: GitHost, kept: Kept, commit: string): Promise<string> {
+  const known = trees.get(commit)
+  if (known !== undefined) return known
   const output = await git(host, 'the commit cannot be read', {
     ...inObjectCache(host, kept),
     args: ['rev-parse', '--verify', `${asSha(commit)}^{tree}`],
   })
-  return output.toString('latin1').trim()
+  const tree = output.toString('latin1').trim()
+  if (trees.size >= MAX_TREES) trees.clear()
+  trees.set(commit, tree)
+  return tree
 }
 
 /** Returns the settings with which a git process finds the objects of the run and of the mirror. */

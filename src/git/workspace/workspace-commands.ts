@@ -18,6 +18,9 @@ export type WorkspaceRepository = {
   author_email: string
 }
 
+/** Conditions of find for named pipes, and for locks that killed processes have left, in `.git`. */
+const BLOCKING = `\\( -xtype p -o -name '*.lock' \\( -path '.git/refs/*' -o ! -path '.git/*/*' \\) \\)`
+
 /** Exit code of `commitCommand` when there was nothing to commit. */
 const NOTHING_TO_COMMIT = 3
 
@@ -42,14 +45,13 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     ...PROLOGUE,
     'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
     // Git would block on a named pipe instead of one of its files. A folder without permissions hides such a pipe from git as well.
-    `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git -xtype p -exec rm -f {} + 2>/dev/null || true; fi`,
+    `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git ${BLOCKING} -exec rm -f {} + 2>/dev/null || true; fi`,
     'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
     ...initRepository(input),
     'fi',
     `if ! grep --quiet --no-messages --line-regexp --fixed-strings ${objects(input)} .git/objects/info/alternates; then`,
     `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates`,
     'fi',
-    'rm -f .git/*.lock; find .git/refs -name "*.lock" -delete',
     ...(base ? [`if ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi'] : []),
     ...TAKE_NESTED,
     'take_nested',
@@ -59,10 +61,10 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     'if [ "$added" -gt 1 ]; then exit "$added"; fi',
     'result=unchanged; code=3',
     'if [ -e .git/MERGE_HEAD ] || ! g diff --cached --quiet --ignore-submodules=none; then',
-    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} g commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
+    `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} git "\${SAFE[@]}" commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
     '  result=committed; code=0',
     'fi',
-    `printf '\\nagentrun-head %s %s\\n' "$(g rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
+    `printf '\\nagentrun-head %s %s\\n' "$(git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
     'exit "$code"',
   ].join('\n')
 }
@@ -241,13 +243,13 @@ const TAKE_NESTED = [
   '  local path round found',
   '  for round in 1 2 3 4 5 6 7 8; do',
   '    found=()',
-  `    while IFS= read -r -d '' path; do if [[ $path == */ && -e "$path.git" ]]; then found+=("$path"); fi; done < <(g ls-files -z --others --exclude-standard 2>/dev/null | grep -z '/$')`,
+  `    while IFS= read -r -d '' path; do if [[ $path == */ && -e "$path.git" ]]; then found+=("$path"); fi; done < <(git "\${SAFE[@]}" ls-files -z --others --exclude-standard 2>/dev/null | grep -z '/$')`,
   '    if [ ! -e .gitmodules ]; then',
   `      while IFS= read -r -d '' path; do`,
   `        if [[ $path != "160000 "* ]]; then continue; fi`,
   `        path="\${path#*$'\t'}"`,
   '        if [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi',
-  '      done < <(g ls-files -z --stage 2>/dev/null | grep -z "^160000 ")',
+  `      done < <(git "\${SAFE[@]}" ls-files -z --stage 2>/dev/null | grep -z "^160000 ")`,
   '    fi',
   `    if [ "\${#found[@]}" -eq 0 ]; then return; fi`,
   `    for path in "\${found[@]}"; do mkdir -p .git/agentrun-nested; mv -- "$path.git" ".git/agentrun-nested/\${#nested[@]}"; nested+=("$path"); done`,

@@ -3,7 +3,6 @@ import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { opinionOf, type ReviewedPullRequest, reviewQuestion, together } from '../../agent/phases/review.ts'
 import { evaluateCommits, type Finding, isOfHistory } from '../../core/pull-requests/commit-findings.ts'
 import { isAncestor } from '../../git/publish/merge.ts'
-import { readChanges } from '../../git/read/changes.ts'
 import { listCommits } from '../../git/read/commits.ts'
 import { conflictMarkers } from '../../git/read/conflict-markers.ts'
 import { newBlobs } from '../../git/read/new-blobs.ts'
@@ -12,6 +11,7 @@ import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
 import { entry } from '../../trace/entry.ts'
 import { objectsOfRun } from '../base/base.ts'
 import { isEnded } from './ended-pull-request.ts'
+import type { ChangeReader } from './export-commit.ts'
 import { latestEvaluation } from './latest-evaluation.ts'
 import type { Committed, NotPublished } from './publication.ts'
 import { readTemplate } from './pull-request-template.ts'
@@ -20,7 +20,6 @@ import { deniedForSecrets, secretsIn } from './secrets-in-commits.ts'
 type Found = Omit<Finding, 'code'> & { code: Finding['code'] | 'model' }
 /** How often the work of one turn is returned to the agent. */
 const MAX_ROUNDS = 2
-const PATCH_BYTES = 2 * 1024 ** 2
 const MAX = { commits: 50, files: 100, findings: 50, message: 1_000 }
 
 /** Null: the commits may be pushed. */
@@ -31,10 +30,14 @@ type Stopped = { kind: 'sent_back' } | { kind: 'approval'; head: string } | NotP
  * the agent, twice in a turn; after that only those with the value of a secret are rejected. `approval`: a person must approve a change of
  * CI, because CI runs it with credentials that no sandbox has.
  */
-export async function evaluateTurn(committed: Committed, pushed_sha: string | null, change: Change): Promise<Stopped> {
+export async function evaluateTurn(
+  committed: Committed,
+  pushed_sha: string | null,
+  changes: { change: Change; changesSince: ChangeReader },
+): Promise<Stopped> {
   const { deps, writer, head, sent_back } = committed
   const since = await reviewedSince(committed, pushed_sha)
-  const { listed, secrets, ...review } = await reviewCommits(committed, since, change)
+  const { listed, secrets, ...review } = await reviewCommits(committed, since, changes)
   const { verdict, findings } = review
   const returned = verdict === 'fail' && sent_back.length < MAX_ROUNDS
   if (returned || (await latestEvaluation(writer, 'COMMIT_EVALUATION'))?.head_sha !== head) {
@@ -58,11 +61,15 @@ async function reviewedSince({ deps, run, base, head }: Committed, pushed_sha: s
   return (await isAncestor(deps.git, objectsOfRun(run, base), pushed_sha, head).catch(() => false)) ? pushed_sha : base.sha
 }
 
-async function reviewCommits(committed: Committed, since: string, whole: Change) {
+async function reviewCommits(
+  committed: Committed,
+  since: string,
+  { change: whole, changesSince }: { change: Change; changesSince: ChangeReader },
+) {
   const { deps, run, base, head } = committed
   const objects = objectsOfRun(run, base)
   const listed = await listCommits(deps.git, objects, since, head, MAX.commits)
-  const changes = await readChanges(deps.git, objects, since, head, { max_patch_bytes: PATCH_BYTES })
+  const changes = await changesSince(since)
   const blobs = await newBlobs(deps.git, objects, since, head)
   // Of the whole branch: a value that was pushed once by mistake is not pushed again.
   const secrets = await secretsIn(committed)

@@ -2,7 +2,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
-import { readChanges } from '../../git/read/changes.ts'
+import { type Changes, readChanges } from '../../git/read/changes.ts'
 import { bundleCommand } from '../../git/workspace/workspace-commands.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
@@ -13,13 +13,24 @@ import type { Committed, NotPublished } from './publication.ts'
 const BUNDLE_BYTES = 512 * 1024 ** 2
 const PATCH_BYTES = 2 * 1024 ** 2
 
+/** Returns what the head of a round changes since a commit. Read once for each commit: the record and the review need the same. */
+export type ChangeReader = (since: string) => Promise<Changes>
+
+export function changeReader({ deps, run, base, head }: Committed): ChangeReader {
+  const read = new Map<string, Promise<Changes>>()
+  return since => {
+    const known = read.get(since) ?? readChanges(deps.git, objectsOfRun(run, base), since, head, { max_patch_bytes: PATCH_BYTES })
+    read.set(since, known)
+    return known
+  }
+}
+
 /** Imports the commit into the run's own objects on the host and records what it changes. No other run sees it before it is pushed. */
-export async function exportCommit(committed: Committed): Promise<NotPublished | null> {
+export async function exportCommit(committed: Committed, changesSince: ChangeReader): Promise<NotPublished | null> {
   const { deps, writer, run, base, head } = committed
   const failed = await importFromSandbox(committed)
   if (failed) return failed
-  const read = await readChanges(deps.git, objectsOfRun(run, base), base.sha, head, { max_patch_bytes: PATCH_BYTES })
-  const changes = await writer.redactor.value(read)
+  const changes = await writer.redactor.value(await changesSince(base.sha))
   const change = { ...changes, base_sha: base.sha, head_sha: head }
   requireOwned(await saveChange(deps.db, run.organization_id, run.id, writer.epoch, change))
   return null

@@ -12,7 +12,7 @@ import { requireOwned } from '../claim/fenced-error.ts'
 import { isEnded } from './ended-pull-request.ts'
 import { evaluateTurn } from './evaluate-commits.ts'
 import { evaluateProposed } from './evaluate-pull-request.ts'
-import { exportCommit } from './export-commit.ts'
+import { type ChangeReader, changeReader, exportCommit } from './export-commit.ts'
 import { propose } from './propose.ts'
 import type { Committed, Published } from './publication.ts'
 import { pushRunBranch } from './push-branch.ts'
@@ -30,13 +30,14 @@ export async function publishOnce(committed: Committed): Promise<Outcome> {
   const proposed = await listPullRequests(deps.db, run.organization_id, [run.id])
   const branch: Branch = { pushed_sha: base.renewed ? null : run.pushed_sha, proposed }
   if (await isUnchanged(committed, branch)) return { kind: 'nothing' }
-  const failed = await exportIfNew(committed)
+  const changesSince = changeReader(committed)
+  const failed = await exportIfNew(committed, changesSince)
   if (failed) return failed
   const change = await getChange(deps.db, run.organization_id, run.id)
   if (!change || (change.files_changed === 0 && branch.pushed_sha === null)) return { kind: 'nothing' }
   // An earlier turn may have committed without a push, or pushed without a pull request.
   const pushes = head !== branch.pushed_sha
-  const stopped = pushes ? await reviewAndPush(committed, branch, change) : null
+  const stopped = pushes ? await reviewAndPush(committed, branch, { change, changesSince }) : null
   if (stopped) return stopped
   await keepInMirror(committed, pushes ? { name: base.branch, before: branch.pushed_sha } : null)
   if (!run.auto_create_pr) return { kind: 'pushed' }
@@ -57,18 +58,22 @@ async function isUnchanged({ deps, run, base, head }: Committed, { pushed_sha, p
 }
 
 /** An earlier worker may have exported the commit, perhaps on another machine. */
-async function exportIfNew(committed: Committed) {
+async function exportIfNew(committed: Committed, changesSince: ChangeReader) {
   const { deps, run, base, head } = committed
   const exported = head === run.head_sha && !base.renewed && (await hasCommit(deps.git, objectsOfRun(run, base), head))
-  return exported ? null : exportCommit(committed)
+  return exported ? null : exportCommit(committed, changesSince)
 }
 
 /** Null: the branch is pushed. */
-async function reviewAndPush(committed: Committed, { pushed_sha, proposed }: Branch, change: Change): Promise<Outcome | null> {
+async function reviewAndPush(
+  committed: Committed,
+  { pushed_sha, proposed }: Branch,
+  changes: { change: Change; changesSince: ChangeReader },
+): Promise<Outcome | null> {
   const { deps, writer, run, base } = committed
   const next = { base_sha: base.sha, branch: base.branch }
   if (base.renewed) requireOwned(await recordNextBranch(deps.db, run.organization_id, run.id, writer.epoch, next))
-  const stopped = await evaluateTurn(committed, pushed_sha, change)
+  const stopped = await evaluateTurn(committed, pushed_sha, changes)
   if (stopped) return stopped
   const proposes = run.auto_create_pr && !proposed.some(pr => pr.head_branch === base.branch && !isEnded(pr))
   return pushRunBranch(committed, { pushed_sha, proposes })

@@ -46,7 +46,7 @@ const PLANT_MS = 10_000
 
 export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Promise<void> {
   const stdin = Buffer.from(`[default]\ntoken = ${canary}\n`)
-  const command = `umask 077; mkdir -p ${dirname(CANARY_FILE)} && cat > ${CANARY_FILE}`
+  const command = `umask 077; mkdir -p ${dirname(CANARY_FILE)} && { IFS= read -r -d '' text; printf '%s' "$text" > ${CANARY_FILE}; }`
   await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
 }
 

@@ -11,7 +11,8 @@ prepare() {
   # Whatever its size, no file may fill the disk.
   ulimit -f $((max_file_bytes / 1024 + 262144))
   mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
-  rm -f -- "$shadow"/index*
+  local -a earlier=("$shadow"/index*)
+  if ((${#earlier[@]})); then rm -f -- "${earlier[@]}"; fi
   printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
   printf '%s' "$without" >"$shadow/info/exclude"
   printf '* -text -eol -crlf -ident -filter !working-tree-encoding\n' >"$shadow/info/attributes"
