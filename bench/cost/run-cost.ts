@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { startFakeOpenAI } from '../test/model/fake-openai.ts'
-import { makeRepository } from './make-repository.ts'
-import { familyMs } from './processor.ts'
-import { type Service, startService } from './start-service.ts'
+import { startFakeOpenAI } from '../../test/model/fake-openai.ts'
+import { makeRepository } from '../make-repository.ts'
+import { familyMs } from '../processor.ts'
+import { type Service, startService } from '../start-service.ts'
 
 const RUNS = 40
 /** Longer than the files of an ended run stay: from then on each run also pays for the removal of an earlier one. */
