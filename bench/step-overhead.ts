@@ -36,12 +36,12 @@ export async function stepOverhead(): Promise<string> {
     const run = await service.call('POST', '/agent/run', { prompt: 'Take many small steps.' })
     await service.ended(Number(run.id))
     for (let step = 2; step <= STEPS; step++) {
-      const [answered_at, request_at] = [model.requests[first + step - 1]?.answered_at ?? null, model.requests[first + step]?.at]
+      const [responded_at, request_at] = [model.requests[first + step - 1]?.responded_at ?? null, model.requests[first + step]?.at]
       // The first step waits for the clone.
-      if (answered_at === null || request_at === undefined) continue
-      if (step <= 100) addSample(samples, name, request_at - answered_at)
-      if (step >= 5 && step <= 15) addSample(samples, early, request_at - answered_at)
-      if (step >= 195 && step <= 205) addSample(samples, late, request_at - answered_at)
+      if (responded_at === null || request_at === undefined) continue
+      if (step <= 100) addSample(samples, name, request_at - responded_at)
+      if (step >= 5 && step <= 15) addSample(samples, early, request_at - responded_at)
+      if (step >= 195 && step <= 205) addSample(samples, late, request_at - responded_at)
     }
     for (let i = 0; i < 50; i++) await baseline.take(samples)
   }

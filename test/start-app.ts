@@ -45,12 +45,12 @@ export type App = AsyncDisposable & {
   logs: { level: string; message: string; fields: Record<string, unknown> | undefined }[]
   signInLink(): Promise<string>
   /** A request with the admin's token; `body` is sent as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
 /** `body` is what JSON the answer held, or its text. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of many shapes
-export type Answer = { status: number; headers: Headers; body: any }
+export type ApiResponse = { status: number; headers: Headers; body: any }
 
 /**
  * The whole service on a database and a data folder of its own, as one start would make it. `env` as an operator would set it: with

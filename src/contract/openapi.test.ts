@@ -77,7 +77,7 @@ test('every body and every response has an example: give its schema .meta({ exam
 const bodies = rows.flatMap(([name, endpoint]) =>
   endpoint.body === null ? [] : [{ name: `body of ${name}`, schema: endpoint.body, example: bodyExample(endpoint) }],
 )
-const answers = rows.flatMap(([name, endpoint]) => {
+const responses = rows.flatMap(([name, endpoint]) => {
   const { response, variant } = endpoint
   return [
     ...(typeof response === 'string' ? [] : [{ name: `answer of ${name}`, schema: response, example: responseExample(endpoint) }]),
@@ -86,7 +86,7 @@ const answers = rows.flatMap(([name, endpoint]) => {
 })
 
 test('every example is what its schema takes, without a key that the schema does not know', () => {
-  for (const { name, schema, example } of answers) expect({ name, example: schema.parse(example) }).toEqual({ name, example })
+  for (const { name, schema, example } of responses) expect({ name, example: schema.parse(example) }).toEqual({ name, example })
   for (const { name, schema, example } of bodies) {
     const known = Object.keys(schema.parse(example) as object)
     expect({ name, unknown: Object.keys(example as object).filter(key => !known.includes(key)) }).toEqual({ name, unknown: [] })

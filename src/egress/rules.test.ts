@@ -10,7 +10,7 @@ const rules: Rule[] = [
   { host: 'read.example', methods: ['GET', 'HEAD'] },
   { host: 'read.example', port: 9000, methods: ['POST', 'CONNECT'] },
 ]
-const answer = (host: string, port: number, method: string) => {
+const response = (host: string, port: number, method: string) => {
   const found = findRule(rules, { host, port, method })
   return 'rule' in found ? 'allowed' : found.reason
 }
@@ -33,7 +33,7 @@ test.each([
   ['read.example', 9000, 'CONNECT', 'allowed'],
   ['read.example', 9000, 'GET', 'method'],
 ])('%s:%i by %s is %s', (host, port, method, wanted) => {
-  expect(answer(host, port, method)).toBe(wanted)
+  expect(response(host, port, method)).toBe(wanted)
 })
 
 test.each([

@@ -168,8 +168,8 @@ test('attempts end, a missing program is reported before any, and a model is cal
   })
   expect(nowhere.tried).toEqual([])
   const plan: Plan = { commands: [step('make deps')], to_prove: proposal.to_prove, by_model: true }
-  const answered = await findSetup(proposal, [], lab({ 'npm ci': 'no idea' }, plan))
-  expect(answered).toMatchObject({ verified: true, plan: { by_model: true, commands: [{ command: 'make deps' }] } })
+  const responded = await findSetup(proposal, [], lab({ 'npm ci': 'no idea' }, plan))
+  expect(responded).toMatchObject({ verified: true, plan: { by_model: true, commands: [{ command: 'make deps' }] } })
   expect(await findSetup(node([]), [], lab({}))).toMatchObject({ verified: false, reason: 'nothing_found' })
   const unread = { ...node([]), notes: ['package.json cannot be read.'] }
   expect((await findSetup(unread, [], lab({}))).detail).toMatch(/^package\.json cannot be read\. Nothing /)

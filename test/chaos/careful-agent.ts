@@ -1,4 +1,4 @@
-import type { FakeAnswer, FakeReply, FakeScript } from '../model/fake-server.ts'
+import type { FakeReply, FakeResponse, FakeScript } from '../model/fake-server.ts'
 import { shell } from '../runs/coding-app.ts'
 import type { Random } from './random.ts'
 
@@ -20,19 +20,19 @@ export function carefulAgent(random: Random, trouble: number): { script: FakeScr
   const script: FakeScript = ({ body }) => {
     const messages = messagesOf(body)
     const [, name = '', steps = '0'] = /chaos (\d+): (\d+) steps/.exec(JSON.stringify(messages)) ?? []
-    const so_far = served.get(name) ?? { calls: 0, answers: 0 }
+    const so_far = served.get(name) ?? { calls: 0, responses: 0 }
     const fails = random.chance(trouble)
-    served.set(name, { calls: so_far.calls + 1, answers: so_far.answers + (fails ? 0 : 1) })
-    return fails ? failure(random) : { ...nextMove(seenCalls(messages), Number(steps), random), usage: ANSWER }
+    served.set(name, { calls: so_far.calls + 1, responses: so_far.responses + (fails ? 0 : 1) })
+    return fails ? failure(random) : { ...nextMove(seenCalls(messages), Number(steps), random), usage: RESPONSE }
   }
   return { script, served }
 }
 
 /** The tokens that the provider reports for each of its responses. */
-export const ANSWER = { input: 100, output: 20 }
+export const RESPONSE = { input: 100, output: 20 }
 
 /** The requests and billed responses of the provider for a run. */
-export type Served = { calls: number; answers: number }
+export type Served = { calls: number; responses: number }
 
 /** A conversation in either of the provider's formats, as chat messages. */
 function messagesOf(body: Record<string, unknown>): Message[] {
@@ -73,7 +73,7 @@ function resultOf(text: string | undefined): Result | null {
   return { status, output: text.split('\n')[0] ?? '' }
 }
 
-function nextMove(seen: Seen[], steps: number, random: Random): FakeAnswer {
+function nextMove(seen: Seen[], steps: number, random: Random): FakeResponse {
   let done = 0
   let certain = true
   for (const what of seen) {

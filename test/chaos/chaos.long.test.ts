@@ -31,9 +31,9 @@ async function createRuns(nodes: ClusterNode[], observed: Observed, random: Rand
     const model = n % 2 === 0 ? {} : { model: PRICED.model }
     const body = JSON.stringify({ prompt: `chaos ${n}: ${size.steps} steps`, metadata: { key }, ...model })
     for (let done = false; !done; ) {
-      const answer = await request(random.of(nodes).base_url, 'POST', '/run', body, key)
-      done = answer !== null
-      if (answer) observed.created.set(key, (JSON.parse(answer) as { id: number }).id)
+      const result = await request(random.of(nodes).base_url, 'POST', '/run', body, key)
+      done = result !== null
+      if (result) observed.created.set(key, (JSON.parse(result) as { id: number }).id)
       else await delay(100)
     }
     if (going()) await delay(random.between(0, (1.2 * size.for_ms) / size.runs))

@@ -3,7 +3,7 @@ import { mayMove } from '../../src/core/runs/run-transitions.ts'
 import { gitIn, PRICED } from '../runs/coding-app.ts'
 import type { Cluster } from '../runs/recovery/cluster.ts'
 import { sandboxProcesses } from '../runs/sandboxes/sandbox-processes.ts'
-import { ANSWER, EFFECTS, type Served } from './careful-agent.ts'
+import { EFFECTS, RESPONSE, type Served } from './careful-agent.ts'
 
 /** The knowledge of clients: the keys under which they created runs, the traces as they read them, and later changes of what they had read. */
 export type Observed = { created: Map<string, number>; traces: Map<number, string[]>; changed: string[] }
@@ -106,8 +106,8 @@ type Ended = {
   priced: boolean
 }
 
-function unpaid(run: Ended, { calls, answers }: Served): string[] {
-  const [input, output] = [answers * ANSWER.input, answers * ANSWER.output]
+function unpaid(run: Ended, { calls, responses }: Served): string[] {
+  const [input, output] = [responses * RESPONSE.input, responses * RESPONSE.output]
   const cost_usd = run.priced ? input * PRICED.input + output * PRICED.output : 0
   const wrong: string[] = []
   if (run.model_calls < calls) wrong.push(`I10: run ${run.id} knows ${run.model_calls} calls of ${calls}`)
@@ -134,7 +134,7 @@ export async function unfinished(cluster: Cluster, steps: number, served: Map<st
   const wrong: string[] = []
   for (const run of runs) {
     if (run.status !== 'completed') wrong.push(`I6: run ${run.id} is ${run.status}: ${run.error_message}`)
-    wrong.push(...unpaid(run, served.get(run.name) ?? { calls: 0, answers: 0 }))
+    wrong.push(...unpaid(run, served.get(run.name) ?? { calls: 0, responses: 0 }))
     if (run.status !== 'completed' || run.branch === null) continue
     const listed = gitIn(cluster.repository, 'for-each-ref', '--format=%(refname:short) %(objectname)', `refs/heads/agent/run-${run.id}-*`)
     if (listed !== `${run.branch} ${run.head_sha}\n` || run.head_sha !== run.head_of_pr)

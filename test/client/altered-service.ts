@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-export type Answer = { status: number; headers: Record<string, string>; body: string }
+export type ApiResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** A service behind a proxy that changes responses: each goes through `alter`, which may return it unchanged. Streams are held back. */
 export async function startAltered(
   base_url: string,
-  alter: (path: string, answer: Answer) => Answer,
+  alter: (path: string, result: ApiResponse) => ApiResponse,
 ): Promise<AsyncDisposable & { base_url: string; paths: string[] }> {
   const paths: string[] = []
   const server = createServer((incoming, outgoing) => {
@@ -21,9 +21,9 @@ export async function startAltered(
       }
       const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]))
       const { 'content-length': _length, 'transfer-encoding': _encoding, ...kept } = headers
-      const answer = alter(path, { status: response.statusCode ?? 0, headers: kept, body: await text(response) })
+      const result = alter(path, { status: response.statusCode ?? 0, headers: kept, body: await text(response) })
       outgoing.sendDate = false
-      outgoing.writeHead(answer.status, answer.headers).end(answer.body)
+      outgoing.writeHead(result.status, result.headers).end(result.body)
     })
     through.on('error', () => outgoing.destroy())
     incoming.pipe(through)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { startAnswering } from './responding-server.ts'
+import { startResponding } from './responding-server.ts'
 import { runCli, runOnTerminal } from './run-cli.ts'
 
 let app: App
@@ -27,7 +27,7 @@ describe('login', () => {
     })
 
     expect((await runCli(['repos'], { env })).out).toContain('sample/invoice')
-    await using other = await startAnswering({ body: {} })
+    await using other = await startResponding({ body: {} })
     expect(await runCli(['repos'], { env: { ...env, AGENTRUN_URL: other.base_url } })).toMatchObject({
       code: 4,
       err: `agentrun: not signed in to ${other.base_url}: run "agentrun login", or set AGENTRUN_TOKEN\n`,
@@ -38,7 +38,7 @@ describe('login', () => {
   test('of several services keeps each, and the last one is the default', async () => {
     using home = temporaryFolder()
     const env = { HOME: home.path }
-    await using other = await startAnswering({ body: { id: 1, full_name: 'Somebody', email: null } })
+    await using other = await startResponding({ body: { id: 1, full_name: 'Somebody', email: null } })
     await runCli(['login', '--url', other.base_url, '--org', '7'], { env, input: 'another-token' })
     await runCli(['login', '--url', app.base_url], { env, input: app.token })
     const { default_url, services } = JSON.parse(readFileSync(join(home.path, '.config/agentrun/config.json'), 'utf8'))
@@ -94,7 +94,7 @@ describe('exit codes', () => {
   test('1 for a refusal, 3 for an unreachable service, 4 for a missing or wrong token', async () => {
     expect(await runCli(['show', '424242'], { env: env() })).toEqual({ code: 1, out: '', err: 'agentrun: Agent run not found.\n' })
     expect(await runCli(['show', '1', '--org', '424242'], { env: env() })).toMatchObject({ code: 1 })
-    const gone = await startAnswering({})
+    const gone = await startResponding({})
     await gone[Symbol.asyncDispose]()
     expect(await runCli(['stop', '1', '--org', '1', '--url', gone.base_url], { env: env() })).toMatchObject({
       code: 3,

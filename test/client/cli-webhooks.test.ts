@@ -32,9 +32,9 @@ test('a webhook is set, tried, switched off and on with what it has, and removed
   })
   expect(await cli('test')).toMatchObject({ code: 0, out: expect.stringMatching(/^taken \(signed, \d+ ms\)\n$/) })
   expect(receiver.received[0]?.headers['webhook-signature']).toMatch(/^v1,/)
-  receiver.answers = [500]
+  receiver.responses = [500]
   expect(await cli('test')).toMatchObject({ code: 1, out: expect.stringMatching(/^not taken: it responded with 500 \(signed/) })
-  receiver.answers = [204]
+  receiver.responses = [204]
   expect((await cli('off')).out).toContain('state    off\nsigned   yes\nevents   agent_run.finished agent_run.created\n')
   expect((await cli('on')).out).toContain('state    on\nsigned   yes\n')
   expect((await cli('set', receiver.url, '--unsigned')).out).toContain('signed   no\nevents   all\n')

@@ -64,11 +64,11 @@ describe('run', () => {
     expect(requested.code).toBe(1)
     const id = Number(/^run (\d+) {2}waiting \(user_input\)/.exec(requested.out)?.[1])
     expect(requested.err).toContain(`agentrun resume ${id} "your answer"`)
-    const answered = await cli(['resume', String(id), '-', '--follow'], { input: 'Ada\n' })
-    expect(answered.code).toBe(0)
-    expect(answered.out).toMatch(/^ +\d+ USER_MESSAGE +Ada\n/)
-    expect(answered.out).toMatch(/Named\.\n$/)
-    expect(answered.out).not.toContain('Which name?')
+    const responded = await cli(['resume', String(id), '-', '--follow'], { input: 'Ada\n' })
+    expect(responded.code).toBe(0)
+    expect(responded.out).toMatch(/^ +\d+ USER_MESSAGE +Ada\n/)
+    expect(responded.out).toMatch(/Named\.\n$/)
+    expect(responded.out).not.toContain('Which name?')
   })
 
   test('can be forked at an entry, and the fork is followed from its beginning', async () => {

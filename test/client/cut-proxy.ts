@@ -10,13 +10,13 @@ export type CutProxy = AsyncDisposable & {
 }
 
 /** A plain TCP way to a service that breaks. `answer_bytes`: how much of the service's answer each connection lets through before it breaks; null is all. */
-export async function startCutProxy(base_url: string, answer_bytes: () => number | null): Promise<CutProxy> {
+export async function startCutProxy(base_url: string, response_bytes: () => number | null): Promise<CutProxy> {
   const target = new URL(base_url)
   const open = new Set<Socket>()
   let connections = 0
   const server = createServer(client => {
     connections++
-    let left = answer_bytes() ?? Number.POSITIVE_INFINITY
+    let left = response_bytes() ?? Number.POSITIVE_INFINITY
     const service = connect({ host: target.hostname, port: Number(target.port) })
     for (const socket of [client, service]) {
       open.add(socket)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type App, rows, startApp } from '../start-app.ts'
-import { type Answer, startAltered } from './altered-service.ts'
-import { startAnswering } from './responding-server.ts'
+import { type ApiResponse, startAltered } from './altered-service.ts'
+import { startResponding } from './responding-server.ts'
 import { runCli } from './run-cli.ts'
 
 type Finding = { check: string; state: 'ok' | 'warning' | 'broken'; detail: string; fix: string | null }
@@ -26,10 +26,10 @@ async function doctor(env: Record<string, string>, ...args: string[]) {
 const found = (checks: Finding[], state: Finding['state']) => checks.filter(check => check.state === state).map(({ check }) => check)
 const named = (checks: Finding[], name: string) => checks.find(({ check }) => check === name)
 
-const altered = (alter: (path: string, answer: Answer) => Answer) => startAltered(app.base_url, alter)
-const withBody = (answer: Answer, change: (body: Record<string, unknown>) => unknown) => ({
-  ...answer,
-  body: JSON.stringify(change(JSON.parse(answer.body))),
+const altered = (alter: (path: string, result: ApiResponse) => ApiResponse) => startAltered(app.base_url, alter)
+const withBody = (result: ApiResponse, change: (body: Record<string, unknown>) => unknown) => ({
+  ...result,
+  body: JSON.stringify(change(JSON.parse(result.body))),
 })
 
 test('a fresh service has no problems; its sample repository and scripts are reported', async () => {
@@ -44,7 +44,7 @@ test('a fresh service has no problems; its sample repository and scripts are rep
 
 describe('problems with their fix:', () => {
   test('an address where nothing listens, and one that has no name', async () => {
-    const gone = await startAnswering({})
+    const gone = await startResponding({})
     await gone[Symbol.asyncDispose]()
     expect((await doctor({ AGENTRUN_URL: gone.base_url })).at(-1)).toMatchObject({
       ...{ check: 'connection', state: 'broken', detail: expect.stringContaining('nothing listens at 127.0.0.1 port ') },
@@ -54,7 +54,7 @@ describe('problems with their fix:', () => {
   })
 
   test('another server at the address, and https without a TLS server', async () => {
-    await using other = await startAnswering({ body: { hello: 'there' } }, response => response.writeHead(404).end('<html>'))
+    await using other = await startResponding({ body: { hello: 'there' } }, response => response.writeHead(404).end('<html>'))
     for (let i = 0; i < 2; i++)
       expect((await doctor({ AGENTRUN_URL: other.base_url })).at(-1)).toMatchObject({
         ...{ check: 'service', state: 'broken', detail: expect.stringContaining('is not an Agent Run Service') },
@@ -89,18 +89,18 @@ describe('problems with their fix:', () => {
   })
 
   test('workers that start nothing, with the reason of the service, and a database that is away', async () => {
-    await using blocked = await altered((path, answer) =>
+    await using blocked = await altered((path, result) =>
       path === '/readyz'
-        ? withBody(answer, body => ({ ...body, workers: 'blocked', workers_reason: 'install bubblewrap', version: '9.9.9' }))
-        : answer,
+        ? withBody(result, body => ({ ...body, workers: 'blocked', workers_reason: 'install bubblewrap', version: '9.9.9' }))
+        : result,
     )
     const checks = await doctor({ AGENTRUN_URL: blocked.base_url })
     expect(named(checks, 'workers')).toMatchObject({ state: 'broken', fix: 'install bubblewrap' })
     expect(named(checks, 'version')).toMatchObject({ state: 'warning', detail: expect.stringContaining('9.9.9') })
-    await using without = await altered((path, answer) =>
+    await using without = await altered((path, result) =>
       path === '/readyz'
-        ? { ...answer, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not respond.' }) }
-        : answer,
+        ? { ...result, status: 503, body: JSON.stringify({ code: 'unavailable', message: 'The database does not respond.' }) }
+        : result,
     )
     const database = await doctor({ AGENTRUN_URL: without.base_url })
     expect(named(database, 'database')).toMatchObject({ state: 'broken', detail: 'The database does not respond.' })
@@ -109,9 +109,9 @@ describe('problems with their fix:', () => {
 
   test('a wrong clock', async () => {
     for (const hours of [-1, 1]) {
-      await using skewed = await altered((_path, answer) => ({
-        ...answer,
-        headers: { ...answer.headers, date: new Date(Date.now() + hours * 3_600_000).toUTCString() },
+      await using skewed = await altered((_path, result) => ({
+        ...result,
+        headers: { ...result.headers, date: new Date(Date.now() + hours * 3_600_000).toUTCString() },
       }))
       const clock = named(await doctor({ AGENTRUN_URL: skewed.base_url }), 'clock')
       expect(clock).toMatchObject({
@@ -123,15 +123,15 @@ describe('problems with their fix:', () => {
   })
 
   test('a proxy that holds streams back', async () => {
-    await using proxy = await altered((_path, answer) => answer)
+    await using proxy = await altered((_path, result) => result)
     const checks = await doctor({ AGENTRUN_URL: proxy.base_url })
     expect(found(checks, 'broken')).toEqual(['events'])
     expect(named(checks, 'events')?.fix).toContain('buffering')
   })
 
   test('an organization without a repository', async () => {
-    await using empty = await altered((path, answer) =>
-      path.includes('/repos') ? withBody(answer, body => ({ ...body, items: [], total: 0 })) : answer,
+    await using empty = await altered((path, result) =>
+      path.includes('/repos') ? withBody(result, body => ({ ...body, items: [], total: 0 })) : result,
     )
     expect(named(await doctor({ AGENTRUN_URL: empty.base_url }), 'repositories')).toMatchObject({
       ...{ state: 'broken', fix: 'agentrun repos add URL' },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { documentationPages, readPage } from '../documentation.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { startAnswering } from './responding-server.ts'
+import { startResponding } from './responding-server.ts'
 import { runCli } from './run-cli.ts'
 
 /** Roles and operator's commands start the service itself; completion and help print. */
@@ -20,7 +20,7 @@ test('every agentrun command in a code block of the documentation is one that th
   using folder = temporaryFolder()
   const file = join(folder.path, 'file.txt')
   writeFileSync(file, 'content\n')
-  await using server = await startAnswering({ status: 401, body: { status: 401, code: 'unauthorized', detail: 'no', title: 'no' } })
+  await using server = await startResponding({ status: 401, body: { status: 401, code: 'unauthorized', detail: 'no', title: 'no' } })
   const lines = documentationPages.flatMap(commandLines).filter(line => !local.test(line))
   expect(lines.length).toBeGreaterThan(25)
   const refused: string[] = []

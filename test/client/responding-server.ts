@@ -9,7 +9,7 @@ export type Reply =
   | ((response: ServerResponse, request: IncomingMessage) => void)
 
 /** A real HTTP server that sends the prepared responses in order, the last one repeatedly, and keeps the requests. */
-export async function startAnswering(...replies: Reply[]): Promise<AsyncDisposable & { base_url: string; requests: ReceivedRequest[] }> {
+export async function startResponding(...replies: Reply[]): Promise<AsyncDisposable & { base_url: string; requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AgentRunError, type ClientOptions, createClient } from '../../src/client/sdk/client.ts'
-import { type Reply, startAnswering } from './responding-server.ts'
+import { type Reply, startResponding } from './responding-server.ts'
 
 const busy = (retry_after: string): Reply => ({ status: 429, headers: { 'retry-after': retry_after } })
 const away: Reply = { status: 503 }
@@ -8,7 +8,7 @@ const cut: Reply = response => response.socket?.destroy()
 const run = { body: { id: 7, status: 'queued' } }
 
 async function start(replies: Reply[], options: Partial<ClientOptions> = {}) {
-  const server = await startAnswering(...replies)
+  const server = await startResponding(...replies)
   const client = createClient({ base_url: server.base_url, token: 'a-token', organization_id: 1, ...options })
   return { server, client, requests: server.requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
@@ -134,7 +134,7 @@ test('a service that does not respond in time, or is unreachable, is distinguish
 })
 
 test('a redirect is not followed: the token goes to the service alone', async () => {
-  await using other = await startAnswering(run)
+  await using other = await startResponding(run)
   await using service = await start([{ status: 308, headers: { location: `${other.base_url}/stolen` } }])
   await expect(service.client.runs.get(7)).rejects.toThrow(/redirects to .*stolen/)
   expect(other.requests).toEqual([])

@@ -127,9 +127,9 @@ describe('runs', () => {
     const { runs } = clientOf()
     // Workers are there, as far as this service knows.
     await app.db.query({ text: 'update workers set concurrency = 1' })
-    const answer = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
-    expectTypeOf(answer.dry_run).toEqualTypeOf<true>()
-    expect(answer).toMatchObject({
+    const response = await runs.dryRun({ prompt: 'x', model: 'nobody/nothing', tags: ['rehearsed'] })
+    expectTypeOf(response.dry_run).toEqualTypeOf<true>()
+    expect(response).toMatchObject({
       dry_run: true,
       model: null,
       blocking_problems: expect.arrayContaining([expect.objectContaining({ code: 'invalid_request' })]),
@@ -138,15 +138,15 @@ describe('runs', () => {
   })
 
   test('a create whose response was cut off is retried and creates one run, a resume one message', async () => {
-    let answers = 0
+    let responses = 0
     // Nothing of the first answer comes through, and half of the second.
-    await using proxy = await startCutProxy(app.base_url, () => [0, 700][answers++] ?? null)
+    await using proxy = await startCutProxy(app.base_url, () => [0, 700][responses++] ?? null)
     const { runs } = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
     const tag = 'cut'
     const run = await runs.create({ prompt: 'x', tags: [tag] })
     expect(await runs.list({ tag })).toMatchObject({ total: 1, items: [{ id: run.id }] })
-    expect(answers).toBeGreaterThanOrEqual(3)
-    answers = 0
+    expect(responses).toBeGreaterThanOrEqual(3)
+    responses = 0
     proxy.cut()
     await runs.resume(run.id, 'Go on')
     expect((await collect(runs.logs(run.id))).map(({ message_type }) => message_type)).toEqual(['USER_MESSAGE', 'USER_MESSAGE'])
@@ -161,15 +161,15 @@ describe('runs', () => {
     expect(await waited).toMatchObject({ id, status: 'waiting', waiting_on: 'user_input' })
 
     const resumed = runs.resume(id, 'The answer')
-    const answered = await resumed
-    expect(answered).toMatchObject({ status: 'waiting', waiting_on: 'slot' })
+    const responded = await resumed
+    expect(responded).toMatchObject({ status: 'waiting', waiting_on: 'slot' })
     const rested = resumed.wait()
-    const followed = collect(resumed.follow({ until: 'rest', after_seq: answered.total_logs }))
+    const followed = collect(resumed.follow({ until: 'rest', after_seq: responded.total_logs }))
     await putRun(app, id, 'running')
     await grow(id, 1)
     await end(id, 'paused')
     expect(await rested).toMatchObject({ status: 'paused' })
-    expect(seqs(await followed)).toEqual([answered.total_logs + 1])
+    expect(seqs(await followed)).toEqual([responded.total_logs + 1])
     expect(await runs.wait(id)).toMatchObject({ status: 'paused' })
     await runs.resume(id, { prompt: 'Go on', mode: 'steer' })
     await end(id)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { answers, calls, makeRepository, shell, startCodingApp } from '../runs/coding-app.ts'
+import { calls, makeRepository, responses, shell, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser } from './visit.ts'
 
 const workflow = '.github/workflows/ci.yml'
 const change = calls(shell(`echo "# faster" >> ${workflow}`))
 const { app, visit } = await inBrowser(
-  startCodingApp(answers(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })),
+  startCodingApp(responses(change, { text: 'Faster.' }), {}, makeRepository({ [workflow]: 'on: push\n' })),
 )
 
 test('the page shows a change of CI that needs approval, and one click pushes it', async () => {

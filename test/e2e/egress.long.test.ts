@@ -5,7 +5,7 @@ import { awaitEnd, createRun } from '../runs/await-run.ts'
 import { startApp } from '../start-app.ts'
 import { inBrowser } from './visit.ts'
 
-const server = await servePlain((_, answer) => answer.end('let out'))
+const server = await servePlain((_, response) => response.end('let out'))
 afterAll(() => server[Symbol.asyncDispose]())
 const { app, visit } = await inBrowser(startApp({ AGENTRUN_SAMPLE: '1', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }))
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { awaitEnd, createRun } from '../runs/await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../runs/coding-app.ts'
 import { inBrowser } from './visit.ts'
 
 const { app, visit } = await inBrowser(
   startCodingApp(
-    answers(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
+    responses(calls(shell('echo one > one.txt')), calls(shell('echo two > two.txt')), { text: 'First.' }, calls(shell('ls *.txt')), {
       text: 'Second.',
     }),
   ),

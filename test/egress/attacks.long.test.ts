@@ -11,9 +11,9 @@ let egress: TestEgress
 const P = 'http://127.0.0.1:3128'
 
 beforeAll(async () => {
-  server = createServer((request, answer) => {
+  server = createServer((request, response) => {
     received.push(`${request.method} ${request.url}`)
-    answer.end(secret)
+    response.end(secret)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -35,7 +35,7 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
   expect(most).toBeLessThanOrEqual(64)
   expect(egress.refusals.some(({ reason }) => reason === 'cap')).toBe(true)
   // After they are closed new connections are accepted.
-  await using plain = await servePlain((_, answer) => answer.end('ok'))
+  await using plain = await servePlain((_, response) => response.end('ok'))
   egress.rules.push({ host: 'b.example', port: plain.port })
   expect(await egress.run(`for i in 1 2 3 4 5 6 7 8 9; do curl -sS http://b.example:${plain.port}/ && break; sleep 0.2; done`)).toContain(
     'ok',
@@ -44,9 +44,9 @@ it('E93: of five hundred tunnels sixty-four are open at most, and the others are
 
 it('E93: of five hundred pipelined requests on one connection no more than sixty-four are active', async () => {
   let [open, most] = [0, 0]
-  await using plain = await servePlain((_, answer) => {
+  await using plain = await servePlain((_, response) => {
     most = Math.max(most, ++open)
-    answer.on('close', () => open--)
+    response.on('close', () => open--)
   })
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: plain.port }], names, allow_private: true })
   const request = `GET http://a.example:${plain.port}/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`
@@ -62,7 +62,7 @@ it('E93: of five hundred pipelined requests on one connection no more than sixty
 })
 
 it('E93: a tunnel in which nothing happens is closed, before its greeting and after', async () => {
-  await using secure = await serveSecure((_, answer) => answer.write('begun'))
+  await using secure = await serveSecure((_, response) => response.write('begun'))
   await using egress = await startEgress({
     rules: [{ host: 'a.example', port: secure.port }],
     names,
@@ -84,8 +84,8 @@ it('E93: a tunnel in which nothing happens is closed, before its greeting and af
 })
 
 it('E93: what a sandbox may send and receive in all has an end', async () => {
-  await using secure = await serveSecure((_, answer) => answer.end('z'.repeat(3_000_000)))
-  await using plain = await servePlain((_, answer) => answer.end('z'.repeat(600_000)))
+  await using secure = await serveSecure((_, response) => response.end('z'.repeat(3_000_000)))
+  await using plain = await servePlain((_, response) => response.end('z'.repeat(600_000)))
   const rules = [
     { host: 'a.example', port: secure.port },
     { host: 'b.example', port: plain.port },

@@ -27,7 +27,7 @@ async function requestMeanwhile({ run }: TestEgress, url: string, until: Promise
 }
 
 it('E132: ten thousand connections of one run are closed or get a response, and another run and the worker do not notice', async () => {
-  await using server = await servePlain((_, answer) => answer.end('fine'))
+  await using server = await servePlain((_, response) => response.end('fine'))
   const rules = [{ host: 'a.example', port: server.port }]
   await using bomb = await startEgress({ rules, ...open, caps: { wait_ms: 2_000 } })
   await using other = await startEgress({ rules, ...open })
@@ -57,7 +57,7 @@ it.each([
 })
 
 it('E132: a client that sends one byte a second delays only its own connection', async () => {
-  await using server = await servePlain((_, answer) => answer.end('fine'))
+  await using server = await servePlain((_, response) => response.end('fine'))
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], ...open, caps: { wait_ms: 1_500 } })
   const drip = `node -e 'for (let i = 0; i < 60; i++) { const s = require("net").connect(3128, "127.0.0.1"); s.on("error", () => {}); let n = 0; const t = setInterval(() => s.write("GET http://a.example/"[n++] ?? "x"), 100); s.on("close", () => clearInterval(t)) }'`
   const dripping = egress.box.separate(drip)
@@ -140,9 +140,9 @@ function oneRequest(request: string): boolean {
 
 it('E133: requests one behind the other are each judged by their own rule', async () => {
   const received: string[] = []
-  await using server = await servePlain((request, answer) => {
+  await using server = await servePlain((request, response) => {
     received.push(`${request.method} ${request.headers.host} ${request.url}`)
-    answer.end('fine')
+    response.end('fine')
   })
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port, methods: ['GET'] }], ...open })
   const requestText = (method: string, host: string, path: string) =>

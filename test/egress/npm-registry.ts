@@ -25,15 +25,15 @@ export async function startNpmRegistry(packages: Record<string, Record<string, s
     }),
   )
   const integrity = (bytes: Buffer) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
-  const server = await servePlain((request, answer) => {
+  const server = await servePlain((request, response) => {
     const [, name = '', tarball] = /^\/([\w-]+)(\/-\/\1-1\.0\.0\.tgz)?$/.exec(request.url ?? '') ?? []
     const bytes = tarballs.get(name)
-    if (bytes === undefined) return answer.writeHead(404).end('{}')
-    if (tarball !== undefined) return answer.end(bytes)
+    if (bytes === undefined) return response.writeHead(404).end('{}')
+    if (tarball !== undefined) return response.end(bytes)
     const dist = { tarball: `${origin}/${name}/-/${name}-1.0.0.tgz`, integrity: integrity(bytes) }
     const version = { name, version: '1.0.0', dist }
-    answer.setHeader('content-type', 'application/json')
-    answer.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }))
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }))
   }, ADDRESS)
   const origin = `http://${ADDRESS}:${server.port}`
   return {

@@ -29,24 +29,24 @@ beforeAll(async () => {
   const zip =
     'import json, sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], "w") as z:\n  for name, text in json.loads(sys.argv[2]): z.writestr(name, text)\n'
   execFileSync('python3', ['-c', zip, join(folder, 'tiny-1.0.0-py3-none-any.whl'), JSON.stringify(wheel)])
-  registry = await servePlain((request, answer) => {
+  registry = await servePlain((request, response) => {
     requested.push(`${request.headers.host} ${request.url}`)
     const at = `http://${request.headers.host}`
-    const file = (name: string) => answer.end(readFileSync(join(folder, name)))
+    const file = (name: string) => response.end(readFileSync(join(folder, name)))
     if (request.url === '/tiny') {
       const integrity = `sha512-${createHash('sha512')
         .update(readFileSync(join(folder, 'tiny-1.0.0.tgz')))
         .digest('base64')}`
       const version = { name: 'tiny', version: '1.0.0', main: 'index.js', dist: { tarball: `${at}/tiny-1.0.0.tgz`, integrity } }
-      answer.setHeader('content-type', 'application/json')
-      return answer.end(JSON.stringify({ name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }))
+      response.setHeader('content-type', 'application/json')
+      return response.end(JSON.stringify({ name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }))
     }
     if (request.url?.startsWith('/simple/tiny'))
-      return answer
+      return response
         .setHeader('content-type', 'text/html')
         .end(`<a href="${at}/tiny-1.0.0-py3-none-any.whl">tiny-1.0.0-py3-none-any.whl</a>`)
     if (/^\/tiny-1\.0\.0[\w.-]*$/.test(request.url ?? '')) return file(request.url ?? '')
-    answer.writeHead(404).end()
+    response.writeHead(404).end()
   })
 })
 afterAll(() => registry[Symbol.asyncDispose]())
@@ -83,15 +83,15 @@ it("npm and pip install from the operator's mirrors by the configuration of thei
 it('git, curl and fetch go by the proxy by themselves', async () => {
   const repository = makeRepository()
   gitIn(repository, 'update-server-info')
-  await using server = await servePlain((request, answer) => {
+  await using server = await servePlain((request, response) => {
     const path = normalize(new URL(request.url ?? '/', 'http://x').pathname)
     try {
-      answer.end(readFileSync(join(repository, path.replace('/r.git', '.git'))))
+      response.end(readFileSync(join(repository, path.replace('/r.git', '.git'))))
     } catch {
-      answer.writeHead(404).end()
+      response.writeHead(404).end()
     }
   })
-  await using secure = await serveSecure((_, answer) => answer.end('fetched'))
+  await using secure = await serveSecure((_, response) => response.end('fetched'))
   await using egress = await startEgress({
     rules: [
       { host: 'code.example', port: server.port, methods: ['GET'] },

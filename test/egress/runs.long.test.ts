@@ -12,7 +12,7 @@ const playbook = (...commands: string[]) =>
 let app: App
 let server: TestServer
 beforeAll(async () => {
-  server = await servePlain((request, answer) => answer.end(`hello ${request.url}`))
+  server = await servePlain((request, response) => response.end(`hello ${request.url}`))
   app = await startApp({ AGENTRUN_SAMPLE: '1', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
 })
 afterAll(async () => {
@@ -22,8 +22,8 @@ afterAll(async () => {
 
 const set = async (level: 'organization' | 'repository', agent: unknown) => {
   const path = level === 'organization' ? '/egress' : `/repos/${app.repo_id}/egress`
-  const answer = await app.call('PUT', `/v1/organizations/${app.org_id}${path}`, { agent })
-  expect(answer.status).toBe(200)
+  const response = await app.call('PUT', `/v1/organizations/${app.org_id}${path}`, { agent })
+  expect(response.status).toBe(200)
 }
 const play = async (...commands: string[]) => {
   const { id } = await createRun(app, { prompt: playbook(...commands), model: 'scripted/playbook' })

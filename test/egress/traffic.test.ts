@@ -8,12 +8,12 @@ import { startEgress } from './start-egress.ts'
 const names = { 'a.example': ['127.0.0.1'], 'b.example': ['127.0.0.1'] }
 
 it('allowed traffic passes unchanged, in plain and through a tunnel, with bodies in both directions', async () => {
-  const listener = (request: IncomingMessage, answer: ServerResponse) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     let size = 0
     request.on('data', chunk => (size += chunk.length))
     request.on('end', () => {
-      answer.setHeader('x-size', size)
-      answer.end(`${request.method} ${request.url} ${request.headers.host} ${size}\n${'y'.repeat(5_000_000)}`)
+      response.setHeader('x-size', size)
+      response.end(`${request.method} ${request.url} ${request.headers.host} ${size}\n${'y'.repeat(5_000_000)}`)
     })
   }
   await using plain = await servePlain(listener)
@@ -42,11 +42,11 @@ it('allowed traffic passes unchanged, in plain and through a tunnel, with bodies
 })
 
 it('E88: a name is resolved once, and connected to is the address that was checked', async () => {
-  await using good = await servePlain((_, answer) => answer.end('good'), '127.0.0.2')
-  await using _bad = await servePlain((_, answer) => answer.end('bad'), '127.0.0.1', good.port)
-  const answers = ['127.0.0.2', '127.0.0.1', '127.0.0.1']
+  await using good = await servePlain((_, response) => response.end('good'), '127.0.0.2')
+  await using _bad = await servePlain((_, response) => response.end('bad'), '127.0.0.1', good.port)
+  const responses = ['127.0.0.2', '127.0.0.1', '127.0.0.1']
   let requested = 0
-  const flip = () => [answers[requested++] ?? '127.0.0.1']
+  const flip = () => [responses[requested++] ?? '127.0.0.1']
   await using egress = await startEgress({
     rules: [{ host: 'flip.example', port: good.port }],
     names: { 'flip.example': flip },
@@ -126,9 +126,9 @@ it('E90: a tunnel whose greeting is to another host is closed, and so is one wit
 
 it('E91: a rule for reading permits no write and no tunnel', async () => {
   const received: string[] = []
-  await using server = await servePlain((request, answer) => {
+  await using server = await servePlain((request, response) => {
     received.push(`${request.method} ${request.url}`)
-    answer.end('ok')
+    response.end('ok')
   })
   const { port } = server
   await using egress = await startEgress({ rules: [{ host: 'a.example', port, methods: ['GET', 'HEAD'] }], names, allow_private: true })
@@ -148,9 +148,9 @@ it('E91: a rule for reading permits no write and no tunnel', async () => {
 
 it('hop-by-hop headers are not forwarded, and the authority is the host', async () => {
   let seen: string[] = []
-  await using server = await servePlain((request, answer) => {
+  await using server = await servePlain((request, response) => {
     seen = request.rawHeaders
-    answer.writeHead(200, [
+    response.writeHead(200, [
       'X-Own',
       '1',
       'Connection',
@@ -164,7 +164,7 @@ it('hop-by-hop headers are not forwarded, and the authority is the host', async 
       'Set-Cookie',
       'b',
     ])
-    answer.end('ok')
+    response.end('ok')
   })
   await using egress = await startEgress({ rules: [{ host: 'a.example', port: server.port }], names, allow_private: true })
   const headers = [
@@ -177,17 +177,17 @@ it('hop-by-hop headers are not forwarded, and the authority is the host', async 
     'Upgrade: websocket',
     'X-Kept: 1',
   ]
-  const answer = await egress.run(`curl -sS -i ${headers.map(header => `-H '${header}'`).join(' ')} http://a.example:${server.port}/`)
+  const response = await egress.run(`curl -sS -i ${headers.map(header => `-H '${header}'`).join(' ')} http://a.example:${server.port}/`)
   const names_of = seen.filter((_, index) => index % 2 === 0).map(name => name.toLowerCase())
   expect(names_of.sort()).toEqual(['accept', 'connection', 'host', 'user-agent', 'via', 'x-kept'])
   expect(seen[seen.indexOf('Host') + 1]).toBe(`a.example:${server.port}`)
-  expect(answer).toMatch(/X-Own: 1/)
-  expect(answer.match(/Set-Cookie/g)).toHaveLength(2)
-  expect(answer).not.toMatch(/X-Secret|Proxy-Authenticate/)
+  expect(response).toMatch(/X-Own: 1/)
+  expect(response.match(/Set-Cookie/g)).toHaveLength(2)
+  expect(response).not.toMatch(/X-Secret|Proxy-Authenticate/)
 })
 
 it('an open tunnel that is no longer allowed is closed, and one that still is continues', async () => {
-  await using secure = await serveSecure((_, answer) => answer.write('begun'))
+  await using secure = await serveSecure((_, response) => response.write('begun'))
   const rules = ['a.example', 'b.example'].map(host => ({ host, port: secure.port }))
   await using egress = await startEgress({ rules, names, allow_private: true })
   const get = (host: string) =>
@@ -199,7 +199,7 @@ it('an open tunnel that is no longer allowed is closed, and one that still is co
 })
 
 it('rules that change hold for the next request', async () => {
-  await using plain = await servePlain((_, answer) => answer.end('ok'))
+  await using plain = await servePlain((_, response) => response.end('ok'))
   await using egress = await startEgress({ rules: [], names, allow_private: true })
   const status = () => egress.run(`curl -sS -o /dev/null -w '%{http_code}' http://a.example:${plain.port}/`)
   expect(await status()).toBe('403')
@@ -211,10 +211,10 @@ it('rules that change hold for the next request', async () => {
 
 it('with a proxy of the operator all traffic uses it, with its password, and private names stay closed', async () => {
   const requested: string[] = []
-  await using secure = await serveSecure((_, answer) => answer.end('far'))
-  const upstream = createHttpServer((request, answer) => {
+  await using secure = await serveSecure((_, response) => response.end('far'))
+  const upstream = createHttpServer((request, response) => {
     requested.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`)
-    answer.end('by proxy')
+    response.end('by proxy')
   })
   upstream.on('connect', (request, socket) => {
     requested.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`)

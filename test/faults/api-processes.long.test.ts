@@ -46,9 +46,9 @@ const PATH = '/v1/organizations/1/agent/run'
 async function create(service: ServiceProcess, key: string): Promise<{ status: number; id: number; replayed: boolean }> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'idempotency-key': key }
   const body = JSON.stringify({ prompt: key, repo_id: null, repoless: true })
-  const answer = await fetch(service.base_url + PATH, { method: 'POST', headers, body })
-  const { id } = (await answer.json()) as { id: number }
-  return { status: answer.status, id, replayed: answer.headers.get('idempotent-replayed') === 'true' }
+  const response = await fetch(service.base_url + PATH, { method: 'POST', headers, body })
+  const { id } = (await response.json()) as { id: number }
+  return { status: response.status, id, replayed: response.headers.get('idempotent-replayed') === 'true' }
 }
 const runsOf = async (key: string) =>
   (await db.query<{ id: number }>({ text: 'select id from runs where prompt = $1', values: [key] })).rows.map(row => row.id)
@@ -63,24 +63,24 @@ test('faults 1 and 2: an API process that is killed before a commit leaves no ru
     await victim.ended
     const left = await runsOf(at)
     expect(left).toHaveLength(at === 'before commit' ? 0 : 1)
-    const answer = await create(survivor, at)
-    expect(answer).toMatchObject({ status: 200, replayed: at === 'after commit' })
-    expect(await runsOf(at)).toEqual([answer.id])
-    if (left[0] !== undefined) expect(answer.id).toBe(left[0])
+    const response = await create(survivor, at)
+    expect(response).toMatchObject({ status: 200, replayed: at === 'after commit' })
+    expect(await runsOf(at)).toEqual([response.id])
+    if (left[0] !== undefined) expect(response.id).toBe(left[0])
   }
 }, 60_000)
 
 test('fault 1: creates that are repeated until they succeed create one run each, regardless of how many processes are killed meanwhile', async () => {
   const [creates, kills] = soak ? [200, 30] : [60, 3]
   const nodes = [await start(), await start()]
-  let answered = 0
+  let responded = 0
   const one = async (key: string) => {
     for (let attempt = 0; ; attempt++) {
       const node = nodes[attempt % nodes.length]
-      const answer = node && (await create(node, key).catch(() => null))
-      if (answer?.status === 200) {
-        answered++
-        return answer.id
+      const response = node && (await create(node, key).catch(() => null))
+      if (response?.status === 200) {
+        responded++
+        return response.id
       }
       await new Promise(resolve => setTimeout(resolve, 20))
     }
@@ -93,7 +93,7 @@ test('fault 1: creates that are repeated until they succeed create one run each,
   const clients = Promise.all(Array.from({ length: 10 }, (_, n) => client(n)))
   for (let kill = 0; kill < kills; kill++) {
     const goal = (creates * (kill + 1)) / (kills + 2)
-    while (answered < goal) await new Promise(resolve => setTimeout(resolve, 5))
+    while (responded < goal) await new Promise(resolve => setTimeout(resolve, 5))
     nodes[kill % 2]?.child.kill('SIGKILL')
     nodes[kill % 2] = await start()
   }

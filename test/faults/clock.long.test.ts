@@ -51,15 +51,15 @@ test('fault 34: in any time zone, of process and database, every time is UTC, an
   const env = { DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder, 'data'), AGENTRUN_INIT_TOKEN: TOKEN, TZ: 'Asia/Kathmandu' }
   const service = await startServiceProcess(env, 'serve')
   try {
-    // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+    // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
     const request = async (method: string, path: string, body?: unknown): Promise<any> => {
       const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-      const answer = await fetch(`${service.base_url}/v1/organizations/1${path}`, {
+      const response = await fetch(`${service.base_url}/v1/organizations/1${path}`, {
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      return { status: answer.status, ...((await answer.json()) as object) }
+      return { status: response.status, ...((await response.json()) as object) }
     }
     const run = await request('POST', '/agent/run', { prompt: 'when?', repo_id: null, repoless: true })
     const { logs } = await request('GET', `/agent/run/${run.id}/logs`)

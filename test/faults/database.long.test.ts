@@ -4,7 +4,7 @@ import { Database } from '../../src/store/database.ts'
 import { DatabaseProxy } from '../api/database/database-proxy.ts'
 import { expectProblem } from '../api/expect-problem.ts'
 import { createTestDatabase } from '../database.ts'
-import { type Answer, type App, startApp } from '../start-app.ts'
+import { type ApiResponse, type App, startApp } from '../start-app.ts'
 
 const stack = new AsyncDisposableStack()
 let proxy: DatabaseProxy
@@ -24,9 +24,9 @@ const runs = () => app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
 
 const me = () => app.call('GET', '/v1/users/me')
 
-function expectAway(answer: Answer) {
-  expect(expectProblem(answer, 503).code).toBe('unavailable')
-  expect(answer.headers.get('retry-after')).toBe('2')
+function expectAway(response: ApiResponse) {
+  expect(expectProblem(response, 503).code).toBe('unavailable')
+  expect(response.headers.get('retry-after')).toBe('2')
 }
 
 /** Polls until the service uses the database again; rejects at the timeout. */
@@ -44,15 +44,15 @@ test('faults 12 and 13: while a table is locked requests that need it get 503 wi
     const crowd = Array.from({ length: 60 }, () => runs())
     const others = Array.from({ length: 20 }, () => me())
     expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 200])
-    for (const answer of await Promise.all([requested, ...crowd])) expectAway(answer)
-    for (const answer of await Promise.all(others)) if (answer.status !== 200) expectAway(answer)
+    for (const response of await Promise.all([requested, ...crowd])) expectAway(response)
+    for (const response of await Promise.all(others)) if (response.status !== 200) expectAway(response)
   })
   expect((await runs()).status).toBe(200)
 })
 
 test('fault 13: of a thousand requests at once each gets its response or 503', async () => {
-  const answers = await Promise.all(Array.from({ length: 1_000 }, me))
-  for (const answer of answers) if (answer.status !== 200) expectAway(answer)
+  const responses = await Promise.all(Array.from({ length: 1_000 }, me))
+  for (const response of responses) if (response.status !== 200) expectAway(response)
   expect((await me()).status).toBe(200)
 })
 
@@ -118,7 +118,7 @@ describe('fault 10: the database is away', () => {
 
   test('one that refuses connections: 503 at once, and found again without a restart', async () => {
     await proxy.down()
-    for (const answer of await Promise.all([runs(), app.call('GET', '/v1/users/me'), app.call('GET', '/readyz')])) expectAway(answer)
+    for (const response of await Promise.all([runs(), app.call('GET', '/v1/users/me'), app.call('GET', '/readyz')])) expectAway(response)
     expect(await health('/healthz')).toBe(200)
     await proxy.up()
     await untilFound(5_000)
@@ -128,9 +128,9 @@ describe('fault 10: the database is away', () => {
     await runs()
     proxy.silence()
     const signal = AbortSignal.timeout(4_000)
-    for (const answer of await Promise.all([runs(), runs(), app.call('GET', '/readyz')])) expectAway(answer)
+    for (const response of await Promise.all([runs(), runs(), app.call('GET', '/readyz')])) expectAway(response)
     // Requests do not wait for a server that is known to be unresponsive.
-    for (const answer of await Promise.all(Array.from({ length: 100 }, runs))) expectAway(answer)
+    for (const response of await Promise.all(Array.from({ length: 100 }, runs))) expectAway(response)
     signal.throwIfAborted()
     proxy.speak()
     await untilFound(5_000)

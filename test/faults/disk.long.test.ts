@@ -90,11 +90,15 @@ test.skipIf(missing !== null)(
       const service = await startServiceProcess(env, 'all', join(disk.path, 'service.log'))
       expect(service.base_url).not.toBe('')
       disk.fill()
-      // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+      // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
       const request = async (method: string, path: string, body?: unknown): Promise<any> => {
         const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-        const answer = await fetch(service.base_url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
-        return answer.json()
+        const response = await fetch(service.base_url + path, {
+          method,
+          headers,
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        return response.json()
       }
       const { id } = await request('POST', '/v1/organizations/1/agent/run', { prompt: 'look around', repo_id: null, repoless: true })
       const end = async () => (await request('GET', `/v1/organizations/1/agent/run/${id}`)).status

@@ -112,8 +112,8 @@ test('fault 51: no text of any operation blocks the process, however it is built
     if (call.body === undefined) continue
     for (const [key, value] of Object.entries(call.body)) {
       if (typeof value !== 'string') continue
-      const answers = await Promise.all(evil.map(text => app.call(call.method, call.path, { ...call.body, [key]: text })))
-      for (const answer of answers) expect(answer.status, `${call.name} ${key}`).toBeLessThan(500)
+      const responses = await Promise.all(evil.map(text => app.call(call.method, call.path, { ...call.body, [key]: text })))
+      for (const response of responses) expect(response.status, `${call.name} ${key}`).toBeLessThan(500)
     }
   }
   delay.disable()

@@ -7,13 +7,13 @@ import { type CodingApp, finish, startCodingApp } from '../runs/coding-app.ts'
 const ENV = { AGENTRUN_WORKER_CONCURRENCY: '16', AGENTRUN_MODEL_IDLE_SECONDS: '1' }
 
 /** Responds by the prompt of the calling run, `n` counting the calls of that run; `times`: when each call came. */
-function byRun(answer: (prompt: string, n: number) => FakeReply) {
+function byRun(response: (prompt: string, n: number) => FakeReply) {
   const times = new Map<string, number[]>()
   const script: FakeScript = (request: SeenRequest) => {
     const prompt = /prompt=([\w-]+)/.exec(JSON.stringify(request.body.messages))?.[1] ?? ''
     const seen = times.get(prompt) ?? []
     times.set(prompt, [...seen, request.at])
-    return answer(prompt, seen.length)
+    return response(prompt, seen.length)
   }
   return { script, times }
 }

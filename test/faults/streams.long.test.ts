@@ -37,8 +37,8 @@ const PATH = '/v1/organizations/1/agent/run'
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
 async function createRun(): Promise<number> {
   const body = JSON.stringify({ prompt: 'followed', repo_id: null, repoless: true })
-  const answer = await fetch(service.base_url + PATH, { method: 'POST', headers, body })
-  return ((await answer.json()) as { id: number }).id
+  const response = await fetch(service.base_url + PATH, { method: 'POST', headers, body })
+  return ((await response.json()) as { id: number }).id
 }
 async function write(id: number, count: number, bytes: number) {
   const each = entry({ message_type: 'ERROR', observation: 'x'.repeat(bytes) })

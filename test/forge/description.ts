@@ -90,7 +90,7 @@ export function requestMistakes({ name, operation, params }: Found, query: URLSe
 }
 
 /** What is wrong with an answer. Errors that every operation may have, and few describe, are as the description has errors in general. */
-export function answerMistakes({ name, operation }: Found, status: number, body: unknown): string[] {
+export function responseMistakes({ name, operation }: Found, status: number, body: unknown): string[] {
   const response = resolved(operation.responses[String(status)]) as Response | undefined
   if (!response)
     return status < 300

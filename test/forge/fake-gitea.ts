@@ -5,9 +5,9 @@ import { startGitServer } from '../git/remotes/git-server.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { FakeState } from './fake-state.ts'
-import { findGiteaOperation, giteaAnswerMistakes, giteaRequestMistakes } from './gitea-description.ts'
+import { findGiteaOperation, giteaRequestMistakes, giteaResponseMistakes } from './gitea-description.ts'
 import { giteaOperations } from './gitea-operations.ts'
-import type { GiteaAnswered, GiteaSet } from './gitea-wire.ts'
+import type { GiteaResponse, GiteaSet } from './gitea-wire.ts'
 
 /** How a request fails: before it is executed, or after, so that its response is lost. */
 export type GiteaFault =
@@ -48,7 +48,7 @@ export async function startFakeGitea(): Promise<FakeGitea> {
   const mistakes: string[] = []
   const set: GiteaSet = { reports_draft: true, is_repository_admin: true, most_per_page: 50, counts_by: 'link' }
 
-  async function answerApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respondToApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://x')
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
@@ -56,9 +56,9 @@ export async function startFakeGitea(): Promise<FakeGitea> {
     const found = findGiteaOperation(request.method ?? '', url.pathname.slice(`${PATH}/api/v1`.length))
     const seen: FakeGitea['requests'][number] = { name: found?.name ?? `${request.method} ${url.pathname}`, status: null }
     requests.push(seen)
-    const send = ({ status, body, headers = {} }: GiteaAnswered) => {
+    const send = ({ status, body, headers = {} }: GiteaResponse) => {
       seen.status = status
-      if (found) mistakes.push(...giteaAnswerMistakes(found, status, body))
+      if (found) mistakes.push(...giteaResponseMistakes(found, status, body))
       const date = state.clock && { date: new Date(state.clock).toUTCString() }
       response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...date, ...headers })
       response.end(body === undefined ? '' : JSON.stringify(body))
@@ -89,15 +89,15 @@ export async function startFakeGitea(): Promise<FakeGitea> {
     if (owner !== undefined && (owner !== state.owner || repo !== state.repo)) return refuse(404, "The target couldn't be found.")
     const operation = operations[found.name]
     if (!operation) throw new Error(`${found.name} is not played here`)
-    const answered = operation({ params: found.params, query: url.searchParams, body })
+    const responded = operation({ params: found.params, query: url.searchParams, body })
     if (fault?.kind === 'hang_up') return void request.socket.destroy()
-    send(answered)
+    send(responded)
   }
 
   const server = stack.use(
     await startGitServer(folder.path, (request, response) => {
       if (request.url?.startsWith(`${PATH}/api/v1/`)) {
-        answerApi(request, response).catch(error => {
+        respondToApi(request, response).catch(error => {
           mistakes.push(String(error))
           request.socket.destroy()
         })

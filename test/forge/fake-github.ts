@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { startGitServer } from '../git/remotes/git-server.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { answerMistakes, findOperation, requestMistakes } from './description.ts'
-import { type Answered, fakeOperations, fakeOwnOperations } from './fake-operations.ts'
+import { findOperation, requestMistakes, responseMistakes } from './description.ts'
+import { type ForgeResponse, fakeOperations, fakeOwnOperations } from './fake-operations.ts'
 import { FakeState } from './fake-state.ts'
 import { publications, subjectOperations } from './fake-subjects.ts'
 
@@ -94,7 +94,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     return String(iss) === String(app.id) && exp > now && exp - iat <= 660 && iat <= now
   }
 
-  async function answerApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respondToApi(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://x')
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
@@ -107,29 +107,29 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     for (const notify of waiting.get(name) ?? []) notify()
     waiting.delete(name)
 
-    const send = (answered: Answered, headers: Record<string, string> = {}) => {
-      seen.status = answered.status
-      if (found) mistakes.push(...answerMistakes(found, answered.status, answered.body))
+    const send = (responded: ForgeResponse, headers: Record<string, string> = {}) => {
+      seen.status = responded.status
+      if (found) mistakes.push(...responseMistakes(found, responded.status, responded.body))
       const limits = {
         'x-ratelimit-limit': '5000',
         'x-ratelimit-remaining': '4999',
         'x-ratelimit-reset': String(Math.floor(Date.now() / 1_000) + 3_600),
       }
       const etag = `W/"${createHash('sha256')
-        .update(JSON.stringify([answered.body, answered.link]))
+        .update(JSON.stringify([responded.body, responded.link]))
         .digest('hex')}"`
-      const readable = request.method === 'GET' && answered.status === 200
+      const readable = request.method === 'GET' && responded.status === 200
       if (readable && request.headers['if-none-match'] === etag) {
         seen.status = 304
         return void response.writeHead(304, { ...limits, etag }).end()
       }
-      response.writeHead(answered.status, {
+      response.writeHead(responded.status, {
         ...(readable && { etag }),
         ...{ 'content-type': 'application/json; charset=utf-8', ...limits, 'x-github-request-id': randomBytes(8).toString('hex') },
-        ...{ ...(answered.link && { link: answered.link }), ...(state.clock && { date: new Date(state.clock).toUTCString() }) },
+        ...{ ...(responded.link && { link: responded.link }), ...(state.clock && { date: new Date(state.clock).toUTCString() }) },
         ...headers,
       })
-      response.end(answered.status === 204 ? undefined : JSON.stringify(answered.body))
+      response.end(responded.status === 204 ? undefined : JSON.stringify(responded.body))
     }
     const refuse = (status: number, message: string, headers?: Record<string, string>) =>
       send({ status, body: { message, documentation_url: 'https://docs.github.com/rest' } }, headers)
@@ -158,18 +158,18 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
     if (fault?.kind === 'after') fault.work()
     if (state.refused.has(name)) return refuse(403, 'Resource not accessible by personal access token')
     if (fault?.kind === 'graphql') return send({ status: 200, body: { data: null, errors: fault.errors } })
-    const answered = name === 'POST /graphql' ? graphql(text) : rest(found, url, text, login ?? '')
+    const responded = name === 'POST /graphql' ? graphql(text) : rest(found, url, text, login ?? '')
     if (fault?.kind === 'hang_up') return void request.socket.destroy()
     if (fault?.kind === 'hold') await fault.until
-    if (typeof answered === 'string') {
-      mistakes.push(answered)
+    if (typeof responded === 'string') {
+      mistakes.push(responded)
       return refuse(404, 'Not Found')
     }
-    send(answered)
+    send(responded)
   }
 
   /** A text describes the error of the request. */
-  function rest(found: ReturnType<typeof findOperation>, url: URL, text: string, login: string): Answered | string {
+  function rest(found: ReturnType<typeof findOperation>, url: URL, text: string, login: string): ForgeResponse | string {
     if (!found) return `no operation for ${url.pathname}`
     const body = text === '' ? undefined : (JSON.parse(text) as unknown)
     mistakes.push(...requestMistakes(found, url.searchParams, body))
@@ -181,7 +181,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
   }
 
   /** What the service knows, to the letter. */
-  function graphql(text: string): Answered | string {
+  function graphql(text: string): ForgeResponse | string {
     const { query, variables } = JSON.parse(text) as { query: string; variables: { id?: string; ids?: string[] } }
     const read = publications(state, query, variables)
     if (read) return read
@@ -198,7 +198,7 @@ export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: numb
   const server = stack.use(
     await startGitServer(folder.path, (request, response) => {
       if (request.url?.startsWith('/api/')) {
-        answerApi(request, response).catch(error => {
+        respondToApi(request, response).catch(error => {
           mistakes.push(String(error))
           request.socket.destroy()
         })

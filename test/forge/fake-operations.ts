@@ -4,9 +4,9 @@ import type { FakePull, FakeState } from './fake-state.ts'
 // biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
 type Json = any
 export type FakeRequest = { params: Record<string, string>; query: URLSearchParams; body: Json; login: string }
-export type Answered = { status: number; body: Json; link?: string }
+export type ForgeResponse = { status: number; body: Json; link?: string }
 
-const no = (status: number, message: string, errors?: Json[]): Answered => ({
+const no = (status: number, message: string, errors?: Json[]): ForgeResponse => ({
   status,
   body: { message, documentation_url: 'https://docs.github.com/rest', status: String(status), ...(errors && { errors }) },
 })
@@ -20,20 +20,20 @@ export function page<T>(request: FakeRequest, url: string, all: T[]): { rows: T[
   return { rows: all.slice((n - 1) * size, n * size), link: n < last ? `${to(n + 1, 'next')}, ${to(last, 'last')}` : undefined }
 }
 
-export const list = ({ rows, link }: { rows: Json[]; link: string | undefined }, body: Json = rows): Answered => ({
+export const list = ({ rows, link }: { rows: Json[]; link: string | undefined }, body: Json = rows): ForgeResponse => ({
   status: 200,
   body,
   ...(link && { link }),
 })
 
 /** What GitHub does, by operation of its description. */
-export function fakeOperations(state: FakeState): Record<string, (request: FakeRequest) => Answered> {
+export function fakeOperations(state: FakeState): Record<string, (request: FakeRequest) => ForgeResponse> {
   const pulls = '/repos/{owner}/{repo}/pulls'
-  const one = (request: FakeRequest, work: (pull: FakePull) => Answered): Answered => {
+  const one = (request: FakeRequest, work: (pull: FakePull) => ForgeResponse): ForgeResponse => {
     const pull = state.pulls.find(({ number }) => number === Number(request.params.pull_number))
     return pull ? work(pull) : no(404, 'Not Found')
   }
-  const whole = (pull: FakePull, status = 200): Answered => ({ status, body: state.pullObject(pull, 'whole') })
+  const whole = (pull: FakePull, status = 200): ForgeResponse => ({ status, body: state.pullObject(pull, 'whole') })
   return {
     [`GET ${pulls}`]: request => {
       const { query } = request
@@ -205,11 +205,11 @@ export function fakeOwnOperations(
     app_id: app.id,
     app_slug: app.slug,
   })
-  const checksRefused = (login: string): Answered | null => {
+  const checksRefused = (login: string): ForgeResponse | null => {
     if (login !== `${app.slug}[bot]`) return no(403, 'You must authenticate via a GitHub App.')
     return state.checks_allowed ? null : no(403, 'Resource not accessible by integration')
   }
-  const operations: Record<string, (request: FakeRequest) => Answered> = {
+  const operations: Record<string, (request: FakeRequest) => ForgeResponse> = {
     'GET /user': ({ login }) => ({ status: 200, body: { ...exampleOf('GET', '/user', 200), login } }),
     'GET /app': () => ({ status: 200, body: { ...exampleOf('GET', '/app', 200), id: app.id, slug: app.slug } }),
     'GET /user/repos': request => {

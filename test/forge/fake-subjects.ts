@@ -1,5 +1,5 @@
 import { exampleOf } from './description.ts'
-import { type Answered, type FakeRequest, list, page } from './fake-operations.ts'
+import { type FakeRequest, type ForgeResponse, list, page } from './fake-operations.ts'
 import type { FakeState } from './fake-state.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are built on the published examples
@@ -57,7 +57,7 @@ export function subjectsOf(state: FakeState): FakeSubject[] {
 const person = (base: Json, login: string): Json => ({ ...base, login, type: login.endsWith('[bot]') ? 'Bot' : 'User' })
 
 /** What GitHub reports about issues, their comments and events. */
-export function subjectOperations(state: FakeState): Record<string, (request: FakeRequest) => Answered> {
+export function subjectOperations(state: FakeState): Record<string, (request: FakeRequest) => ForgeResponse> {
   const issueObject = (subject: FakeSubject): Json => {
     const [base] = exampleOf('GET', '/repos/{owner}/{repo}/issues', 200)
     const { number, is_pull, title, body, user, created_at, changed_at, labels, comments } = subject
@@ -130,7 +130,7 @@ export function subjectOperations(state: FakeState): Record<string, (request: Fa
 const QUERY = 'query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { publishedAt lastEditedAt } } }'
 
 /** The one query that the service knows, to the letter; null: it is another. */
-export function publications(state: FakeState, query: string, { ids }: { ids?: string[] }): Answered | null {
+export function publications(state: FakeState, query: string, { ids }: { ids?: string[] }): ForgeResponse | null {
   if (query !== QUERY || ids === undefined || ids.length === 0 || ids.length > 100) return null
   const of = (id: string): Json => {
     const [kind, number] = [id.split('_')[0], Number(id.split('_')[1])]

@@ -63,7 +63,7 @@ export function giteaRequestMistakes({ name, operation }: FoundOperation, query:
 }
 
 /** What is wrong with an answer. */
-export function giteaAnswerMistakes({ name, operation }: FoundOperation, status: number, body: unknown): string[] {
+export function giteaResponseMistakes({ name, operation }: FoundOperation, status: number, body: unknown): string[] {
   if (status >= 300) return mistakesOf('answer', 'an error', description.error, body)
   if (status !== operation.status) return [`${name}: does not respond with ${status}`]
   if (Object.keys(operation.answer).length === 0) return body === undefined ? [] : [`${name}: answers nothing`]

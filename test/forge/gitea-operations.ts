@@ -1,18 +1,18 @@
 import type { FakeComment, FakePull, FakeState, FakeStatus } from './fake-state.ts'
 import { whole } from './gitea-description.ts'
 import { giteaSubjectOperations } from './gitea-subjects.ts'
-import type { GiteaAnswered, GiteaRequest, GiteaSet } from './gitea-wire.ts'
+import type { GiteaRequest, GiteaResponse, GiteaSet } from './gitea-wire.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
+// biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
 type Json = any
 
 const BOT = { id: 7, login: 'agent-bot' }
 const WHEN = '2026-11-22T10:00:00Z'
-const no = (status: number, message: string): GiteaAnswered => ({ status, body: { message, url: 'https://git.example.org/api/swagger' } })
+const no = (status: number, message: string): GiteaResponse => ({ status, body: { message, url: 'https://git.example.org/api/swagger' } })
 const isDraft = ({ title }: FakePull) => /^\s*(wip:|\[wip\])/i.test(title)
 
 /** What Gitea does, by operation. */
-export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (request: GiteaRequest) => GiteaAnswered> {
+export function giteaOperations(state: FakeState, set: GiteaSet): Record<string, (request: GiteaRequest) => GiteaResponse> {
   const repository = (full_name = `${state.owner}/${state.repo}`) =>
     whole('Repository', {
       full_name,
@@ -23,7 +23,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
     })
 
   /** Its own numbers where they count: it never gives more than it is set to. */
-  function page<T>({ query }: GiteaRequest, path: string, all: T[], body: (row: T) => Json): GiteaAnswered {
+  function page<T>({ query }: GiteaRequest, path: string, all: T[], body: (row: T) => Json): GiteaResponse {
     const size = Math.min(set.most_per_page, Number(query.get('limit') ?? 30))
     const n = Number(query.get('page') ?? 1)
     const last = Math.max(1, Math.ceil(all.length / size))
@@ -63,7 +63,7 @@ export function giteaOperations(state: FakeState, set: GiteaSet): Record<string,
       user: whole('User', user === BOT.login ? BOT : { id: user.endsWith('-actions') ? -2 : 99, login: user }),
     })
 
-  const one = ({ params }: GiteaRequest, work: (pull: FakePull) => GiteaAnswered): GiteaAnswered => {
+  const one = ({ params }: GiteaRequest, work: (pull: FakePull) => GiteaResponse): GiteaResponse => {
     const pull = state.pulls.find(({ number }) => number === Number(params.index))
     return pull ? work(pull) : no(404, "The target couldn't be found.")
   }

@@ -1,16 +1,16 @@
 import type { FakeState } from './fake-state.ts'
 import { type FakeSubject, sentAt, subjectsOf } from './fake-subjects.ts'
 import { whole } from './gitea-description.ts'
-import type { GiteaAnswered, GiteaRequest } from './gitea-wire.ts'
+import type { GiteaRequest, GiteaResponse } from './gitea-wire.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are of many shapes
+// biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
 type Json = any
-type Page = <T>(request: GiteaRequest, path: string, all: T[], body: (row: T) => Json) => GiteaAnswered
+type Page = <T>(request: GiteaRequest, path: string, all: T[], body: (row: T) => Json) => GiteaResponse
 
 const person = (login: string) => whole('User', { id: login === 'agent-bot' ? 7 : login.endsWith('-actions') ? -2 : 99, login })
 
 /** What Gitea reports about issues, their comments and events. */
-export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (request: GiteaRequest) => GiteaAnswered> {
+export function giteaSubjectOperations(state: FakeState, page: Page): Record<string, (request: GiteaRequest) => GiteaResponse> {
   const issueObject = ({ number, is_pull, title, body, user, created_at, changed_at, labels, comments }: FakeSubject): Json =>
     whole('Issue', {
       ...{ id: 900 + number, number, title, body, comments, created_at, updated_at: changed_at, state: 'open', user: person(user) },

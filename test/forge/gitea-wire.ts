@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: requests were checked by the description
 type Json = any
 export type GiteaRequest = { params: Record<string, string>; query: URLSearchParams; body: Json }
-export type GiteaAnswered = { status: number; body?: Json; headers?: Record<string, string> }
+export type GiteaResponse = { status: number; body?: Json; headers?: Record<string, string> }
 
 /** What servers of different versions and settings do differently. */
 export type GiteaSet = {

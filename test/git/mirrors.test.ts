@@ -123,8 +123,8 @@ test('processes of the service that fetch the same repository at once all get it
   const children = Array.from({ length: 3 }, () =>
     fork(join(import.meta.dirname, 'refresh-process.ts'), [join(fixture.dir, 'data'), source, root ? String(SERVICE.uid) : '']),
   )
-  const answers = await Promise.all(children.map(async child => (await once(child, 'message'))[0]))
-  for (const answer of answers) expect(answer).toMatchObject({ default_branch: 'main', branches: 21 })
+  const responses = await Promise.all(children.map(async child => (await once(child, 'message'))[0]))
+  for (const response of responses) expect(response).toMatchObject({ default_branch: 'main', branches: 21 })
 })
 
 test('a mirror that lost objects is detected and rebuilt, and the objects of runs in it are kept', async () => {

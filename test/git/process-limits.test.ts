@@ -32,9 +32,9 @@ test('the process itself is git: none stays in front of it', async () => {
   const source = await makeRepository(join(fixture.dir, 'source'))
   const call = { args: ['cat-file', '--batch'], git_dir: join(source, '.git'), config: { 'safe.directory': '*' } }
   const { child, done } = startGit(fixture.host, ownIdentity(fixture.host), call, { input: 'pipe', output: 'pipe' })
-  const answer = new Promise(resolve => child.stdout?.once('data', resolve))
+  const response = new Promise(resolve => child.stdout?.once('data', resolve))
   child.stdin?.write('HEAD\n')
-  await answer
+  await response
   expect(readFileSync(`/proc/${child.pid}/comm`, 'latin1').trim()).toBe('git')
   expect(Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, 'latin1'))).toBeGreaterThanOrEqual(500)
   child.stdout?.resume()

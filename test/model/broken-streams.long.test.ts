@@ -74,8 +74,8 @@ describe.each(PROTOCOLS)('$name sends a stream that is broken', protocol => {
 
   test('that ends with a new reason keeps its text and calls', async () => {
     await using fake = await protocol.connect(() => ({ raw: endedBy('brand_new') }))
-    const answer = await fake.model.call(request())
-    expect(answer).toMatchObject({ text: 'Hello wörld, a longer text', tool_calls: [{ name: 'shell' }], finish_reason: 'tool_calls' })
+    const response = await fake.model.call(request())
+    expect(response).toMatchObject({ text: 'Hello wörld, a longer text', tool_calls: [{ name: 'shell' }], finish_reason: 'tool_calls' })
   })
 
   test('characters split over chunks are put together', async () => {
@@ -104,9 +104,9 @@ test.each([
   await using fake = await COMPATIBLE.connect(() => ({
     raw: COMPATIBLE.events({ text: 'Hi' }).map(event => event.replace('"stop"', `"${word}"`)),
   }))
-  const answer = await fake.model.call(request())
-  expect(answer).toMatchObject({ text: 'Hi', finish_reason })
-  expect(answer.provider_reason).toBe(finish_reason === 'other' ? word : undefined)
+  const response = await fake.model.call(request())
+  expect(response).toMatchObject({ text: 'Hi', finish_reason })
+  expect(response.provider_reason).toBe(finish_reason === 'other' ? word : undefined)
 })
 
 test('an endless stream without content ends at the limit of bytes', async () => {

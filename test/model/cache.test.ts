@@ -10,11 +10,11 @@ type ClaudeBody = { system: Block[]; messages: { content: Block[] }[]; tools: ob
 
 const MARK = { type: 'ephemeral' }
 const CALLS = Array.from({ length: 12 }, (_, n) => ({ name: 'read', arguments: { path: `src/${n}.ts` } }))
-const ANSWER = { reasoning: 'Read them all.', text: 'I read all of them.', tool_calls: CALLS }
+const RESPONSE = { reasoning: 'Read them all.', text: 'I read all of them.', tool_calls: CALLS }
 
 /** The bodies of a run whose model gives this answer at each step. */
-async function bodiesOf(protocol: Protocol, steps: number, choice: Parameters<Protocol['connect']>[1] = {}, answer = ANSWER) {
-  await using fake = await protocol.connect(() => answer, choice)
+async function bodiesOf(protocol: Protocol, steps: number, choice: Parameters<Protocol['connect']>[1] = {}, response = RESPONSE) {
+  await using fake = await protocol.connect(() => response, choice)
   let messages: ModelMessage[] = [prompt('go')]
   for (let step = 0; step < steps; step++) {
     messages = goOn(messages, await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 })))
@@ -80,13 +80,13 @@ describe('Claude', () => {
       const { input, ...more } = cache(body)
       read.push({ input, cached: more.cached })
       before_usd += costOf(cache_before(withJsonResults(body)))
-      return { ...ANSWER, tool_calls: CALLS.slice(0, n % 3 === 0 ? 12 : 2), usage: { input, output: 200, ...more } }
+      return { ...RESPONSE, tool_calls: CALLS.slice(0, n % 3 === 0 ? 12 : 2), usage: { input, output: 200, ...more } }
     })
     let [messages, usd]: [ModelMessage[], number] = [[prompt('go')], 0]
     for (let step = 0; step < 100; step++) {
-      const answer = await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 }))
-      messages = withFiles(goOn(messages, answer))
-      usd += Number(answer.usage.cost_usd)
+      const response = await fake.model.call(request({ messages, cache_key: 'agentrun-7', max_output_tokens: 64_000 }))
+      messages = withFiles(goOn(messages, response))
+      usd += Number(response.usage.cost_usd)
     }
     expect(read.slice(1).map(({ cached }) => cached)).toEqual(read.slice(0, -1).map(({ input }) => input))
     expect(before_usd / usd).toBeGreaterThan(5)
@@ -106,7 +106,7 @@ describe('Claude', () => {
   })
 
   test('a mark is at the last result of a conversation, and never stays in it', async () => {
-    await using fake = await ANTHROPIC.connect(() => ANSWER)
+    await using fake = await ANTHROPIC.connect(() => RESPONSE)
     const messages = goOn([prompt('go')], await fake.model.call(request({ cache_key: 'a' })))
     const before = JSON.stringify(messages)
     await fake.model.call(request({ messages, cache_key: 'a' }))
@@ -130,7 +130,7 @@ test('OpenAI gets the key of the run with every request', async () => {
 })
 
 test.each(PROTOCOLS)('$name: each request begins with the bytes of the previous one', async protocol => {
-  const bodies = await bodiesOf(protocol, 25, {}, { ...ANSWER, tool_calls: CALLS.slice(0, 2) })
+  const bodies = await bodiesOf(protocol, 25, {}, { ...RESPONSE, tool_calls: CALLS.slice(0, 2) })
   const conversations = bodies.map(({ input, messages, contents }) => (input ?? messages ?? contents) as unknown[])
   const text = (messages: unknown[]) => JSON.stringify(messages).replaceAll(',"cache_control":{"type":"ephemeral"}', '')
   for (const [step, conversation] of conversations.entries()) {

@@ -31,8 +31,8 @@ describe.each(model_apis.map(api => ({ api })))('a model of AGENTRUN_MODELS with
     const catalog = createModelCatalog({ default_model: null, models: { 'azure/gpt-6.1-sol': settings } })
     const model = catalog.get('azure/gpt-6.1-sol')
     expect(model).toMatchObject({ context_tokens: 64_000, max_output_tokens: null, tool_family: 'apply_patch' })
-    const answer = await model?.call(request())
-    expect(answer).toMatchObject({ text: 'ok', usage: { cost_usd: '0.95', cached_tokens: 500_000 } })
+    const response = await model?.call(request())
+    expect(response).toMatchObject({ text: 'ok', usage: { cost_usd: '0.95', cached_tokens: 500_000 } })
     const [seen] = server.requests
     expect(seen?.path).toBe(paths[api])
     expect(Object.values(seen?.headers ?? {}).join(' ')).toContain(KEY)

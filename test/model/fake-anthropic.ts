@@ -1,6 +1,6 @@
 import {
   argumentText,
-  type FakeAnswer,
+  type FakeResponse,
   type FakeScript,
   type FakeServer,
   type SeenRequest,
@@ -15,8 +15,8 @@ export async function startFakeAnthropic(script: FakeScript): Promise<FakeServer
   return { ...server, base_url: `${server.origin}/v1` }
 }
 
-export function* anthropicEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
-  const { reasoning = '', text = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = answer
+export function* anthropicEvents(response: FakeResponse, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
+  const { reasoning = '', text = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = response
   const event = (type: string, fields: Record<string, unknown> = {}) => sse({ type, ...fields }, type)
   const cached = usage?.cached ?? 0
   const written = usage?.cache_write ?? 0
@@ -56,7 +56,7 @@ export function* anthropicEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n
     yield* block({ type: 'tool_use', id: call.id ?? `toolu_${n}_${at}`, name: call.name, input: {} }, deltas)
   }
   const reasons = { stop: 'end_turn', tool_calls: 'tool_use', length: 'max_tokens', content_filter: 'refusal' }
-  const stop_reason = reasons[answer.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')]
+  const stop_reason = reasons[response.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')]
   yield event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: usage?.output ?? 0 } })
   yield event('message_stop')
 }

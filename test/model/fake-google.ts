@@ -1,4 +1,4 @@
-import { type FakeAnswer, type FakeScript, type FakeServer, splitText, sse, startFakeServer } from './fake-server.ts'
+import { type FakeResponse, type FakeScript, type FakeServer, splitText, sse, startFakeServer } from './fake-server.ts'
 
 /** Google's streamGenerateContent on loopback. Function calls come whole in one chunk and carry a thought signature. */
 export async function startFakeGoogle(script: FakeScript): Promise<FakeServer & { base_url: string }> {
@@ -6,8 +6,8 @@ export async function startFakeGoogle(script: FakeScript): Promise<FakeServer & 
   return { ...server, base_url: `${server.origin}/v1beta` }
 }
 
-export function* googleEvents(answer: FakeAnswer): Iterable<string> {
-  const { reasoning = '', text = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = answer
+export function* googleEvents(response: FakeResponse): Iterable<string> {
+  const { reasoning = '', text = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = response
   const chunk = (parts: unknown[], finishReason?: string) =>
     sse({
       candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason ? { finishReason } : {}) }],
@@ -27,5 +27,5 @@ export function* googleEvents(answer: FakeAnswer): Iterable<string> {
     functionCall: { ...(call.id ? { id: call.id } : {}), name: call.name, args: call.arguments },
     ...(index === 0 ? { thoughtSignature: 'signed-call' } : {}),
   }))
-  yield chunk(parts, reasons[answer.finish ?? 'stop'])
+  yield chunk(parts, reasons[response.finish ?? 'stop'])
 }

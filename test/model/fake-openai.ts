@@ -1,6 +1,6 @@
 import {
   argumentText,
-  type FakeAnswer,
+  type FakeResponse,
   type FakeScript,
   type FakeServer,
   type SeenRequest,
@@ -14,8 +14,8 @@ import {
  * and the Responses API under `/v1/responses`. `script` returns the response; every request is kept with its time.
  */
 export async function startFakeOpenAI(script: FakeScript): Promise<FakeServer & { base_url: string }> {
-  const server = await startFakeServer(script, (answer, request) =>
-    request.path.endsWith('/responses') ? responsesEvents(answer, request) : chatEvents(answer, request),
+  const server = await startFakeServer(script, (result, request) =>
+    request.path.endsWith('/responses') ? responsesEvents(result, request) : chatEvents(result, request),
   )
   return { ...server, base_url: `${server.origin}/v1` }
 }
@@ -31,8 +31,8 @@ export function chatChunk(delta: Record<string, unknown>, finish_reason: string 
   })
 }
 
-export function* chatEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
-  const { reasoning = '', text = '', refusal = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = answer
+export function* chatEvents(result: FakeResponse, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
+  const { reasoning = '', text = '', refusal = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = result
   yield chatChunk({ role: 'assistant', content: '' })
   for (const piece of splitText(reasoning, split)) yield chatChunk({ reasoning_content: piece })
   for (const piece of splitText(text, split)) yield chatChunk({ content: piece })
@@ -48,7 +48,7 @@ export function* chatEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n'>): 
       if (of[round] !== undefined) yield chatChunk({ tool_calls: [{ index, function: { arguments: of[round] } }] })
     }
   }
-  yield chatChunk({}, answer.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'))
+  yield chatChunk({}, result.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'))
   if (usage) {
     const { input, output, cached = 0 } = usage
     const counted = {
@@ -62,8 +62,8 @@ export function* chatEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n'>): 
   yield sse('[DONE]')
 }
 
-export function* responsesEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
-  const { reasoning = '', text = '', refusal = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = answer
+export function* responsesEvents(result: FakeResponse, { n }: Pick<SeenRequest, 'n'>): Iterable<string> {
+  const { reasoning = '', text = '', refusal = '', tool_calls: calls = [], split, usage = { input: 100, output: 20 } } = result
   const events: string[] = []
   let sequence_number = 0
   const emit = (type: string, fields: Record<string, unknown>) =>
@@ -93,7 +93,7 @@ export function* responsesEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n
   }
   if (text || refusal) {
     const item_id = `msg_${n}`
-    const phase = answer.phase && { phase: answer.phase }
+    const phase = result.phase && { phase: result.phase }
     const item = { id: item_id, type: 'message', role: 'assistant', status: 'in_progress', content: [] as unknown[], ...phase }
     emit('response.output_item.added', { output_index, item })
     for (const delta of splitText(text, split)) emit('response.output_text.delta', { item_id, output_index, content_index: 0, delta })
@@ -130,7 +130,7 @@ export function* responsesEvents(answer: FakeAnswer, { n }: Pick<SeenRequest, 'n
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: usage.input + usage.output,
   }
-  const reason = answer.finish === 'length' ? 'max_output_tokens' : answer.finish === 'content_filter' ? 'content_filter' : null
+  const reason = result.finish === 'length' ? 'max_output_tokens' : result.finish === 'content_filter' ? 'content_filter' : null
   const type = reason ? 'response.incomplete' : 'response.completed'
   emit(type, {
     response: { ...response, status: reason ? 'incomplete' : 'completed', incomplete_details: reason && { reason }, usage: counted },

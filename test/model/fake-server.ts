@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export type SeenRequest = {
   n: number
   at: number
-  answered_at: number | null
+  responded_at: number | null
   path: string
   headers: IncomingHttpHeaders
   body: Record<string, unknown>
@@ -19,7 +19,7 @@ export type SeenRequest = {
 export type FakeToolCall = { id?: string; name: string; arguments: string | Record<string, unknown>; custom?: true }
 
 /** An answer of a model, in no provider's words; each fake server writes it in its own. Texts are split into pieces of `split` characters (default 7). */
-export type FakeAnswer = {
+export type FakeResponse = {
   reasoning?: string
   text?: string
   tool_calls?: FakeToolCall[]
@@ -34,7 +34,7 @@ export type FakeAnswer = {
 
 /** What a fake server does with one request. `raw` pieces are written after the headers of an event stream; then the answer ends, is cut, or stays open. */
 export type FakeReply =
-  | FakeAnswer
+  | FakeResponse
   | { status: number; headers?: Record<string, string>; body: unknown }
   | { raw: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>; after?: 'end' | 'cut' | 'stall' }
   | { stall: 'before_headers' | 'before_body' }
@@ -46,7 +46,7 @@ export type FakeServer = AsyncDisposable & { origin: string; requests: SeenReque
 /** A model server on the loopback. `write` gives the bytes of a FakeAnswer in the protocol of the request. `n` counts requests from 0. */
 export async function startFakeServer(
   script: FakeScript,
-  write: (answer: FakeAnswer, request: SeenRequest) => Iterable<string>,
+  write: (result: FakeResponse, request: SeenRequest) => Iterable<string>,
 ): Promise<FakeServer> {
   const requests: SeenRequest[] = []
   const server = createServer(async (incoming, response) => {
@@ -61,7 +61,7 @@ export async function startFakeServer(
     const request: SeenRequest = {
       n,
       at,
-      answered_at: null,
+      responded_at: null,
       path: incoming.url ?? '',
       headers: incoming.headers,
       body,
@@ -70,7 +70,7 @@ export async function startFakeServer(
     }
     requests.push(request)
     await send(await script(request, n), request, response, write)
-    request.answered_at = performance.now()
+    request.responded_at = performance.now()
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -88,7 +88,7 @@ async function send(
   reply: FakeReply,
   request: SeenRequest,
   response: ServerResponse,
-  write: (answer: FakeAnswer, request: SeenRequest) => Iterable<string>,
+  write: (result: FakeResponse, request: SeenRequest) => Iterable<string>,
 ): Promise<void> {
   if ('stall' in reply && reply.stall === 'before_headers') return
   if ('status' in reply) {

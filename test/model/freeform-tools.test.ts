@@ -30,9 +30,9 @@ describe('a GPT model over the Responses API', () => {
     const call = { id: 'call_p', name: 'apply_patch', arguments: PATCH, custom: true as const }
     await using fake = await OPENAI.connect((_seen, n) => (n === 0 ? { tool_calls: [call] } : { text: 'done' }))
     const specs = toolSpecs(tools, fake.model.tool_family)
-    const answer = await fake.model.call(request({ tools: specs }))
-    expect(answer.tool_calls).toEqual([{ id: 'call_p', name: 'apply_patch', input: { patch: PATCH } }])
-    const messages = goOn([prompt('go')], answer)
+    const response = await fake.model.call(request({ tools: specs }))
+    expect(response.tool_calls).toEqual([{ id: 'call_p', name: 'apply_patch', input: { patch: PATCH } }])
+    const messages = goOn([prompt('go')], response)
     await fake.model.call(request({ tools: specs, messages }))
     expect(inputOf(fake.server.requests[1]).slice(-2)).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_p', name: 'apply_patch', input: PATCH },
@@ -65,9 +65,9 @@ test.each([COMPATIBLE, ANTHROPIC, GOOGLE])('$name: without free-form tools the p
   const call = { id: 'call_p', name: 'apply_patch', arguments: { patch: PATCH } }
   await using fake = await protocol.connect((_seen, n) => (n === 0 ? { tool_calls: [call] } : { text: 'done' }))
   const specs = toolSpecs(tools, 'apply_patch')
-  const answer = await fake.model.call(request({ tools: specs }))
-  expect(answer.tool_calls).toMatchObject([{ name: 'apply_patch', input: { patch: PATCH } }])
-  await fake.model.call(request({ tools: specs, messages: goOn([prompt('go')], answer) }))
+  const response = await fake.model.call(request({ tools: specs }))
+  expect(response.tool_calls).toMatchObject([{ name: 'apply_patch', input: { patch: PATCH } }])
+  await fake.model.call(request({ tools: specs, messages: goOn([prompt('go')], response) }))
   const sent = JSON.stringify(fake.server.requests[1]?.body)
   expect(names(fake.server.requests[1]?.body)).toContain('apply_patch')
   expect(sent).not.toContain('custom')

@@ -4,7 +4,7 @@ import { type Model, ModelError, type ModelMessage, type ModelRequest, type Mode
 import { anthropicEvents, startFakeAnthropic } from './fake-anthropic.ts'
 import { googleEvents, startFakeGoogle } from './fake-google.ts'
 import { chatEvents, responsesEvents, startFakeOpenAI } from './fake-openai.ts'
-import type { FakeAnswer, FakeScript, FakeServer } from './fake-server.ts'
+import type { FakeResponse, FakeScript, FakeServer } from './fake-server.ts'
 
 export const KEY = 'secret-key-0123456789'
 
@@ -16,18 +16,18 @@ export type Protocol = {
   name: string
   connect(script: FakeScript, choice?: Choice): Promise<Connected>
   /** The events of a valid answer, which a test changes. */
-  events(answer: FakeAnswer): string[]
+  events(response: FakeResponse): string[]
 }
 
 function protocol(
   name: string,
   start: (script: FakeScript) => Promise<FakeServer & { base_url: string }>,
-  write: (answer: FakeAnswer, request: { n: number }) => Iterable<string>,
+  write: (response: FakeResponse, request: { n: number }) => Iterable<string>,
   id: string,
 ): Protocol {
   return {
     name,
-    events: answer => [...write(answer, { n: 0 })],
+    events: response => [...write(response, { n: 0 })],
     async connect(script, choice = {}) {
       const server = await start(script)
       const { base_url } = server
@@ -69,20 +69,20 @@ export function prompt(content: string): ModelMessage {
 }
 
 /** The conversation after `answer`, with a result for each of its calls, as the journal gives it back. */
-export function goOn(messages: ModelMessage[], answer: ModelResponse): ModelMessage[] {
-  const results = answer.tool_calls.map(call => ({
+export function goOn(messages: ModelMessage[], response: ModelResponse): ModelMessage[] {
+  const results = response.tool_calls.map(call => ({
     role: 'tool',
     content: [
       { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: 'json', value: { status: 'ok', of: call.id } } },
     ],
   }))
-  return JSON.parse(JSON.stringify([...messages, ...answer.messages, ...results]))
+  return JSON.parse(JSON.stringify([...messages, ...response.messages, ...results]))
 }
 
 /** The ModelError a call ends with; anything else fails the test. */
 export async function failureOf(call: Promise<unknown>): Promise<ModelError> {
   const ended = await call.then(
-    answer => ({ answer }),
+    response => ({ answer: response }),
     (error: unknown) => ({ error }),
   )
   if ('error' in ended && ended.error instanceof ModelError) return ended.error

@@ -16,19 +16,19 @@ describe.each(PROTOCOLS)('$name', protocol => {
   test('gives text, reasoning, parallel tool calls in order and usage', async () => {
     await using fake = await protocol.connect(() => TWO_CALLS)
     const deltas: string[] = []
-    const answer = await fake.model.call(request({ on_delta: delta => deltas.push(`${delta.kind}:${delta.text}`) }))
-    expect(answer).toMatchObject({
+    const response = await fake.model.call(request({ on_delta: delta => deltas.push(`${delta.kind}:${delta.text}`) }))
+    expect(response).toMatchObject({
       text: TWO_CALLS.text,
       reasoning: TWO_CALLS.reasoning,
       finish_reason: 'tool_calls',
       usage: { input_tokens: 1_000, output_tokens: 50, cached_tokens: 600 },
     })
-    expect(answer.tool_calls.map(({ name, input }) => ({ name, arguments: input }))).toEqual(
+    expect(response.tool_calls.map(({ name, input }) => ({ name, arguments: input }))).toEqual(
       TWO_CALLS.tool_calls.map(({ id: _id, ...call }) => call),
     )
-    expect(answer.usage.raw).toBeTypeOf('object')
+    expect(response.usage.raw).toBeTypeOf('object')
     const live = (kind: string) => deltas.flatMap(one => (one.startsWith(kind) ? [one.slice(kind.length + 1)] : [])).join('')
-    expect({ text: live('text'), reasoning: live('reasoning') }).toEqual({ text: answer.text, reasoning: answer.reasoning })
+    expect({ text: live('text'), reasoning: live('reasoning') }).toEqual({ text: response.text, reasoning: response.reasoning })
     expect(deltas.length).toBeGreaterThan(5)
     expect(fake.server.requests).toHaveLength(1)
   })
@@ -57,9 +57,9 @@ describe.each(PROTOCOLS)('$name', protocol => {
 
   test('returns a call of an unknown tool with parsed arguments', async () => {
     await using fake = await protocol.connect(() => ({ tool_calls: [{ name: 'deploy_to_mars', arguments: { path: 'x' } }] }))
-    const answer = await fake.model.call(request())
-    expect(answer.tool_calls).toEqual([{ id: expect.any(String), name: 'deploy_to_mars', input: { path: 'x' } }])
-    expect(JSON.stringify(answer.messages)).toContain('deploy_to_mars')
+    const response = await fake.model.call(request())
+    expect(response.tool_calls).toEqual([{ id: expect.any(String), name: 'deploy_to_mars', input: { path: 'x' } }])
+    expect(JSON.stringify(response.messages)).toContain('deploy_to_mars')
   })
 
   test('gives every call a unique id, in the response and among the earlier calls of the run', async () => {
@@ -68,10 +68,10 @@ describe.each(PROTOCOLS)('$name', protocol => {
     let messages = [prompt('go')]
     const ids: string[] = []
     for (let round = 0; round < 2; round++) {
-      const answer = await fake.model.call(request({ messages, call_ids: new Set(ids) }))
-      expect(answer.tool_calls.map(call => call.input)).toEqual([{ command: 'echo 1' }, { command: 'echo 2' }])
-      ids.push(...answer.tool_calls.map(call => call.id))
-      messages = goOn(messages, answer)
+      const response = await fake.model.call(request({ messages, call_ids: new Set(ids) }))
+      expect(response.tool_calls.map(call => call.input)).toEqual([{ command: 'echo 1' }, { command: 'echo 2' }])
+      ids.push(...response.tool_calls.map(call => call.id))
+      messages = goOn(messages, response)
     }
     expect(new Set(ids).size).toBe(4)
     await fake.model.call(request({ messages }))
@@ -131,12 +131,12 @@ describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('bad arguments over $name', proto
       n === 0 ? { tool_calls: [call, { name: 'read', arguments: { path: 'a' } }], split: 9_000 } : { text: 'sorry' },
     )
     const messages = [prompt('go')]
-    const answer = await fake.model.call(request({ messages }))
-    expect(answer.tool_calls).toMatchObject([
+    const response = await fake.model.call(request({ messages }))
+    expect(response.tool_calls).toMatchObject([
       { name: 'shell', input: null, invalid: expect.stringMatching(reason) },
       { name: 'read', input: { path: 'a' } },
     ])
-    expect((await fake.model.call(request({ messages: goOn(messages, answer) }))).text).toBe('sorry')
+    expect((await fake.model.call(request({ messages: goOn(messages, response) }))).text).toBe('sorry')
   })
 })
 
@@ -206,8 +206,8 @@ test('instructions and tools are the same bytes in every call, so that prefixes 
 test('a conversation that lacks the result of a call is refused, not sent', async () => {
   await using fake = await COMPATIBLE.connect(() => TWO_CALLS)
   const messages = [prompt('go')]
-  const answer = await fake.model.call(request({ messages }))
-  const failure = await failureOf(fake.model.call(request({ messages: [...messages, ...answer.messages, prompt('and?')] })))
+  const response = await fake.model.call(request({ messages }))
+  const failure = await failureOf(fake.model.call(request({ messages: [...messages, ...response.messages, prompt('and?')] })))
   expect(failure).toMatchObject({ code: 'rejected', retryable: false })
   expect(fake.server.requests).toHaveLength(1)
 })

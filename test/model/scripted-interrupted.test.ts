@@ -13,10 +13,10 @@ async function play(steps: string, results: Record<string, unknown>[]) {
   const messages: ModelMessage[] = [{ role: 'user', content: text, providerOptions: { agentrun: { prompt: true } } }]
   const called: string[] = []
   for (;;) {
-    const answer = await model.call({ instructions: '', messages, tools: [], max_output_tokens: 1_000, timeouts })
-    messages.push(...answer.messages)
-    const [call] = answer.tool_calls
-    if (!call) return { called, text: answer.text }
+    const response = await model.call({ instructions: '', messages, tools: [], max_output_tokens: 1_000, timeouts })
+    messages.push(...response.messages)
+    const [call] = response.tool_calls
+    if (!call) return { called, text: response.text }
     const value = results[called.length] ?? { status: 'ok', exit_code: 0 }
     called.push(call.name)
     const output = { type: 'json' as const, value: JSON.parse(JSON.stringify(value)) }

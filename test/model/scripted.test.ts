@@ -16,10 +16,10 @@ function callModel(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
 async function playOn(messages: ModelMessage[], tool: (name: string, input: Record<string, unknown>) => Record<string, unknown>) {
   const calls: { name: string; input: unknown; thought: string | null }[] = []
   for (;;) {
-    const answer = await callModel(messages)
-    messages.push(...answer.messages)
-    for (const call of answer.tool_calls) {
-      calls.push({ name: call.name, input: call.input, thought: answer.reasoning })
+    const response = await callModel(messages)
+    messages.push(...response.messages)
+    for (const call of response.tool_calls) {
+      calls.push({ name: call.name, input: call.input, thought: response.reasoning })
       const value = tool(call.name, call.input ?? {})
       messages.push(
         ...JSON.parse(
@@ -29,7 +29,7 @@ async function playOn(messages: ModelMessage[], tool: (name: string, input: Reco
         ),
       )
     }
-    if (answer.tool_calls.length === 0) return { calls, answer }
+    if (response.tool_calls.length === 0) return { calls, response }
   }
 }
 
@@ -59,7 +59,7 @@ describe('a playbook', () => {
 - answer: done`),
       ),
     ]
-    const { calls, answer } = await playOn(messages, fine)
+    const { calls, response } = await playOn(messages, fine)
     expect(calls).toEqual([
       {
         name: 'plan',
@@ -76,7 +76,7 @@ describe('a playbook', () => {
       { name: 'edit', thought: null, input: { path: 'a.txt', old: 'hi', new: 'ho' } },
       { name: 'ask', thought: null, input: { question: 'sure?' } },
     ])
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       text: 'done',
       reasoning: 'that was it',
       finish_reason: 'stop',
@@ -89,8 +89,8 @@ describe('a playbook', () => {
   })
 
   test('without an answer ends with a sentence that declares it scripted and lists what ran', async () => {
-    const { answer } = await playOn([prompt(block('- run: ls\n- run: pwd\n- edit: {path: a, old: b, new: c}'))], fine)
-    expect(answer.text).toMatch(/Scripted run without a language model.*2 commands, 1 edit/)
+    const { response } = await playOn([prompt(block('- run: ls\n- run: pwd\n- edit: {path: a, old: b, new: c}'))], fine)
+    expect(response.text).toMatch(/Scripted run without a language model.*2 commands, 1 edit/)
   })
 
   test('sends its output to the live view too', async () => {
@@ -100,12 +100,12 @@ describe('a playbook', () => {
   })
 
   test('treats an expected exit code as success', async () => {
-    const { answer } = await playOn([prompt(block('- run: npm test\n  expect_exit: 1\n- answer: red as expected'))], () => ({
+    const { response } = await playOn([prompt(block('- run: npm test\n  expect_exit: 1\n- answer: red as expected'))], () => ({
       status: 'error',
       exit_code: 1,
       output: 'x',
     }))
-    expect(answer.text).toBe('red as expected')
+    expect(response.text).toBe('red as expected')
   })
 
   test.each([
@@ -166,23 +166,23 @@ describe('a playbook', () => {
     const messages = [prompt(block('- run: a\n- answer: one'))]
     await playOn(messages, fine)
     messages.push(prompt(block('- run: b\n- answer: two')))
-    const { calls, answer } = await playOn(messages, fine)
+    const { calls, response } = await playOn(messages, fine)
     expect(calls.map(call => call.input)).toEqual([{ command: 'b' }])
-    expect(answer.text).toBe('two')
+    expect(response.text).toBe('two')
   })
 
   test('without steps for failed checks keeps its answer when they fail', async () => {
     const messages = [prompt(block('- run: a\n- answer: done'))]
     await playOn(messages, fine)
     messages.push({ role: 'user', content: 'A check failed.', providerOptions: { agentrun: { checks_failed: true } } })
-    expect((await playOn(messages, fine)).answer.text).toBe('done')
+    expect((await playOn(messages, fine)).response.text).toBe('done')
   })
 
   test('of a follow-up is played after one that failed', async () => {
     const messages = [prompt(block('- run: a\n- run: b'))]
     await failure(playOn(messages, () => ({ status: 'error', exit_code: 1, output: '' })))
     messages.push(prompt(block('- run: c\n- answer: repaired')))
-    expect((await playOn(messages, fine)).answer.text).toBe('repaired')
+    expect((await playOn(messages, fine)).response.text).toBe('repaired')
   })
 
   test('that cannot be read fails with line and key', async () => {
@@ -218,7 +218,7 @@ describe('a prompt without a playbook', () => {
   }
 
   test('gets a tour that declares itself scripted, reports what it detected and explains how to configure a model', async () => {
-    const { calls, answer } = await playOn([prompt('please fix the bug')], repository)
+    const { calls, response } = await playOn([prompt('please fix the bug')], repository)
     expect(calls.map(call => call.name)).toEqual(['shell', 'shell', 'read'])
     expect(calls[2]?.input).toMatchObject({ path: 'README.md' })
     for (const word of [
@@ -236,14 +236,14 @@ describe('a prompt without a playbook', () => {
       'AGENTRUN_DEFAULT_MODEL',
       'playbook',
     ])
-      expect(answer.text).toContain(word)
+      expect(response.text).toContain(word)
   })
 
   test('gets a tour of an empty workspace too', async () => {
-    const { calls, answer } = await playOn([prompt('hello')], () => ({ status: 'error', exit_code: 127, output: '' }))
+    const { calls, response } = await playOn([prompt('hello')], () => ({ status: 'error', exit_code: 127, output: '' }))
     expect(calls).toHaveLength(2)
-    expect(answer.text).toContain('0 files under version control and 0 commits')
-    expect(answer.text).toContain('No README')
+    expect(response.text).toContain('0 files under version control and 0 commits')
+    expect(response.text).toContain('No README')
   })
 
   test('after a finished script or tour gets a short reply, and nothing is run', async () => {
@@ -251,10 +251,10 @@ describe('a prompt without a playbook', () => {
       const messages = [first]
       await playOn(messages, repository)
       messages.push(prompt('now do more'))
-      const { calls, answer } = await playOn(messages, repository)
+      const { calls, response } = await playOn(messages, repository)
       expect(calls).toEqual([])
-      expect(answer.text).toContain('nothing was done')
-      if (first === messages[0] && JSON.stringify(first).includes('answer: one')) expect(answer.text).toContain('ended with:\n\n> one\n')
+      expect(response.text).toContain('nothing was done')
+      if (first === messages[0] && JSON.stringify(first).includes('answer: one')) expect(response.text).toContain('ended with:\n\n> one\n')
     }
   })
 

@@ -8,7 +8,7 @@ const BAD = 'a\0b\ud800c'
 const GOOD = 'a\ufffdb\ufffdc'
 
 describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', protocol => {
-  const answer = {
+  const response = {
     text: `text ${BAD} 🙂`,
     reasoning: `reasoning ${BAD} 🙂`,
     tool_calls: [
@@ -19,7 +19,7 @@ describe.each(PROTOCOLS)('$name returns text that PostgreSQL cannot store', prot
   }
 
   test('text, reasoning, names and ids are storable, arguments stay, results find their calls', async () => {
-    await using fake = await protocol.connect((_seen, n) => (n === 0 ? answer : { text: 'done' }))
+    await using fake = await protocol.connect((_seen, n) => (n === 0 ? response : { text: 'done' }))
     const messages = [prompt('go')]
     const first = await fake.model.call(request({ messages }))
     expect(first).toMatchObject({ text: `text ${GOOD} 🙂`, reasoning: `reasoning ${GOOD} 🙂` })

@@ -16,17 +16,17 @@ export function countWork(work: () => unknown): Work {
   let counting = false
   const undo: (() => void)[] = []
   /** `cost`: called with the arguments and the result of the real function. Its own work is not counted. */
-  const count = (of: object, name: string, cost: (self: never, args: never[], answer: unknown) => number) => {
+  const count = (of: object, name: string, cost: (self: never, args: never[], response: unknown) => number) => {
     const before = Object.getOwnPropertyDescriptor(of, name)
     if (!before) throw new Error(`there is no ${name}`)
     const real = before.value as Real
     const counted = function (this: never, ...args: never[]) {
-      const answer = real.apply(this, args)
-      if (!counting) return answer
+      const response = real.apply(this, args)
+      if (!counting) return response
       counting = false
-      done.steps += cost(this, args, answer)
+      done.steps += cost(this, args, response)
       counting = true
-      return answer
+      return response
     }
     Object.defineProperty(of, name, { ...before, value: counted })
     undo.push(() => Object.defineProperty(of, name, before))
@@ -60,16 +60,16 @@ export function countWork(work: () => unknown): Work {
 }
 
 /** As far as has to be read to know it. */
-function charactersRead(self: string, [sought]: string[], answer: unknown): number {
-  const at = typeof answer === 'number' ? answer : self.indexOf(sought ?? '')
+function charactersRead(self: string, [sought]: string[], response: unknown): number {
+  const at = typeof response === 'number' ? response : self.indexOf(sought ?? '')
   return at < 0 ? self.length : at + 1
 }
 
 /** One, and what two texts agree in. */
-function agreed(self: string, args: (string & number)[], answer: unknown): number {
+function agreed(self: string, args: (string & number)[], response: unknown): number {
   const [sought = '', from]: [string?, number?] = [args[0], args[1]]
-  if (typeof answer !== 'boolean') return 1
-  const start = from ?? (answer ? self.length - sought.length : 0)
+  if (typeof response !== 'boolean') return 1
+  const start = from ?? (response ? self.length - sought.length : 0)
   let n = 0
   while (n < sought.length && self[start + n] === sought[n]) n++
   return n + 1

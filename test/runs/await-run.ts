@@ -40,9 +40,9 @@ export async function* followRun(app: App, id: number, after_seq = 0): AsyncGene
 }
 
 export async function createRun(app: App, body: Record<string, unknown>): Promise<any> {
-  const answer = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, body)
-  if (answer.status !== 200) throw new Error(`create responded with ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return answer.body
+  const result = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, body)
+  if (result.status !== 200) throw new Error(`create responded with ${result.status}: ${JSON.stringify(result.body)}`)
+  return result.body
 }
 
 /** The whole trace, by paging. */

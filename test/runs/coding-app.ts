@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startFakeOpenAI } from '../model/fake-openai.ts'
-import type { FakeAnswer, FakeScript, FakeServer } from '../model/fake-server.ts'
+import type { FakeResponse, FakeScript, FakeServer } from '../model/fake-server.ts'
 import { type App, startApp } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 
@@ -79,16 +79,16 @@ export function gitIn(folder: string, ...args: string[]): string {
 }
 
 /** A script that gives one response after the other. A text at its end is repeated, because text before any tool call does not end a run. */
-export const answers =
-  (...list: FakeAnswer[]): FakeScript =>
+export const responses =
+  (...list: FakeResponse[]): FakeScript =>
   (_request, n) => {
     const last = list.at(-1)
     return list[n] ?? (last?.text !== undefined && !last.tool_calls ? last : { text: 'There is nothing more in this script.' })
   }
 
-export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeAnswer => ({ tool_calls })
+export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeResponse => ({ tool_calls })
 /** An answer that ends the turn, whether tools were called before or not. */
-export const finish = (answer: string): FakeAnswer => calls({ name: 'finish', arguments: { answer } })
+export const finish = (response: string): FakeResponse => calls({ name: 'finish', arguments: { answer: response } })
 export const shell = (command: string, timeout_seconds?: number) => ({
   name: 'shell',
   arguments: { command, ...(timeout_seconds && { timeout_seconds }) },

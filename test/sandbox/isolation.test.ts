@@ -122,11 +122,11 @@ it('A16, A17: has no capability and gains none by set-user-id programs', async (
 it('A18: rejects dangerous system calls with an error', async () => {
   const calls = Object.values({ ...forbidden_calls, ...absent_calls, unknown: { x64: first_unknown_call, arm64: first_unknown_call } })
   const numbers = calls.flatMap(call => call[process.arch as 'x64' | 'arm64'] ?? [])
-  const answers = await run(
+  const responses = await run(
     `perl -e 'for (@ARGV) { my $r = syscall($_, 0, 0, 0, 0, 0, 0); print "$_ $r ", $! + 0, "\\n" }' ${numbers.join(' ')}`,
   )
   const expected = numbers.map(number => expect.stringMatching(new RegExp(`^${number} -1 (1|38)$`)))
-  expect(answers.trim().split('\n')).toEqual(expected)
+  expect(responses.trim().split('\n')).toEqual(expected)
 })
 
 it('A18: has no second table of system calls (x32)', async () => {
@@ -143,8 +143,8 @@ it('A19, A20: opens no socket of another family and no raw one', async () => {
   const pair = `perl -MSocket -e 'for (@ARGV) { my ($f, $t) = split /:/; print socketpair(my $a, my $b, $f, $t, 0) ? "$_ open\\n" : "$_ " . ($! + 0) . "\\n" }'`
   // EAFNOSUPPORT is our filter's, EPERM the one of an engine; the kernel's own for families without pairs would be another one.
   const families = ['30:1', '30:2', '30:5', '2:1', '10:2', '16:3', '31:5', '40:1']
-  const answers = (await run(`${pair} ${families.join(' ')}`)).trim().split('\n')
-  expect(answers).toEqual(families.map(family => expect.stringMatching(new RegExp(`^${family} (97|1)$`))))
+  const responses = (await run(`${pair} ${families.join(' ')}`)).trim().split('\n')
+  expect(responses).toEqual(families.map(family => expect.stringMatching(new RegExp(`^${family} (97|1)$`))))
   expect(await run(`${pair} 1:1 1:2 1:5`)).toBe('1:1 open\n1:2 open\n1:5 open\n')
 })
 

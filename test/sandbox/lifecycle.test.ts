@@ -125,12 +125,12 @@ it('runs twenty sandboxes at once, each with its own workspace, processes and te
   const boxes = await Promise.all(
     Array.from({ length: 20 }, (_, index) => startSandbox(created.driver, created.makeWorkspace(`many-${index}`))),
   )
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     boxes.map((box, index) =>
       box.shell(`echo ${index} >/tmp/mine; echo ${index} >mine; sleep 0.1; cat /tmp/mine mine; ls -A /tmp | wc -l`),
     ),
   )
-  expect(answers.map(answer => answer.text)).toEqual(boxes.map((_, index) => `${index}\n${index}\n1\n`))
+  expect(responses.map(response => response.text)).toEqual(boxes.map((_, index) => `${index}\n${index}\n1\n`))
   await Promise.all(boxes.map(box => box.sandbox.stop()))
 })
 

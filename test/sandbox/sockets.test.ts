@@ -41,9 +41,9 @@ const over = (target: string) =>
   `node -e 'const s = require("net").connect(${target}); let n = ""; s.on("data", d => n += d); s.on("end", () => console.log(n.slice(0, 12), n.length, n.slice(-4))); s.end("me")'`
 
 it('a socket of the host is shown by its name and by a port of the own loopback, whole and with each end closed for itself', async () => {
-  const answer = 'heard me\nxxx 3000014 end\n\n'
-  expect(await run(over('"/run/hello.sock"'))).toBe(answer)
-  expect(await run(over('3128, "127.0.0.1"'))).toBe(answer)
+  const response = 'heard me\nxxx 3000014 end\n\n'
+  expect(await run(over('"/run/hello.sock"'))).toBe(response)
+  expect(await run(over('3128, "127.0.0.1"'))).toBe(response)
   expect(await run('ls /run')).toBe('exec\nhello.sock\ninit\n')
 })
 

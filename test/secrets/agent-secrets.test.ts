@@ -23,8 +23,8 @@ afterAll(() => app[Symbol.asyncDispose]())
 const path = (name: string, repo_id?: number) =>
   `/v1/organizations/${app.org_id}/${repo_id === undefined ? '' : `repos/${repo_id}/`}secrets/${name}`
 const set = async (name: string, secret: string, for_agent = true, repo_id?: number) => {
-  const answer = await app.call('PUT', path(name, repo_id), { value: secret, for_agent })
-  expect(answer.status).toBe(200)
+  const response = await app.call('PUT', path(name, repo_id), { value: secret, for_agent })
+  expect(response.status).toBe(200)
 }
 async function run(commands: Parameters<typeof calls>[0][], body: Record<string, unknown> = {}) {
   script = [...commands]

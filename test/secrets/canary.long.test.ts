@@ -81,7 +81,7 @@ test('in a requested host name, as a proxy writes it, it is an alarm too', async
 })
 
 test('in a request of plain HTTP it is an alarm, allowed or refused, in its address, its head or its body, also cut between two pieces', async () => {
-  await using server = await servePlain((request, answer) => void request.resume().on('end', () => answer.end('taken')))
+  await using server = await servePlain((request, response) => void request.resume().on('end', () => response.end('taken')))
   const rule = { host: 'localhost', port: server.port }
   await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent: { mode: 'allowlist', allow: [rule] } })
   const at = `http://localhost:${server.port}`

@@ -34,8 +34,8 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]()
 })
 
-async function run(...answers: Awaited<ReturnType<FakeScript>>[]) {
-  script = answers
+async function run(...responses: Awaited<ReturnType<FakeScript>>[]) {
+  script = responses
   const { id } = await createRun(app, { prompt: `Do it with ${VALUE}.` })
   const ended = await awaitEnd(app, id)
   return { id, ended, logs: await allLogs(app, id) }
@@ -45,7 +45,7 @@ async function run(...answers: Awaited<ReturnType<FakeScript>>[]) {
 async function found(id: number): Promise<string[]> {
   const at = `/v1/organizations/${app.org_id}`
   const paths = [`/agent/run/${id}`, `/agent/run/${id}/diff`, `/agent/run/${id}/recovery`, '/prs', '/audit-log', '/agent/runs']
-  const answers = await Promise.all(paths.map(async path => [path, JSON.stringify((await app.call('GET', at + path)).body)] as const))
+  const responses = await Promise.all(paths.map(async path => [path, JSON.stringify((await app.call('GET', at + path)).body)] as const))
   await untilDeliveries(app, all => all.every(({ state }) => state !== 'pending') && all.length > 0, `?agent_run_id=${id}`)
   await collector.until(span => span.name === 'invoke_agent built_in' && span.attributes['gen_ai.conversation.id'] === String(id))
   const tables = await rows<{ name: string }>(app, `select tablename as name from pg_tables where schemaname = 'public'`)
@@ -61,7 +61,7 @@ async function found(id: number): Promise<string[]> {
     ),
   )
   const texts: (readonly [string, string])[] = [
-    ...answers,
+    ...responses,
     ...dump,
     ['trace', JSON.stringify(await allLogs(app, id))],
     ['spans', Buffer.concat(collector.received).toString('latin1')],

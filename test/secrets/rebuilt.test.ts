@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { type CodingApp, calls, responses, shell, startCodingApp } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
 
 const secret = `key-${randomBytes(12).toString('hex')}`
@@ -13,7 +13,7 @@ let token: string
 
 beforeAll(async () => {
   app = await startCodingApp(
-    answers(
+    responses(
       { reasoning: `The key is ${secret}.`, text: `Print ${jwt}`, ...calls(shell('echo "$KEY $(echo "x$KEY" | base64 -w 9)"')) },
       calls(shell(`echo ${jwt}; exit 1`), { name: 'write', arguments: { path: 'a.txt', content: `${jwt}\n` } }),
       calls({ name: 'ask', arguments: { question: `Is it ${secret}?` } }),

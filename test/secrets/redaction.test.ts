@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LogEntry } from '../../src/contract/runs/logs.ts'
 import { allLogs, awaitEnd, createRun, followRun } from '../runs/await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../runs/coding-app.ts'
+import { type CodingApp, calls, responses, shell, startCodingApp } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
 import { formsIn } from './forms.ts'
 
@@ -16,7 +16,7 @@ const HIDDEN = `hidden${word()}`
 const secrets = { ODD_KEY: ODD, PLAIN_KEY: PLAIN, HIDDEN_KEY: HIDDEN }
 
 let app: CodingApp
-// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 let run: any, logs: any[], frames: string
 
 const commands = [
@@ -34,7 +34,7 @@ const commands = [
 
 beforeAll(async () => {
   app = await startCodingApp(
-    answers(
+    responses(
       ...commands.map((command, n) => ({ reasoning: `Now ${n}: ${PLAIN}`, text: `I print ${ODD}`, ...calls(shell(command)) })),
       calls(
         { name: 'write', arguments: { path: 'kept.txt', content: `a token: ${PLAIN}\n` } },
@@ -101,9 +101,9 @@ test('the whole outputs that are kept beside the trace hold none', async () => {
   const kept = logs.filter(entry => entry.artifact_url !== null)
   expect(kept.length).toBeGreaterThan(0)
   for (const { artifact_url } of kept) {
-    const answer = await fetch(artifact_url, { headers: { authorization: `Bearer ${app.token}` } })
-    expect(answer.status).toBe(200)
-    expect(found('artifact', await answer.text())).toEqual([])
+    const response = await fetch(artifact_url, { headers: { authorization: `Bearer ${app.token}` } })
+    expect(response.status).toBe(200)
+    expect(found('artifact', await response.text())).toEqual([])
   }
 })
 

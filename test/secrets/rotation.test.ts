@@ -75,8 +75,8 @@ test('the command re-encrypts every value with the current key, and a second run
 })
 
 test('without the key that decrypts them values stay unchanged, and the command reports how many', async () => {
-  const answer = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
-  expect(answer).toMatchObject({ code: 1, output: expect.stringContaining('123 values are sealed with a key that is neither') })
+  const response = await admin({ AGENTRUN_SECRET_KEY: third.toString('hex') })
+  expect(response).toMatchObject({ code: 1, output: expect.stringContaining('123 values are sealed with a key that is neither') })
   expect(await opened(createSealer(second))).toEqual(all())
   expect(await admin({})).toMatchObject({ code: 1, output: expect.stringContaining('AGENTRUN_SECRET_KEY is not set') })
 })

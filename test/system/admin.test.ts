@@ -14,7 +14,7 @@ import { processExecutable, processIds } from '../../src/system/processes.ts'
 import { contents } from '../api/contents.ts'
 import { createTestDatabase } from '../database.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
-import { type Answer, type App, rows, startApp } from '../start-app.ts'
+import { type ApiResponse, type App, rows, startApp } from '../start-app.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { program_env } from './program-env.ts'
 
@@ -36,16 +36,16 @@ async function printed(args: string[], env: Record<string, string>): Promise<str
   return out
 }
 
-const get = async (at: string, token: string, path: string): Promise<Pick<Answer, 'status' | 'body'>> => {
-  const answer = await fetch(at + path, { headers: { authorization: `Bearer ${token}` } })
-  return { status: answer.status, body: await answer.json() }
+const get = async (at: string, token: string, path: string): Promise<Pick<ApiResponse, 'status' | 'body'>> => {
+  const response = await fetch(at + path, { headers: { authorization: `Bearer ${token}` } })
+  return { status: response.status, body: await response.json() }
 }
 async function signIn(at: string, link: string): Promise<number> {
   const code = new URL(link).hash.slice('#code='.length)
   const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(`${at}/session`, { method: 'POST', headers, body: JSON.stringify({ code }) })
-  await answer.body?.cancel()
-  return answer.status
+  const response = await fetch(`${at}/session`, { method: 'POST', headers, body: JSON.stringify({ code }) })
+  await response.body?.cancel()
+  return response.status
 }
 
 describe('with the embedded database', () => {

@@ -30,18 +30,18 @@ afterAll(() => app[Symbol.asyncDispose]())
 const requests = () => app.logs.filter(line => line.message === 'request')
 
 test('every request is one line: operation, status, duration, user, and the id in its response', async () => {
-  const answer = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
+  const response = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
   const refused = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, { authorization: 'Bearer nobody' })
   const nowhere = await app.call('GET', '/v1/nowhere')
   await expect.poll(() => requests().length).toBeGreaterThanOrEqual(3)
   const lineOf = (headers: Headers) => requests().filter(line => line.fields?.request_id === headers.get('x-request-id'))
   const [token] = await rows<{ id: number }>(app, 'select min(id) as id from tokens')
-  expect(lineOf(answer.headers)).toEqual([
+  expect(lineOf(response.headers)).toEqual([
     {
       level: 'info',
       message: 'request',
       fields: {
-        ...{ operation: 'listAgentRuns', status: 200, duration_ms: expect.any(Number), request_id: answer.headers.get('x-request-id') },
+        ...{ operation: 'listAgentRuns', status: 200, duration_ms: expect.any(Number), request_id: response.headers.get('x-request-id') },
         ...{ organization_id: app.org_id, token_id: token?.id },
       },
     },

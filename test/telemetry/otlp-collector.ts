@@ -22,7 +22,7 @@ export type Collector = AsyncDisposable & {
   received: Buffer[]
   headers: Record<string, unknown>[]
   /** What it answers from now on. */
-  answer: number
+  response: number
   /** Resolves when so many spans fit. */
   until(fits: (span: SeenSpan) => boolean, count?: number): Promise<SeenSpan[]>
 }
@@ -38,7 +38,7 @@ export async function startCollector(): Promise<Collector> {
     const body = Buffer.concat(pieces)
     collector.received.push(body)
     collector.headers.push(request.headers)
-    if (collector.answer !== 200) return void response.writeHead(collector.answer).end()
+    if (collector.response !== 200) return void response.writeHead(collector.response).end()
     collector.spans.push(...readTraces(body))
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
     for (const poll of waiting) poll()
@@ -49,7 +49,7 @@ export async function startCollector(): Promise<Collector> {
     spans: [],
     received: [],
     headers: [],
-    answer: 200,
+    response: 200,
     until: (fits, count = 1) =>
       new Promise(resolve => {
         const poll = () => {

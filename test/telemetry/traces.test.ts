@@ -104,7 +104,7 @@ test('an unsampled trace is not sent, and an invalid header starts a new trace',
 
 test('a collector that is unavailable, or refuses, costs spans and no run, and the log reports it once', async () => {
   await using deaf = await startCollector()
-  deaf.answer = 400
+  deaf.response = 400
   const repository = makeRepository()
   for (const url of ['http://127.0.0.1:1', deaf.url]) {
     await using model = await startFakeOpenAI(() => ({ text: 'Done.' }))

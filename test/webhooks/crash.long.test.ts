@@ -10,12 +10,12 @@ let receiver: Receiver
 beforeAll(async () => {
   receiver = await startReceiver()
   cluster = await startCluster(() => ({ text: 'done' }), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
-  const answer = await fetch(`${cluster.api.base_url}/v1/organizations/1/webhooks/agent-run`, {
+  const response = await fetch(`${cluster.api.base_url}/v1/organizations/1/webhooks/agent-run`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: receiver.url, secret: 'shared' }),
   })
-  expect(answer.status).toBe(200)
+  expect(response.status).toBe(200)
 })
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]()
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 beforeEach(() => {
   receiver.received.splice(0)
-  receiver.answers = [204]
+  receiver.responses = [204]
 })
 
 const ids = (received: Received[]) => new Set(received.map(one => one.headers['webhook-id']))
@@ -103,7 +103,7 @@ test('killed after the claim and before the request: the next one delivers it on
 test('killed before the receiver responds: it is sent again with the same id and body', async () => {
   const dying = Promise.withResolvers<void>()
   const die = (_request: unknown, _response: ServerResponse) => void kill(cluster.api).then(dying.resolve)
-  receiver.answers = [die, 204]
+  receiver.responses = [die, 204]
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })
   await dying.promise
   cluster.api = await cluster.start('serve', cluster.api.data_dir)
@@ -138,7 +138,7 @@ test('killed between the response and its record: it is sent again with the same
 test('killed between two events of a run: the order is kept', async () => {
   const [accepted, dying] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   // The first message may be on its way before the run is accepted in an answer.
-  receiver.answers = [() => void accepted.promise.then(() => kill(cluster.api)).then(dying.resolve), 204]
+  receiver.responses = [() => void accepted.promise.then(() => kill(cluster.api)).then(dying.resolve), 204]
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })
   accepted.resolve()

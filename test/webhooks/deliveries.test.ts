@@ -52,7 +52,7 @@ test('the events of a run are sent as they happen, in order, and the ledger reco
 })
 
 test('a message that is not accepted is sent again with the same id and body, and later ones wait', async () => {
-  receiver.answers = [503, 500, 204]
+  receiver.responses = [503, 500, 204]
   await setHook(app, receiver.url)
   const run = await createRun(app, { prompt: 'Look' })
   await receiver.until(1)

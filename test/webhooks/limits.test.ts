@@ -86,7 +86,7 @@ describe('the ledger', () => {
   })
 
   test('a run that is deleted takes its deliveries with it, sent or not', async () => {
-    receiver.answers = [503]
+    receiver.responses = [503]
     await setHook(app, receiver.url)
     const { id } = await createRun(app, { prompt: 'Look' })
     const { id: stays } = await createRun(app, { prompt: 'Look' })
@@ -95,7 +95,7 @@ describe('the ledger', () => {
     expect((await app.call('DELETE', `/v1/organizations/${app.org_id}/agent/run/${id}`)).status).toBe(200)
     expect((await deliveriesOf(app, '?type=agent_run.created')).map(one => one.agent_run_id)).toEqual([stays])
     expect((await deliveriesOf(app, `?agent_run_id=${id}`)).map(one => one.type)).toEqual(['agent_run.deleted'])
-    receiver.answers = [204]
+    receiver.responses = [204]
     await hurry(app)
     await untilDeliveries(app, all => all.every(({ state }) => state === 'delivered'))
   })
@@ -119,7 +119,7 @@ describe('what is sent and shown', () => {
 
   test('a response that contains the signing secret, or a value, is stored without it', async () => {
     const secret = 'whsec_c2VjcmV0LW9mLXRoZS13ZWJob29r'
-    receiver.answers = [(_request, response) => response.end(`you sent me ${secret}`)]
+    receiver.responses = [(_request, response) => response.end(`you sent me ${secret}`)]
     await setHook(app, receiver.url, { ...only, secret })
     await createRun(app, { prompt: 'Look' })
     const [one] = await untilDeliveries(app, all => all[0]?.state === 'delivered')
@@ -142,7 +142,7 @@ describe('what is sent and shown', () => {
 
 test('attempts are counted by outcome, and the queue length is reported', async () => {
   await using counted = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_EGRESS: '1', AGENTRUN_METRICS_PORT: '0' })
-  receiver.answers = [204, 503, 410]
+  receiver.responses = [204, 503, 410]
   await setHook(counted, receiver.url, only)
   await createRun(counted, { prompt: 'Look' })
   await untilDeliveries(counted, all => all[0]?.state === 'delivered')

@@ -9,14 +9,14 @@ import type { Outgoing } from '../../src/egress/connect-checked.ts'
 import { post } from '../../src/egress/post.ts'
 import { serveSecure } from '../egress/servers.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { type Answer, startReceiver } from './receiver.ts'
+import { startReceiver, type WebhookResponse } from './receiver.ts'
 
 const stack: AsyncDisposable[] = []
 afterEach(async () => {
   for (const item of stack.splice(0)) await item[Symbol.asyncDispose]()
 })
-async function receiverOf(...answers: Answer[]) {
-  const receiver = await startReceiver(...answers)
+async function receiverOf(...responses: WebhookResponse[]) {
+  const receiver = await startReceiver(...responses)
   stack.push(receiver)
   return receiver
 }
@@ -211,9 +211,9 @@ describe('F122 a receiver that', () => {
 
   test('responds with text that a database cannot store: it is stored with replacements', async () => {
     const receiver = await receiverOf((_request, response) => response.end(Buffer.from('a\0b\xff\ud83d', 'latin1')))
-    const { answer } = await send(receiver.url)
-    expect(answer?.isWellFormed()).toBe(true)
-    expect(answer).not.toContain('\0')
+    const { answer: result } = await send(receiver.url)
+    expect(result?.isWellFormed()).toBe(true)
+    expect(result).not.toContain('\0')
   })
 })
 

@@ -4,32 +4,32 @@ import type { WebhookMessage } from '../../src/contract/webhooks/webhook-message
 
 export type Received = { headers: Record<string, string>; body: string; message: WebhookMessage; path: string }
 /** The response: a status, or a function that writes it. */
-export type Answer = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
+export type WebhookResponse = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void)
 
 export type Receiver = AsyncDisposable & {
   url: string
   /** Everything that was received, in order. */
   received: Received[]
   /** The responses from now on, in order; the last one is repeated. */
-  answers: Answer[]
+  responses: WebhookResponse[]
   /** Waits until that many fitting messages were received. */
   until(count: number, fits?: (received: Received) => boolean, timeout_ms?: number): Promise<Received[]>
 }
 
 /** A receiver of webhooks on loopback. */
-export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
+export async function startReceiver(...responses: WebhookResponse[]): Promise<Receiver> {
   const received: Received[] = []
   const listeners = new Set<() => void>()
-  const receiver = { received, answers: answers.length > 0 ? answers : [204] }
+  const receiver = { received, responses: responses.length > 0 ? responses : [204] }
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
     const body = Buffer.concat(pieces).toString('utf8')
     const one: Received = { headers: request.headers as Record<string, string>, body, message: JSON.parse(body), path: request.url ?? '' }
     received.push(one)
-    const answer = (receiver.answers.length > 1 ? receiver.answers.shift() : receiver.answers[0]) ?? 204
-    if (typeof answer === 'number') response.writeHead(answer).end()
-    else answer(request, response, one)
+    const result = (receiver.responses.length > 1 ? receiver.responses.shift() : receiver.responses[0]) ?? 204
+    if (typeof result === 'number') response.writeHead(result).end()
+    else result(request, response, one)
     for (const listener of listeners) listener()
   })
   server.listen(0, '127.0.0.1')

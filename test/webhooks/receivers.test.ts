@@ -71,7 +71,7 @@ describe('the rotation of a secret', () => {
 
 describe('a receiver that is away', () => {
   test('F122 rests after failures in a row, is tried with one message, and gets all waiting ones when it is back', async () => {
-    receiver.answers = [503]
+    receiver.responses = [503]
     await setHook(app, receiver.url, only)
     const ids: number[] = []
     for (let n = 0; n < FAILURES_TO_REST; n++) ids.push((await createRun(app, { prompt: 'Look' })).id)
@@ -86,7 +86,7 @@ describe('a receiver that is away', () => {
     await rows(app, `select pg_notify('agentrun_webhook', '')`)
     expect((await deliveriesOf(app)).filter(({ attempts }) => attempts === 0)).toHaveLength(3)
     // The rest is over and it is back: one gets through, and nothing else needs to be hurried.
-    receiver.answers = [204]
+    receiver.responses = [204]
     receiver.received.splice(0)
     await rows(app, `update webhook_deliveries set next_attempt_at = now() + interval '1 hour' where attempts > 0`)
     await rows(app, 'update webhooks set rests_until = now()')
@@ -99,7 +99,7 @@ describe('a receiver that is away', () => {
 
   test('while it fails only one attempt is under way at a time', async () => {
     let [now, most] = [0, 0]
-    receiver.answers = [
+    receiver.responses = [
       (request, response) => {
         most = Math.max(most, ++now)
         request.socket.once('close', () => now--)
@@ -118,7 +118,7 @@ describe('a receiver that is away', () => {
   })
 
   test('is given up after a day, with a last attempt, and switched off with a notice; set again, it is on', async () => {
-    receiver.answers = [503]
+    receiver.responses = [503]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look' })
     await untilDeliveries(app, ([one]) => one?.last_status === 503)
@@ -140,7 +140,7 @@ describe('a receiver that is away', () => {
   })
 
   test('one undeliverable message is given up alone when others were delivered meanwhile', async () => {
-    receiver.answers = [(_request, response, { message }) => response.writeHead(message.data.title === 'bad' ? 500 : 204).end()]
+    receiver.responses = [(_request, response, { message }) => response.writeHead(message.data.title === 'bad' ? 500 : 204).end()]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look', title: 'bad' })
     await untilDeliveries(app, ([one]) => one?.last_status === 500)
@@ -154,7 +154,7 @@ describe('a receiver that is away', () => {
 })
 
 test('F122 410 switches the webhook off at once; what a run names alone is given up', async () => {
-  receiver.answers = [410]
+  receiver.responses = [410]
   await setHook(app, receiver.url, only)
   await createRun(app, { prompt: 'Look', webhooks: [{ url: receiver.url }] })
   const [of_run] = await untilDeliveries(app, all => all[0]?.state === 'failed')
@@ -166,7 +166,7 @@ test('F122 410 switches the webhook off at once; what a run names alone is given
 })
 
 test('F122 429 is retried no earlier than requested', async () => {
-  receiver.answers = [(_request, response) => response.writeHead(429, { 'retry-after': '1000' }).end()]
+  receiver.responses = [(_request, response) => response.writeHead(429, { 'retry-after': '1000' }).end()]
   await setHook(app, receiver.url, only)
   await createRun(app, { prompt: 'Look' })
   const [one] = await untilDeliveries(app, all => all[0]?.last_status === 429)
@@ -175,13 +175,13 @@ test('F122 429 is retried no earlier than requested', async () => {
 
 describe('a webhook that is switched off', () => {
   test('gets the waiting deliveries when it is enabled again, in order', async () => {
-    receiver.answers = [503]
+    receiver.responses = [503]
     await setHook(app, receiver.url)
     const { id } = await createRun(app, { prompt: 'Look' })
     await untilDeliveries(app, ([one]) => one?.last_status === 503)
     await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
     await setHook(app, receiver.url, { enabled: false })
-    receiver.answers = [204]
+    receiver.responses = [204]
     receiver.received.splice(0)
     await hurry(app)
     expect((await deliveriesOf(app)).map(({ state }) => state)).toEqual(['pending', 'pending', 'pending'])
@@ -190,7 +190,7 @@ describe('a webhook that is switched off', () => {
   })
 
   test('a webhook that is deleted: waiting deliveries are not sent, and the ledger gives the reason', async () => {
-    receiver.answers = [503]
+    receiver.responses = [503]
     await setHook(app, receiver.url, only)
     await createRun(app, { prompt: 'Look' })
     await untilDeliveries(app, ([one]) => one?.last_status === 503)
@@ -213,8 +213,8 @@ test('fault 36: a slow receiver holds up no other organization, and no run', asy
   await receiver.until(8)
   // Four of its deliveries are in flight, without a response, and no more.
   expect(slow.received).toHaveLength(4)
-  slow.answers = [204]
-  for (const answer of held) answer()
+  slow.responses = [204]
+  for (const result of held) result()
   await slow.until(8)
 })
 

@@ -22,7 +22,7 @@ export function shareWebhookApp(use: (shared: { app: App; receiver: Receiver }) 
     await app.call('DELETE', hook(app))
     await rows(app, 'delete from webhook_deliveries')
     receiver.received.splice(0)
-    receiver.answers = [204]
+    receiver.responses = [204]
   })
 }
 

@@ -19,15 +19,15 @@ function response(pieces: string[], after: 'end' | 'silence' | 'break' = 'end'):
 }
 
 /** Reads until `last` is seen, from connections that get the responses in order. */
-async function read(answers: (Response | AgentRunError)[], last: number, options: Partial<StreamOptions> = {}) {
+async function read(responses: (Response | AgentRunError)[], last: number, options: Partial<StreamOptions> = {}) {
   const opened_after: (number | null)[] = []
   const seen: (number | null)[] = []
   const open = async (after: number | null) => {
     opened_after.push(after)
-    const answer = answers[opened_after.length - 1]
-    if (answer instanceof AgentRunError) throw answer
-    if (answer === undefined) throw refused(410)
-    return answer
+    const result = responses[opened_after.length - 1]
+    if (result instanceof AgentRunError) throw result
+    if (result === undefined) throw refused(410)
+    return result
   }
   for await (const { seq } of streamEvents({ open, after: 0, dense: true, signal: undefined, ...options })) {
     seen.push(seq)
@@ -76,8 +76,8 @@ test('a temporary refusal is retried, a final one ends the stream, and so does a
 })
 
 test('a stream whose connections fail repeatedly is given up', async () => {
-  const answers = [response([entry(1)]), refused(0), refused(0), refused(0)]
-  await expect(read(answers, 2, { reconnects: 2 })).rejects.toMatchObject({ status: 0 })
+  const responses = [response([entry(1)]), refused(0), refused(0), refused(0)]
+  await expect(read(responses, 2, { reconnects: 2 })).rejects.toMatchObject({ status: 0 })
 })
 
 test('a response that is no event stream, and an event that is not JSON, is an error and not retried', async () => {
@@ -86,17 +86,17 @@ test('a response that is no event stream, and an event that is not JSON, is an e
 })
 
 /** Reads a persistent stream as the web page does: without waiting, until `connections` are used up. */
-async function readPersistently(answers: (Response | AgentRunError)[]) {
+async function readPersistently(responses: (Response | AgentRunError)[]) {
   const stop = new AbortController()
   const states: ConnectionState[] = []
   const waits: number[] = []
   let opened = 0
   const open = async () => {
-    const answer = answers[opened++]
-    if (answer instanceof AgentRunError) throw answer
-    if (answer === undefined) stop.abort()
+    const result = responses[opened++]
+    if (result instanceof AgentRunError) throw result
+    if (result === undefined) stop.abort()
     stop.signal.throwIfAborted()
-    return answer as Response
+    return result as Response
   }
   const wait = async (ms: number) => void waits.push(ms)
   const stream = streamEvents({

@@ -12,7 +12,7 @@ const table: Record<PullRequestState, Record<RequestedState, string>> = {
 test.each(Object.entries(table).flatMap(([state, row]) => Object.entries(row).map(([requested, then]) => [state, requested, then])))(
   'one that is %s and should become %s: %s',
   (state, requested, then) => {
-    const answer = requestedState(state as PullRequestState, requested as RequestedState)
-    expect('state' in answer ? answer.state : 'refused').toBe(then)
+    const response = requestedState(state as PullRequestState, requested as RequestedState)
+    expect('state' in response ? response.state : 'refused').toBe(then)
   },
 )

@@ -8,16 +8,16 @@ const states = (at_work: boolean, ...given: Given[]) =>
   stepsOf(records(...given), at_work).map(step => `${step.tool_name ?? 'model'} ${step.state}`)
 
 const call = (id: string) => ({ id, name: id })
-const answered = (...ids: string[]) => ({ calls: ids.map(call) })
+const responded = (...ids: string[]) => ({ calls: ids.map(call) })
 
 test('a step with an outcome of the owner that began it is committed', () => {
   const given: Given[] = [
     [1, 'model_started'],
-    [1, 'model_answered', answered('shell')],
+    [1, 'model_answered', responded('shell')],
     [1, 'tool_started', { call_id: 'shell' }],
     [1, 'tool_finished', { call_id: 'shell', status: 'error' }],
     [1, 'model_started'],
-    [1, 'model_answered', answered()],
+    [1, 'model_answered', responded()],
   ]
   expect(states(true, ...given)).toEqual(['model committed', 'shell committed', 'model committed'])
   expect(stepsOf(records(...given), true)[1]).toEqual({
@@ -55,7 +55,7 @@ test('a failed call is failed, one that was not sent after all is not_run, and t
 test('a tool that was started and whose outcome is unknown is interrupted, one that was never started is not_run', () => {
   const given: Given[] = [
     [1, 'model_started'],
-    [1, 'model_answered', answered('a', 'b', 'c')],
+    [1, 'model_answered', responded('a', 'b', 'c')],
     [1, 'tool_started', { call_id: 'a' }],
     [1, 'tool_finished', { call_id: 'a', status: 'ok' }],
     [1, 'tool_started', { call_id: 'b' }],
@@ -74,7 +74,7 @@ test('nothing is open in a run without a worker', () => {
   expect(states(false, [1, 'model_started'])).toEqual(['model failed'])
   const begun: Given[] = [
     [1, 'model_started'],
-    [1, 'model_answered', answered('a')],
+    [1, 'model_answered', responded('a')],
     [1, 'tool_started', { call_id: 'a' }],
   ]
   expect(states(false, ...begun)).toEqual(['model committed', 'a interrupted'])
@@ -83,7 +83,7 @@ test('nothing is open in a run without a worker', () => {
 test('call ids that recur in a later response are other steps', () => {
   const round: Given[] = [
     [1, 'model_started'],
-    [1, 'model_answered', answered('x')],
+    [1, 'model_answered', responded('x')],
     [1, 'tool_started', { call_id: 'x' }],
     [1, 'tool_finished', { call_id: 'x', status: 'ok' }],
   ]

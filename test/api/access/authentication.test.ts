@@ -77,10 +77,10 @@ describe('401', () => {
     const words = new Set<string>()
     for (const call of calls)
       for (const [form, authorization] of forms) {
-        const answer = await request(call, authorization)
-        expect({ call: call.name, form, status: answer.status }).toEqual({ call: call.name, form, status: 401 })
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-        const problem = expectProblem(answer, 401)
+        const result = await request(call, authorization)
+        expect({ call: call.name, form, status: result.status }).toEqual({ call: call.name, form, status: 401 })
+        expect(result.headers.get('www-authenticate')).toBe('Bearer')
+        const problem = expectProblem(result, 401)
         words.add(JSON.stringify({ ...problem, request_id: '', instance: '' }))
       }
     expect(words.size).toBe(1)
@@ -89,19 +89,19 @@ describe('401', () => {
 
   test('F94 a token in the query or in a cookie is ignored', async () => {
     for (const { method, path } of calls.filter(call => call.method === 'GET')) {
-      const answer = await fetch(`${app.base_url}${path}?token=${good}&access_token=${good}`, {
+      const result = await fetch(`${app.base_url}${path}?token=${good}&access_token=${good}`, {
         method,
         headers: { cookie: `token=${good}` },
       })
-      expect(answer.status).toBe(401)
-      await answer.body?.cancel()
+      expect(result.status).toBe(401)
+      await result.body?.cancel()
     }
   })
 
   test('F95 two Authorization headers are refused, even if both are valid', async () => {
     const line = `authorization: Bearer ${good}\r\n`
-    const [answer] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}${line}connection: close\r\n\r\n`)
-    expect(answer?.status).toBe(401)
+    const [result] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}${line}connection: close\r\n\r\n`)
+    expect(result?.status).toBe(401)
     const [single] = await sendRaw(app, `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n${line}connection: close\r\n\r\n`)
     expect(single?.status).toBe(200)
   })
@@ -110,11 +110,11 @@ describe('401', () => {
     const [first] = calls
     const path = first?.path ?? ''
     for (const body of ['{', 'x'.repeat(100), '{"prompt":7}']) {
-      const answer = await fetch(app.base_url + path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
-      expect(answer.status).toBe(401)
+      const result = await fetch(app.base_url + path, { method: 'POST', body, headers: { 'content-type': 'text/plain' } })
+      expect(result.status).toBe(401)
     }
     const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n`
-    expect((await sendRaw(app, head)).map(answer => answer.status)).toEqual([401])
+    expect((await sendRaw(app, head)).map(result => result.status)).toEqual([401])
     expect((await fetch(`${app.base_url}/v1/organizations/one/repos?limit=0`)).status).toBe(401)
   })
 

@@ -76,8 +76,8 @@ describe('200', () => {
   })
 
   test('creates in its own repository, without naming it', async () => {
-    const answer = await call('POST', org('/agent/run'), { prompt: 'mine' })
-    expect([answer.status, answer.body.repo_id]).toEqual([200, app.repo_id])
+    const response = await call('POST', org('/agent/run'), { prompt: 'mine' })
+    expect([response.status, response.body.repo_id]).toEqual([200, app.repo_id])
   })
 })
 

@@ -94,12 +94,13 @@ async function mismatches(tenant: Tenant, holder: Holder): Promise<unknown[]> {
   const before = await contents(app)
   for (const call of [...refused, ...reading]) {
     const wanted = refusal(rowOf(call), holder)
-    const answer = await sendCall(app, call, holder.token)
-    if (wanted === null && !isLetIn(rowOf(call), answer.status)) wrong.push({ operation: call.name, got: answer.status, body: answer.body })
+    const response = await sendCall(app, call, holder.token)
+    if (wanted === null && !isLetIn(rowOf(call), response.status))
+      wrong.push({ operation: call.name, got: response.status, body: response.body })
     if (wanted === null) continue
-    if (answer.status !== wanted.status) wrong.push({ operation: call.name, wanted, got: answer.status, body: answer.body })
-    else if (!expectProblem(answer, wanted.status).detail.includes(wanted.words))
-      wrong.push({ operation: call.name, wanted, detail: answer.body.detail })
+    if (response.status !== wanted.status) wrong.push({ operation: call.name, wanted, got: response.status, body: response.body })
+    else if (!expectProblem(response, wanted.status).detail.includes(wanted.words))
+      wrong.push({ operation: call.name, wanted, detail: response.body.detail })
   }
   expect(await contents(app)).toEqual(before)
 

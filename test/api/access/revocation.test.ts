@@ -22,9 +22,9 @@ afterAll(async () => {
 
 const org = (path: string) => `/v1/organizations/${first.org_id}${path}`
 async function newToken(body: Record<string, unknown> = {}) {
-  const answer = await admin.request('POST', '/tokens', { name: 't', ...body })
-  expect(answer.status).toBe(200)
-  return answer.body as { id: number; token: string }
+  const response = await admin.request('POST', '/tokens', { name: 't', ...body })
+  expect(response.status).toBe(200)
+  return response.body as { id: number; token: string }
 }
 
 describe('F114 the request after', () => {

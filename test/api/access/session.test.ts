@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SessionToken } from '../../../src/contract/service.ts'
 import { digest } from '../../../src/core/access/token.ts'
-import { type Answer, type App, rows, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, rows, startApp } from '../../start-app.ts'
 import { expectProblem } from '../expect-problem.ts'
 
 let app: App
@@ -12,7 +12,11 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 type Given = { body?: unknown; cookie?: string; headers?: Record<string, string> }
-async function call(method: string, path: string, { body, cookie, headers = {} }: Given = {}): Promise<Answer & { set_cookie: string[] }> {
+async function call(
+  method: string,
+  path: string,
+  { body, cookie, headers = {} }: Given = {},
+): Promise<ApiResponse & { set_cookie: string[] }> {
   const response = await fetch(app.base_url + path, {
     method,
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...(cookie !== undefined && { cookie }), ...headers },
@@ -44,8 +48,8 @@ describe('POST /session', () => {
 
   test('200 for one of twenty parallel uses of a link', async () => {
     const code = await newCode()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(code)))
-    expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)])
+    const responses = await Promise.all(Array.from({ length: 20 }, () => signIn(code)))
+    expect(responses.map(result => result.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 401)])
   })
 
   test('400 names the code', async () => {
@@ -109,8 +113,8 @@ describe('POST /session/token', () => {
   test('401 without a live cookie: none, wrong, expired', async () => {
     const cookie = await newCookie()
     for (const bad of [undefined, '', 'agentrun_session=', 'agentrun_session=wrong', `x${cookie}`, `${cookie}x`]) {
-      const answer = await token(bad === undefined ? {} : { cookie: bad })
-      expectProblem(answer, 401)
+      const result = await token(bad === undefined ? {} : { cookie: bad })
+      expectProblem(result, 401)
     }
     await rows(app, `update browser_sessions set expires_at = now() - interval '1 second' where digest = $1`, [
       digest(cookie.split('=')[1] ?? ''),
@@ -173,9 +177,9 @@ test('behind a proxy with https the cookie is limited to https, and the page is 
   expect(link.origin).toBe('https://runs.example')
   const body = JSON.stringify({ code: link.hash.slice('#code='.length) })
   const headers = { 'content-type': 'application/json', origin: 'https://runs.example' }
-  const answer = await fetch(`http://127.0.0.1:${port}/session`, { method: 'POST', headers, body })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/)
+  const result = await fetch(`http://127.0.0.1:${port}/session`, { method: 'POST', headers, body })
+  expect(result.status).toBe(200)
+  expect(result.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict; Secure$/)
 })
 
 function freePort(): Promise<number> {

@@ -126,13 +126,13 @@ test('401: a sign-in that waits for the account locks none of its links, so a re
   const { user_id } = await added({ email: newEmail() })
   const { sign_in_link } = (await admin.request('POST', `/members/${user_id}/sign-in-link`)).body
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%users%'`
-  const { answer } = await app.db.transaction(async tx => {
+  const { answer: response } = await app.db.transaction(async tx => {
     await lockUser(tx, user_id)
-    const answer = follow(app, sign_in_link)
+    const response = follow(app, sign_in_link)
     await expect.poll(() => rows(app, waiting), { timeout: 20_000 }).toHaveLength(1)
     const text = 'delete from sign_in_links where user_id = $1 and digest in (select digest from sign_in_links for update skip locked)'
     expect((await tx.query({ text, values: [user_id] })).rowCount).toBe(1)
-    return { answer }
+    return { answer: response }
   })
-  expect(await answer).toBeNull()
+  expect(await response).toBeNull()
 })

@@ -57,9 +57,9 @@ test('every function of the store is in exactly one of the tables here', async (
 test.each(Object.keys({ ...reaches, ...own_lists }))('%s reads and changes nothing of another organization', async name => {
   const before = await contentsNow(app)
   const reach = { ...reaches, ...own_lists }[name]
-  const answer = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
-  if (typeof answer === 'string') expect(answer).toMatch(/foreign key/)
-  else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(answer)
+  const response = await reach?.(app.db, other.org_id).catch((error: Error) => error.message)
+  if (typeof response === 'string') expect(response).toMatch(/foreign key/)
+  else expect([undefined, false, [], { rows: [], total: 0 }]).toContainEqual(response)
   expect(await contentsNow(app)).toEqual(before)
 })
 
@@ -103,8 +103,8 @@ test('the same calls reach our objects: only the organization prevented the othe
     ...['getDelivery', 'listAttempts', 'listDeliveries'],
   ]
   for (const name of readers) {
-    const answer = await reaches[name]?.(app.db, app.org_id)
-    expect({ name, found: Array.isArray(answer) ? answer.length > 0 : answer !== undefined }).toEqual({ name, found: true })
+    const response = await reaches[name]?.(app.db, app.org_id)
+    expect({ name, found: Array.isArray(response) ? response.length > 0 : response !== undefined }).toEqual({ name, found: true })
   }
   const writers = [
     ...['extendCheckpoint', 'reopenCheckpoints', 'saveCheckpoints', 'copyCheckpoint'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { saveInvitation } from '../../../src/store/access/invitations.ts'
 import { createRun } from '../../runs/await-run.ts'
-import { type Answer, type App, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
 import { type Call, type Ids, tokenCalls, unknown } from '../contract/every-endpoint.ts'
 import { type IdField, idFields, withValueAt } from '../contract/id-fields.ts'
@@ -75,9 +75,9 @@ test('F96 F97 F98 an id of another organization, in any field of ours, is like a
   for (const field of idFields()) {
     const theirs = await sendCall(app, callWith(field, other[field.names]), app.token)
     const never = await sendCall(app, callWith(field, unknown[field.names]), app.token)
-    const comparable = ({ status, body }: Answer) => ({ field, status, body: { ...body, request_id: '', instance: '' } })
+    const comparable = ({ status, body }: ApiResponse) => ({ field, status, body: { ...body, request_id: '', instance: '' } })
     expect(comparable(theirs)).toEqual(comparable(never))
-    expect({ field, ...theirs }).toSatisfy(({ status, body }: Answer) => isRefusal(field, status, body))
+    expect({ field, ...theirs }).toSatisfy(({ status, body }: ApiResponse) => isRefusal(field, status, body))
   }
   expect(await contents(app)).toEqual(before)
 })

@@ -10,7 +10,7 @@ import { type Caller, withProfile } from './with-profile.ts'
 // Published clients of the public API, replayed call by call: what they send, and what they read of the responses.
 
 const { app, codegen, standard, profiles, org } = await startClients()
-const answers = '```playbook\n- answer: It is done.\n```'
+const responses = '```playbook\n- answer: It is done.\n```'
 /** `datetime.fromisoformat(s.replace("Z", "+00:00"))` of Python 3.10. */
 const pythonTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3}|\.\d{6})?(Z|\+00:00)$/
 
@@ -21,7 +21,7 @@ describe.each(profiles)('(a) the Python SDK with a $profile token', ({ client, c
 
   test('runs a prompt and refreshes the task until it has ended', async () => {
     const [first] = expectModel('Page_OrganizationResponse_', await call('GET', '/v1/organizations')).items
-    const task = expectModel('AgentRunResponse', await call('POST', `/v1/organizations/${first?.id}/agent/run`, { prompt: answers }))
+    const task = expectModel('AgentRunResponse', await call('POST', `/v1/organizations/${first?.id}/agent/run`, { prompt: responses }))
     expect(task.web_url).toBe(`${app.base_url}/agent/trace/${task.id}`)
     await awaitEnd(app, task.id)
     const refreshed = expectModel('AgentRunResponse', await call('GET', `${org}/agent/run/${task.id}`))
@@ -50,9 +50,9 @@ describe('(a) the Python SDK, an invalid prompt', () => {
     send(client, { method: 'POST', path: `${org}/agent/run`, headers: { 'content-type': 'application/json' }, body: '{"prompt":""}' })
 
   test('is the 422 of its model with a codegen token, and a 400 with a standard one', async () => {
-    const answer = await refused(codegen)
-    expect(answer.status).toBe(422)
-    expect(models.HTTPValidationError.parse(answer.body).detail[0]?.loc).toEqual(['body', 'prompt'])
+    const response = await refused(codegen)
+    expect(response.status).toBe(422)
+    expect(models.HTTPValidationError.parse(response.body).detail[0]?.loc).toEqual(['body', 'prompt'])
     expect((await refused(standard)).status).toBe(400)
   })
 })
@@ -74,7 +74,7 @@ describe.each(profiles)('(b) command line and terminal interface with a $profile
   })
 
   test('agent --prompt, agent --id, agent pull', async () => {
-    const body = { prompt: answers, model: 'scripted/playbook', repo_id: app.repo_id }
+    const body = { prompt: responses, model: 'scripted/playbook', repo_id: app.repo_id }
     const created = expectModel('AgentRunResponse', await call(`${org}/agent/run`, body))
     expect(created.status).toBe(active)
     expect(created.created_at).toMatch(pythonTime)

@@ -3,7 +3,7 @@ import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { runText } from '../../git/repositories.ts'
 import { awaitEnd, awaitRun } from '../../runs/await-run.ts'
-import { type Answer, rows } from '../../start-app.ts'
+import { type ApiResponse, rows } from '../../start-app.ts'
 import { addOrganization } from '../access/second-organization.ts'
 import { putPullRequest } from '../pull-requests/put-pull-request.ts'
 import { putRun } from '../runs/put-run.ts'
@@ -114,13 +114,13 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     })
 
     test('names the agent claude_code in every create', async () => {
-      const answer = await post(`${org}/agent/run`, { prompt: waits, agent_type: 'claude_code' })
-      if (profile === 'standard') return expect(answer.status).toBe(400)
-      expect(expectModel('AgentRunResponse', answer).agent_type).toBe('built_in')
+      const response = await post(`${org}/agent/run`, { prompt: waits, agent_type: 'claude_code' })
+      if (profile === 'standard') return expect(response.status).toBe(400)
+      expect(expectModel('AgentRunResponse', response).agent_type).toBe('built_in')
     })
 
     test('uses the first text of detail, error and message as the error message, of a list the message of its items', async () => {
-      const words = ({ body }: Answer) => [body.detail, body.error, body.message].find(value => typeof value === 'string')
+      const words = ({ body }: ApiResponse) => [body.detail, body.error, body.message].find(value => typeof value === 'string')
       expect(words(await get(`${org}/agent/run/424242`))).toBe('Agent run not found.')
       const invalid = await post(`${org}/agent/run`, {})
       expect([invalid.status, words(invalid)]).toEqual([profile === 'codegen' ? 422 : 400, expect.stringContaining('prompt')])
@@ -156,8 +156,8 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
       const form = new FormData()
       form.set('prompt', 'x')
       form.set('image', new Blob([Buffer.from('89504e47', 'hex')], { type: 'image/png' }), 'a.png')
-      const answer = await send(client, { method: 'POST', path: `${org}/agent/run`, body: form })
-      expectError(answer, 415, /images as data URIs in `images`/)
+      const response = await send(client, { method: 'POST', path: `${org}/agent/run`, body: form })
+      expectError(response, 415, /images as data URIs in `images`/)
     })
   })
 
@@ -168,8 +168,8 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     await append(app.db, app.org_id, run.id, null, { entries })
     const seen: unknown[] = []
     for (let skip = 0; ; skip += 100) {
-      const answer = await get(`/v1/alpha/organizations/${app.org_id}/agent/run/${run.id}/logs?skip=${skip}&limit=100`)
-      const page = expectModel('AgentRunWithLogsResponse', answer)
+      const response = await get(`/v1/alpha/organizations/${app.org_id}/agent/run/${run.id}/logs?skip=${skip}&limit=100`)
+      const page = expectModel('AgentRunWithLogsResponse', response)
       expect(page).toMatchObject({ id: run.id, organization_id: app.org_id, page: skip / 100 + 1, size: 100 })
       expect(page.pages).toBe(Math.ceil((page.total_logs ?? 0) / 100))
       seen.push(...page.logs)
@@ -196,7 +196,7 @@ describe.each(profiles)('(d) other clients with a $profile token', ({ profile, c
     const empty = await addOrganization(app, `empty-${profile}`)
     const caller = { ...client, token: empty.token }
     const path = `/v1/organizations/${empty.org_id}/agent/run`
-    const answer = await send(caller, { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: '{"prompt":"x"}' })
-    expectError(answer, 404, /^No repos found in the organization\. Please add some repos and try again\.$/)
+    const response = await send(caller, { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: '{"prompt":"x"}' })
+    expectError(response, 404, /^No repos found in the organization\. Please add some repos and try again\.$/)
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest'
 import type { z } from 'zod'
-import { type Answer, startApp } from '../../start-app.ts'
+import { type ApiResponse, startApp } from '../../start-app.ts'
 import { models } from '../runs/public-models.ts'
 import { type Caller, withProfile } from './with-profile.ts'
 
@@ -18,13 +18,13 @@ export async function startClients() {
 
 type Model = keyof typeof models
 /** A 200 with JSON that matches a model of the public document. */
-export function expectModel<M extends Model>(model: M, { status, headers, body }: Answer): z.output<(typeof models)[M]> {
+export function expectModel<M extends Model>(model: M, { status, headers, body }: ApiResponse): z.output<(typeof models)[M]> {
   expect({ status, body }).toMatchObject({ status: 200 })
   expect(headers.get('content-type')).toMatch(/^application\/json\s*(;|$)/)
   return models[model].parse(body) as z.output<(typeof models)[M]>
 }
 /** An error that every client can read, and whose type generated clients recognize. */
-export function expectError({ status, headers, body }: Answer, wanted: number, message: string | RegExp) {
+export function expectError({ status, headers, body }: ApiResponse, wanted: number, message: string | RegExp) {
   expect({ status, body }).toMatchObject({ status: wanted })
   expect(headers.get('content-type')).toMatch(/^application\/(json|[\w!#$&.+\-^_]+\+json)\s*(;|$)/i)
   const error = models.ErrorResponse.parse(body)
@@ -34,7 +34,7 @@ export function expectError({ status, headers, body }: Answer, wanted: number, m
 export const waits = '```playbook\n- ask: Which one?\n- answer: That one.\n```'
 
 type Request = { method?: string; path: string; headers?: Record<string, string>; body?: string | FormData }
-export async function send(client: Caller, { method = 'GET', path, headers = {}, body }: Request): Promise<Answer> {
+export async function send(client: Caller, { method = 'GET', path, headers = {}, body }: Request): Promise<ApiResponse> {
   const response = await fetch(client.base_url + path, {
     method,
     headers: { authorization: `Bearer ${client.token}`, ...headers },

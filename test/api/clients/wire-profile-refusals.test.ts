@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../../src/contract/endpoints.ts'
 import { createRun } from '../../runs/await-run.ts'
-import { type Answer, rows } from '../../start-app.ts'
+import { type ApiResponse, rows } from '../../start-app.ts'
 import { addTenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { tokenCalls } from '../contract/every-endpoint.ts'
@@ -12,11 +12,11 @@ import type { Caller } from './with-profile.ts'
 const { app, codegen, org, runIn } = await startProfiles()
 
 /** Errors for clients of the public API: the same body as plain JSON. */
-function expectPlain(answer: Answer, status: number, ...fields: string[]) {
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  const headers = new Headers(answer.headers)
+function expectPlain(result: ApiResponse, status: number, ...fields: string[]) {
+  expect(result.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  const headers = new Headers(result.headers)
   headers.set('content-type', 'application/problem+json; charset=utf-8')
-  return expectProblem({ ...answer, headers }, status, ...fields)
+  return expectProblem({ ...result, headers }, status, ...fields)
 }
 
 test('a request that is refused before its token is checked has the wire profile of that token', async () => {
@@ -89,8 +89,8 @@ describe('422', () => {
   ]
   test.each(cases)('%s, reported as a list of locations in addition to the message', async (_what, method, path, body, location) => {
     const before = await contents(app)
-    const answer = await codegen.call(method, org + path, body)
-    expectList(answer, location)
+    const result = await codegen.call(method, org + path, body)
+    expectList(result, location)
     expect(await contents(app)).toEqual(before)
   })
 

@@ -58,7 +58,7 @@ describe('200, the status of a run', () => {
     const first = await codegen.call('POST', `${org}/agent/run`, body, key)
     const again = await codegen.call('POST', `${org}/agent/run`, body, key)
     const ours = await app.call('POST', `${org}/agent/run`, body, key)
-    expect([again, ours].map(answer => answer.headers.get('idempotent-replayed'))).toEqual(['true', 'true'])
+    expect([again, ours].map(response => response.headers.get('idempotent-replayed'))).toEqual(['true', 'true'])
     expect(again.body).toEqual(first.body)
     expect(ours.body).toEqual({ ...first.body, status: 'queued', result: '' })
     expect(first.body).toMatchObject({ status: 'ACTIVE', metadata: body.metadata })
@@ -110,11 +110,11 @@ describe('200, source_type and result', () => {
     await using events = await openFrames(codegen, `${org}/agent/run/${agent_run_id}/events`)
     await using all = await openFrames(codegen, `${org}/events`)
     await codegen.call('POST', `${org}/agent/run/stop`, { agent_run_id })
-    for (const answer of [
+    for (const response of [
       await codegen.call('POST', `${org}/agent/run/resume`, { agent_run_id, prompt: 'z' }),
       await codegen.call('PATCH', `${org}/agent/run/${agent_run_id}`, { title: 'y' }),
     ])
-      expect(answer).toMatchObject({ status: 200, body: { source_type: 'API', result: null } })
+      expect(response).toMatchObject({ status: 200, body: { source_type: 'API', result: null } })
     for (const reader of [events, all]) {
       await reader.until(frames => frames.some(({ event, data }) => event === 'run' && data.includes('"title":"y"')))
       expect(reader.frames.filter(({ data }) => /"source_type":"FORK"|"result":""/.test(data))).toEqual([])

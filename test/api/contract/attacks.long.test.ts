@@ -21,8 +21,8 @@ async function addToken(to: App): Promise<{ id: number; token: string }> {
 }
 
 test('F106 a prompt of 10 MiB is refused by its field', async () => {
-  const answer = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x'.repeat(10 * 1024 * 1024) })
-  expect(expectProblem(answer, 400, 'body.prompt').detail).toContain('200000')
+  const response = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x'.repeat(10 * 1024 * 1024) })
+  expect(expectProblem(response, 400, 'body.prompt').detail).toContain('200000')
 })
 
 /** The same digits in another spelling. */
@@ -72,8 +72,8 @@ describe('F111 a limit', () => {
   test('holds for pipelined requests', async () => {
     await using limited = await startApp(limits)
     const one = `GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${limited.token}\r\n`
-    const answers = await sendRaw(limited, `${`${one}\r\n`.repeat(19)}${one}connection: close\r\n\r\n`)
-    expect(answers.map(answer => answer.status).toSorted()).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
+    const responses = await sendRaw(limited, `${`${one}\r\n`.repeat(19)}${one}connection: close\r\n\r\n`)
+    expect(responses.map(response => response.status).toSorted()).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
   })
 
   test('of creations is one for all spellings, and is not increased by those of other requests', async () => {
@@ -91,9 +91,9 @@ describe('F111 a limit', () => {
     const guess = (to: App, forwarded: string) =>
       to.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${newToken('p')}`, 'x-forwarded-for': forwarded })
     const refused = async (to: App, forwarded: (n: number) => string) => {
-      const answers = []
-      for (let n = 0; n < 8; n++) answers.push((await guess(to, forwarded(n))).status)
-      return answers.filter(status => status === 429).length
+      const responses = []
+      for (let n = 0; n < 8; n++) responses.push((await guess(to, forwarded(n))).status)
+      return responses.filter(status => status === 429).length
     }
     const env = { AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '5/60' }
     await using direct = await startApp(env)
@@ -108,10 +108,10 @@ test('F112 500 well-formed unknown tokens: 401 until the limit, then 429, a vali
   await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '100/60' })
   const guesses = Array.from({ length: 500 }, () => newToken('p'))
   const callAs = (token: string) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })
-  const answers = []
-  for (let n = 0; n < guesses.length; n += 50) answers.push(...(await Promise.all(guesses.slice(n, n + 50).map(callAs))))
-  expect(answers.filter(answer => answer.status === 401)).toHaveLength(100)
-  expect(answers.filter(answer => answer.status === 429)).toHaveLength(400)
+  const responses = []
+  for (let n = 0; n < guesses.length; n += 50) responses.push(...(await Promise.all(guesses.slice(n, n + 50).map(callAs))))
+  expect(responses.filter(response => response.status === 401)).toHaveLength(100)
+  expect(responses.filter(response => response.status === 429)).toHaveLength(400)
   expect((await callAs(guarded.token)).status).toBe(200)
   expect(JSON.stringify(guarded.logs)).not.toContain('arun_p_')
 })

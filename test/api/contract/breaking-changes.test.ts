@@ -243,11 +243,11 @@ test.each(harmless)('%s breaks no client', (_what, change) => {
 })
 
 test('a value that responses no longer have breaks no client, one that requests may no longer have does', () => {
-  const answered = after(({ schemas, operation }) => {
+  const responded = after(({ schemas, operation }) => {
     operation.parameters.pop()
     schemas.Kind.enum.pop()
   })
-  expect(answered).toEqual([`${name}: query parameter kind is gone`])
+  expect(responded).toEqual([`${name}: query parameter kind is gone`])
 })
 
 test('no valid client of the last release is broken: announce it in CHANGELOG.md, and let it land with a release', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts'
-import { type Answer, type App, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
@@ -105,7 +105,7 @@ function good(operation: Operation, { known, tenant }: Target): fc.Arbitrary<Giv
   })
 }
 
-function expectDocumented(operation: Operation, { status, headers, body }: Answer): void {
+function expectDocumented(operation: Operation, { status, headers, body }: ApiResponse): void {
   expect(Object.keys(operation.responses)).toContain(`${status}`)
   // The service runs no worker here.
   const { problems: own = [] } = endpoints[operation.operationId as EndpointName] as Endpoint
@@ -122,11 +122,11 @@ describe('a request that the document allows gets a described response, and a re
     const target = await newTarget(operation)
     let before = await contents(app)
     await checkEach(good(operation, target), 30, async given => {
-      const answer = await sendCall(app, whole(operation, given), target.token)
-      expectDocumented(operation, answer)
+      const result = await sendCall(app, whole(operation, given), target.token)
+      expectDocumented(operation, result)
       if (operation.method === 'GET') return
       const after = await contents(app)
-      if (answer.status >= 400) expect(after).toEqual(before)
+      if (result.status >= 400) expect(after).toEqual(before)
       before = after
     })
     if (operation.method === 'GET') expect(await contents(app)).toEqual(before)
@@ -211,9 +211,9 @@ describe('a request that the document does not allow is a 400 with its location,
     if (requests === null) return
     const before = await contents(app)
     await checkEach(requests, 40, async ({ wrong, ...given }) => {
-      const answer = await sendCall(app, whole(operation, given), target.token)
-      const problem = expectProblem(answer, 400)
-      expect(mistakesOf(operation, 400, answer.body)).toEqual([])
+      const result = await sendCall(app, whole(operation, given), target.token)
+      const problem = expectProblem(result, 400)
+      expect(mistakesOf(operation, 400, result.body)).toEqual([])
       expect(problem.errors.map(({ loc }) => loc.slice(0, wrong.length))).toContainEqual(wrong)
     })
     expect(await contents(app)).toEqual(before)

@@ -16,11 +16,11 @@ test('F128 an internal error is a 500 without internal details; the log has it u
     ['POST', `${run}/resume`, { agent_run_id: id, prompt: 'a secret prompt' }],
     ['POST', run, { prompt: 'a secret prompt' }],
   ] as const) {
-    const answer = await app.call(method, path, body)
-    const problem = expectProblem(answer, 500)
+    const response = await app.call(method, path, body)
+    const problem = expectProblem(response, 500)
     expect(problem).toMatchObject({ code: 'internal', title: 'Internal error', errors: [] })
     expect(problem.detail).toBe('Something went wrong on our side. The request id leads to the details in the log.')
-    expect(JSON.stringify(answer.body)).not.toMatch(/log_entries|changes|relation|column|select|insert|\.ts|node_modules|at /i)
+    expect(JSON.stringify(response.body)).not.toMatch(/log_entries|changes|relation|column|select|insert|\.ts|node_modules|at /i)
     const logged = app.logs.find(line => line.fields?.request_id === problem.request_id)
     expect(logged).toMatchObject({ level: 'error', message: 'request failed' })
     expect(String(logged?.fields?.error)).toMatch(/relation "log_entries" does not exist|column "patch" does not exist/)

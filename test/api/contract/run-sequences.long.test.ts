@@ -6,7 +6,7 @@ import { savePullRequest } from '../../../src/store/pull-requests/pull-requests.
 import { append } from '../../../src/store/runs/append.ts'
 import { beginFollowUp } from '../../../src/store/runs/follow-ups.ts'
 import { entry } from '../../../src/trace/entry.ts'
-import { type Answer, type App, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { putRun } from '../runs/put-run.ts'
 import { created, hasEnded, type Mode, type ModelRun, moved, paused, resumed, shown, stopped, workerMoves } from '../runs/run-model.ts'
@@ -24,7 +24,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 /** By id; null for one that was deleted. */
 type Model = { runs: Map<number, ModelRun | null> }
-type Real = { tenant: Tenant; call(method: string, path: string, body?: unknown): Promise<Answer> }
+type Real = { tenant: Tenant; call(method: string, path: string, body?: unknown): Promise<ApiResponse> }
 type Step = (model: Model, real: Real) => Promise<void>
 
 let tenants = 0
@@ -46,15 +46,15 @@ function one({ runs }: Model, which: number): [number, ModelRun | null] {
 }
 
 /** The response is 200 with the run as in the model, or the refusal; a deleted run is not found by any request. */
-function expectRun(answer: Answer, id: number, run: ModelRun | null): void {
+function expectRun(response: ApiResponse, id: number, run: ModelRun | null): void {
   if (run === null)
-    return void expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 404, body: { code: 'not_found' } })
-  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200, body: { id, ...shown(run) } })
-  expect(answer.body.github_pull_requests).toHaveLength(run.pull_requests)
-  expect(answer.body.finished_at === null).toBe(!hasEnded(run))
-  expect(answer.body.deadline_at === null).toBe(hasEnded(run) || run.status === 'paused')
-  expect(answer.body.pause_requested_at !== null).toBe(run.held)
-  expect(answer.body.error === null).toBe(run.status !== 'failed')
+    return void expect({ status: response.status, body: response.body }).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  expect({ status: response.status, body: response.body }).toMatchObject({ status: 200, body: { id, ...shown(run) } })
+  expect(response.body.github_pull_requests).toHaveLength(run.pull_requests)
+  expect(response.body.finished_at === null).toBe(!hasEnded(run))
+  expect(response.body.deadline_at === null).toBe(hasEnded(run) || run.status === 'paused')
+  expect(response.body.pause_requested_at !== null).toBe(run.held)
+  expect(response.body.error === null).toBe(run.status !== 'failed')
 }
 
 /** A verb with the same outcome for every existing run. */
@@ -68,18 +68,18 @@ const verb =
   }
 const post = (name: string) => (agent_run_id: number) => ['POST', `run/${name}`, { agent_run_id }] as [string, string, unknown]
 
-function expectConflict(answer: Answer) {
-  expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+function expectConflict(response: ApiResponse) {
+  expect(response).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
 }
 
 const steps = {
   create:
     (text: string): Step =>
     async (model, real) => {
-      const answer = await real.call('POST', 'run', { prompt: text, title: text, repo_id: real.tenant.repo_id })
+      const response = await real.call('POST', 'run', { prompt: text, title: text, repo_id: real.tenant.repo_id })
       const run = created(text, text)
-      expectRun(answer, answer.body.id, run)
-      model.runs.set(answer.body.id, run)
+      expectRun(response, response.body.id, run)
+      model.runs.set(response.body.id, run)
     },
   get: (which: number) =>
     verb(
@@ -92,10 +92,10 @@ const steps = {
     (which: number): Step =>
     async (model, real) => {
       const [id, run] = one(model, which)
-      const answer = await real.call('POST', 'run/pause', { agent_run_id: id })
+      const response = await real.call('POST', 'run/pause', { agent_run_id: id })
       const next = run && paused(run)
-      if (run !== null && next === null) return expectConflict(answer)
-      expectRun(answer, id, next)
+      if (run !== null && next === null) return expectConflict(response)
+      expectRun(response, id, next)
       model.runs.set(id, next)
     },
   ban: (which: number) => verb(which, post('ban'), run => ({ ...stopped(run), banned: true })),
@@ -113,22 +113,22 @@ const steps = {
     (which: number, text: string, mode: Mode | undefined, by_path: boolean): Step =>
     async (model, real) => {
       const [id, run] = one(model, which)
-      const answer = await (by_path
+      const response = await (by_path
         ? real.call('POST', `run/${id}/resume`, { prompt: text, mode })
         : real.call('POST', 'run/resume', { agent_run_id: id, prompt: text, mode }))
       const next = run && resumed(run, text, mode)
-      if (run !== null && next === null) return expectConflict(answer)
-      expectRun(answer, id, next)
+      if (run !== null && next === null) return expectConflict(response)
+      expectRun(response, id, next)
       model.runs.set(id, next)
     },
   delete:
     (which: number): Step =>
     async (model, real) => {
       const [id, run] = one(model, which)
-      const answer = await real.call('DELETE', `run/${id}`)
-      if (run === null) return expectRun(answer, id, null)
-      if (!hasEnded(run)) return expectConflict(answer)
-      expect(answer).toMatchObject({ status: 200, body: { id, deleted: true } })
+      const response = await real.call('DELETE', `run/${id}`)
+      if (run === null) return expectRun(response, id, null)
+      if (!hasEnded(run)) return expectConflict(response)
+      expect(response).toMatchObject({ status: 200, body: { id, deleted: true } })
       model.runs.set(id, null)
     },
   list:
@@ -174,19 +174,19 @@ const steps = {
 /** At the end of a sequence: each trace from its first entry to its last, without gaps or duplicates. */
 async function expectTraces(model: Model, real: Real): Promise<void> {
   for (const [id, run] of model.runs) {
-    const answer = await real.call('GET', `run/${id}/logs`)
+    const response = await real.call('GET', `run/${id}/logs`)
     if (run === null) {
-      expect(answer.status).toBe(404)
+      expect(response.status).toBe(404)
       continue
     }
     type Entry = { seq: number; turn: number; message_type: MessageType; observation: { text?: string; mode?: string } | string }
-    const shown = (answer.body.logs as Entry[]).map(({ seq, turn, message_type, observation }) =>
+    const shown = (response.body.logs as Entry[]).map(({ seq, turn, message_type, observation }) =>
       typeof observation === 'string'
         ? { seq, turn, message_type }
         : { seq, turn, message_type, mode: observation.mode, text: observation.text },
     )
     expect(shown).toEqual(run.entries.map((item, n) => ({ seq: n + 1, ...item })))
-    expect(answer.body.total_logs).toBe(run.entries.length)
+    expect(response.body.total_logs).toBe(run.entries.length)
     expectRun(await real.call('GET', `run/${id}`), id, run)
   }
 }

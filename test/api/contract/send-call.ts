@@ -1,4 +1,4 @@
-import type { Answer, App } from '../../start-app.ts'
+import type { ApiResponse, App } from '../../start-app.ts'
 import type { Call } from './every-endpoint.ts'
 
 /** Sends one request with this token, or without one. A stream is closed after its head, and has no body here. */
@@ -11,7 +11,7 @@ export async function sendCall(
     headers: more = {},
   }: Pick<Call, 'method' | 'path'> & { body?: unknown; headers?: Record<string, string | undefined> },
   token: string | null,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const headers = new Headers()
   for (const [name, value] of Object.entries(more)) if (value !== undefined) headers.set(name, value)
   if (token !== null) headers.set('authorization', `Bearer ${token}`)

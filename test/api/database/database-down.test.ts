@@ -15,7 +15,7 @@ import { sandboxNode } from '../../../src/system/sandbox-node.ts'
 import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createTestDatabase } from '../../database.ts'
-import { type Answer, TOKEN } from '../../start-app.ts'
+import { type ApiResponse, TOKEN } from '../../start-app.ts'
 import { addTenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { openFrames } from '../trace/read-frames.ts'
@@ -58,13 +58,13 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-async function call(path: string, token = TOKEN): Promise<Answer> {
+async function call(path: string, token = TOKEN): Promise<ApiResponse> {
   const response = await fetch(base_url + path, { headers: { authorization: `Bearer ${token}` } })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
-function expectAway(answer: Answer) {
-  expect(expectProblem(answer, 503).code).toBe('unavailable')
-  expect(answer.headers.get('retry-after')).toBe('2')
+function expectAway(result: ApiResponse) {
+  expect(expectProblem(result, 503).code).toBe('unavailable')
+  expect(result.headers.get('retry-after')).toBe('2')
 }
 /** Polls until the service uses the database again. */
 async function untilReady() {
@@ -80,7 +80,7 @@ const listeners = async () =>
 
 describe('with a database', () => {
   test('healthz and readyz are 200, for everybody', async () => {
-    expect(await fetch(`${base_url}/healthz`).then(answer => answer.json())).toEqual({ status: 'ok' })
+    expect(await fetch(`${base_url}/healthz`).then(result => result.json())).toEqual({ status: 'ok' })
     const ready = await fetch(`${base_url}/readyz`)
     expect(ready.status).toBe(200)
     expect(Readiness.strict().parse(await ready.json())).toMatchObject({ status: 'ready', database: 'ok', version: 'test' })

@@ -133,8 +133,8 @@ describe('400', () => {
   test('a private address, unless the operator allows it', async () => {
     await using closed = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
     for (const url of [github.url, 'https://10.0.0.1', 'https://localhost']) {
-      const answer = await closed.call('PUT', `/v1/organizations/${closed.org_id}/integrations/github`, { url, ...by_token() })
-      expectProblem(answer, 400, 'body.url')
+      const response = await closed.call('PUT', `/v1/organizations/${closed.org_id}/integrations/github`, { url, ...by_token() })
+      expectProblem(response, 400, 'body.url')
     }
   })
 })

@@ -86,12 +86,12 @@ test('a process fetches a repository at its first request, for every user', asyn
     DATABASE_URL: app.database_url,
     AGENTRUN_INIT_REPO_URL: app.remote,
   })
-  const answer = await fetch(`${other.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
+  const result = await fetch(`${other.base_url}/git/${app.org_id}/${app.repo_id}.git/git-upload-pack`, {
     method: 'POST',
     headers: { authorization: `Bearer ${app.token}`, 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
     body,
   })
-  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('PACK')])
+  expect([result.status, await result.text()]).toEqual([200, expect.stringContaining('PACK')])
 })
 
 describe('hidden objects', () => {
@@ -165,13 +165,13 @@ describe('a client in the middle of a fetch', () => {
     const want = pktLine(`want ${app.git('rev-parse', 'large')}\n`)
     requested.end(Buffer.concat([pktLine('command=fetch'), Buffer.from('0001'), want, pktLine('done\n'), Buffer.from('0000')]))
     requested.on('error', () => {})
-    const [answer] = (await once(requested, 'response')) as [IncomingMessage]
-    expect(answer.statusCode).toBe(200)
-    answer.on('error', () => {})
-    await once(answer, 'readable')
-    answer.read(1)
+    const [result] = (await once(requested, 'response')) as [IncomingMessage]
+    expect(result.statusCode).toBe(200)
+    result.on('error', () => {})
+    await once(result, 'readable')
+    result.read(1)
     expect(processesIn(app.data_dir).filter(command => /upload-pack|pack-objects/.test(command))).not.toEqual([])
-    return answer
+    return result
   }
   beforeAll(async () => {
     app.put('large', { 'large.bin': randomBytes(8 * 1024 ** 2).toString('base64') })
@@ -179,19 +179,19 @@ describe('a client in the middle of a fetch', () => {
   }, 60_000)
 
   test('that disconnects leaves no process', async () => {
-    const answer = await begin(app.token)
-    answer.destroy()
+    const result = await begin(app.token)
+    result.destroy()
     await expect.poll(() => processesIn(app.data_dir), { timeout: 20_000 }).toEqual([])
     expect(readdirSync(mirror).filter(name => name.startsWith('incoming-'))).toEqual([])
   })
 
   test('whose token is revoked gets no more data', async () => {
     const { token, token_id } = await addPerson(app, 'READER')
-    const answer = await begin(token)
+    const result = await begin(token)
     await rows(app, 'update tokens set revoked_at = now() where id = $1', [token_id])
     await expect.poll(() => processesIn(app.data_dir), { timeout: 20_000 }).toEqual([])
-    answer.resume()
-    await expect(once(answer, 'end')).rejects.toThrow('aborted')
+    result.resume()
+    await expect(once(result, 'end')).rejects.toThrow('aborted')
   })
 })
 

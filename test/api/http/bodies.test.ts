@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRun } from '../../runs/await-run.ts'
-import { type Answer, type App, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
 import { type Call, tokenCalls } from '../contract/every-endpoint.ts'
 import { expectProblem } from '../expect-problem.ts'
@@ -21,7 +21,12 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const json = { 'content-type': 'application/json' }
-async function post(path: string, body: string | Uint8Array, headers: Record<string, string> = json, method = 'POST'): Promise<Answer> {
+async function post(
+  path: string,
+  body: string | Uint8Array,
+  headers: Record<string, string> = json,
+  method = 'POST',
+): Promise<ApiResponse> {
   const response = await fetch(app.base_url + path, {
     method,
     headers: { authorization: `Bearer ${app.token}`, ...headers },
@@ -70,8 +75,8 @@ describe('400', () => {
     ['null', 'null'],
   ])('F103 an id of %s (%s) is refused by name', async value => {
     for (const call of calls.filter(item => item.body?.agent_run_id)) {
-      const answer = await post(call.path, `{"prompt":"x","agent_run_id":${value}}`, json, call.method)
-      expectProblem(answer, 400, 'body.agent_run_id')
+      const result = await post(call.path, `{"prompt":"x","agent_run_id":${value}}`, json, call.method)
+      expectProblem(result, 400, 'body.agent_run_id')
     }
   })
 
@@ -122,16 +127,16 @@ describe('413', () => {
 
   test('F106 a body that declares more than 24 MiB, before it is sent, and the connection ends', async () => {
     for (const bytes of [24 * 1024 * 1024 + 1, 99_999_999_999]) {
-      const [answer, ...rest] = await sendRaw(app, head(create, `content-length: ${bytes}`))
-      expect([answer?.status, rest]).toEqual([413, []])
-      expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'payload_too_large', status: 413 })
+      const [result, ...rest] = await sendRaw(app, head(create, `content-length: ${bytes}`))
+      expect([result?.status, rest]).toEqual([413, []])
+      expect(JSON.parse(result?.body ?? '')).toMatchObject({ code: 'payload_too_large', status: 413 })
     }
   })
 
   test('F106 a chunked body that exceeds the limit, even if it has no end', async () => {
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
-    const [answer] = await sendRaw(app, [head(create, 'transfer-encoding: chunked'), ...Array.from({ length: 26 }, () => chunk)])
-    expect(answer?.status).toBe(413)
+    const [result] = await sendRaw(app, [head(create, 'transfer-encoding: chunked'), ...Array.from({ length: 26 }, () => chunk)])
+    expect(result?.status).toBe(413)
   })
 
   test('in the common format of errors', async () => {

@@ -47,11 +47,11 @@ describe('security headers', () => {
     const public_pages = ['/healthz', '/readyz', '/openapi.json', '/docs', '/nothing', '/v1/%zz', '/session']
     for (const { method, path, body } of [...good, ...public_pages.map(path => ({ method: 'GET', path, body: undefined }))]) {
       const headers = { authorization: `Bearer ${app.token}`, ...(body && { 'content-type': 'application/json' }) }
-      const answer = await fetch(app.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-      expect({ path, ...Object.fromEntries(answer.headers) }).toMatchObject(always)
-      expect(answer.headers.get('server')).toBeNull()
-      expect(answer.headers.get('x-powered-by')).toBeNull()
-      await answer.body?.cancel()
+      const response = await fetch(app.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      expect({ path, ...Object.fromEntries(response.headers) }).toMatchObject(always)
+      expect(response.headers.get('server')).toBeNull()
+      expect(response.headers.get('x-powered-by')).toBeNull()
+      await response.body?.cancel()
     }
   })
 
@@ -86,16 +86,16 @@ describe('another origin', () => {
     await document.body?.cancel()
     for (const path of ['/session', '/session/token', '/git/1/1.git/git-upload-pack', '/hooks/github/1', '/', '/v1/nothing']) {
       const method = 'OPTIONS'
-      const answer = await fetch(app.base_url + path, { method, headers: { origin: ORIGIN, 'access-control-request-method': 'POST' } })
-      expect({ path, allowed: answer.headers.has('access-control-allow-methods') }).toEqual({ path, allowed: false })
-      if (path !== '/v1/nothing') expect({ path, headers: corsHeaders(answer.headers) }).toEqual({ path, headers: [] })
+      const response = await fetch(app.base_url + path, { method, headers: { origin: ORIGIN, 'access-control-request-method': 'POST' } })
+      expect({ path, allowed: response.headers.has('access-control-allow-methods') }).toEqual({ path, allowed: false })
+      if (path !== '/v1/nothing') expect({ path, headers: corsHeaders(response.headers) }).toEqual({ path, headers: [] })
     }
   })
 
   test('F125 gets no permission if the operator turned it off', async () => {
     await using off = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_CORS_ORIGINS: 'off' })
-    const answer = await off.call('GET', '/v1/users/me', undefined, { origin: ORIGIN })
-    expect([answer.status, corsHeaders(answer.headers)]).toEqual([200, []])
+    const response = await off.call('GET', '/v1/users/me', undefined, { origin: ORIGIN })
+    expect([response.status, corsHeaders(response.headers)]).toEqual([200, []])
     expect(corsHeaders((await preflight(off, ORIGIN)).headers)).toEqual([])
   })
 
@@ -109,11 +109,11 @@ describe('another origin', () => {
         ['/v1/organizations/0/repos', 403],
         [`/v1/organizations/${open.org_id}/events`, 200],
       ] as const) {
-        const answer = await fetch(open.base_url + path, { headers: { origin, authorization: `Bearer ${open.token}` } })
-        expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, origin])
-        expect(answer.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
-        expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
-        await answer.body?.cancel()
+        const response = await fetch(open.base_url + path, { headers: { origin, authorization: `Bearer ${open.token}` } })
+        expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([status, origin])
+        expect(response.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+        expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+        await response.body?.cancel()
       }
     }
   })
@@ -149,9 +149,9 @@ describe('the Host header', () => {
       '[::2]',
       'a@localhost',
     ]) {
-      const answer = await requestWithHost(app, host)
-      expect({ host, status: answer?.status }).toEqual({ host, status: 403 })
-      expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'forbidden', status: 403 })
+      const response = await requestWithHost(app, host)
+      expect({ host, status: response?.status }).toEqual({ host, status: 403 })
+      expect(JSON.parse(response?.body ?? '')).toMatchObject({ code: 'forbidden', status: 403 })
     }
     for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', '127.0.0.1:4600', '[::1]', '[::1]:4600'])
       expect({ host, status: (await requestWithHost(app, host))?.status }).toEqual({ host, status: 200 })
@@ -164,7 +164,7 @@ describe('the Host header', () => {
   })
 
   test('is checked first, also on public paths', async () => {
-    const [answer] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
-    expect(answer?.status).toBe(403)
+    const [response] = await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
+    expect(response?.status).toBe(403)
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digest } from '../../../src/core/access/token.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { createRun } from '../../runs/await-run.ts'
-import { type Answer, type App, rows, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, rows, startApp } from '../../start-app.ts'
 import { addOrganization, addTenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addOldMembership, addPerson } from '../members/people.ts'
@@ -41,9 +41,9 @@ async function newCaller(kind: 'personal' | 'browser' = 'personal', user_id?: nu
   return { id, token, call }
 }
 const many = <T>(count: number, work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_item, n) => work(n)))
-const statuses = (answers: Answer[]) => {
+const statuses = (responses: ApiResponse[]) => {
   const counted: Record<number, number> = {}
-  for (const { status } of answers) counted[status] = (counted[status] ?? 0) + 1
+  for (const { status } of responses) counted[status] = (counted[status] ?? 0) + 1
   return counted
 }
 /** Moves the requests of the caller into the past. */
@@ -73,8 +73,8 @@ describe('429', () => {
     await using second = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', ...limits, DATABASE_URL: app.database_url })
     const { token } = await newCaller()
     const headers = { authorization: `Bearer ${token}` }
-    const answers = await many(70, n => (n % 2 ? app : second).call('GET', '/v1/users/me', undefined, headers))
-    expect(statuses(answers)).toEqual({ 200: 60, 429: 10 })
+    const responses = await many(70, n => (n % 2 ? app : second).call('GET', '/v1/users/me', undefined, headers))
+    expect(statuses(responses)).toEqual({ 200: 60, 429: 10 })
   })
 
   test('F110 the 11th creation within a minute, and no run is created', async () => {
@@ -93,11 +93,11 @@ describe('429', () => {
     const { user_id } = await addPerson(app, 'ADMIN')
     const callers = await many(8, n => newCaller(n === 0 ? 'browser' : 'personal', user_id))
     const path = `/v1/organizations/${app.org_id}/agent/run`
-    const answers = await many(80, n => {
+    const responses = await many(80, n => {
       const headers = { authorization: `Bearer ${callers[n % 8]?.token}` }
       return (n % 2 ? app : second).call('POST', n % 3 ? `${path}?dry_run=true` : path, { prompt: 'x' }, headers)
     })
-    expect(statuses(answers)).toEqual({ 200: 30, 429: 50 })
+    expect(statuses(responses)).toEqual({ 200: 30, 429: 50 })
     const fresh = await newCaller('personal', user_id)
     const refused = await fresh.call('POST', path, { prompt: 'x' })
     expectProblem(refused, 429)
@@ -130,8 +130,8 @@ describe('429', () => {
   test('F112 a request with an unknown token counts for its address', async () => {
     await using guarded = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_FAILED_TOKENS: '5/60' })
     const guess = (n: number) => guarded.call('GET', '/v1/users/me', undefined, { authorization: `Bearer not-a-token-of-anyone-${n}` })
-    const answers = await many(8, guess)
-    expect(statuses(answers)).toEqual({ 401: 5, 429: 3 })
+    const responses = await many(8, guess)
+    expect(statuses(responses)).toEqual({ 401: 5, 429: 3 })
     expect((await guarded.call('GET', '/v1/users/me')).status).toBe(200)
   })
 })
@@ -165,8 +165,8 @@ describe('200', () => {
     await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '10000/600' })
     await large.call('GET', '/v1/users/me')
     await rows(large, `update rate_windows set counts[cardinality(counts)] = 9990`)
-    const answers = await many(30, () => large.call('GET', '/v1/users/me'))
-    const { 200: passed = 0, 429: refused = 0 } = statuses(answers)
+    const responses = await many(30, () => large.call('GET', '/v1/users/me'))
+    const { 200: passed = 0, 429: refused = 0 } = statuses(responses)
     expect(passed + refused).toBe(30)
     expect(passed).toBeLessThanOrEqual(19)
     expect(refused).toBeGreaterThan(0)
@@ -180,10 +180,10 @@ describe('Idempotency-Key', () => {
   test('F115 200: twenty parallel requests create one run and get twenty equal responses', async () => {
     const { call } = await newCaller()
     const before = await runs()
-    const answers = await many(20, () => call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }))
-    expect(statuses(answers)).toEqual({ 200: 20 })
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(19)
+    const responses = await many(20, () => call('POST', create(), { prompt: 'once' }, { 'idempotency-key': 'k-20' }))
+    expect(statuses(responses)).toEqual({ 200: 20 })
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')).toHaveLength(19)
     expect(await runs()).toBe(before + 1)
     // Nineteen were charged to the standard window: nine more creations are left.
     expect(statuses(await many(12, () => call('POST', create(), { prompt: 'more' })))).toEqual({ 200: 9, 429: 3 })
@@ -201,10 +201,10 @@ describe('Idempotency-Key', () => {
     const { call } = await newCaller()
     const { id } = await createRun(app, { prompt: 'x' })
     const body = { agent_run_id: id, prompt: 'again' }
-    const answers = await many(5, () =>
+    const responses = await many(5, () =>
       call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, body, { 'idempotency-key': 'k-resume' }),
     )
-    expect(statuses(answers)).toEqual({ 200: 5 })
+    expect(statuses(responses)).toEqual({ 200: 5 })
     const [row] = await rows<{ n: number }>(app, `select count(*)::int as n from messages where run_id = $1 and text = 'again'`, [id])
     expect(row?.n).toBe(1)
   })
@@ -242,9 +242,9 @@ describe('Idempotency-Key', () => {
   test.each(['', 'x'.repeat(256), 'a\tb'])('400: %j is an invalid key', async key => {
     const { call } = await newCaller()
     const before = await runs()
-    const answer = await call('POST', create(), { prompt: 'x' }, { 'idempotency-key': key })
-    expectProblem(answer, 400)
-    expect(answer.body.errors[0].loc).toEqual(['header', 'Idempotency-Key'])
+    const response = await call('POST', create(), { prompt: 'x' }, { 'idempotency-key': key })
+    expectProblem(response, 400)
+    expect(response.body.errors[0].loc).toEqual(['header', 'Idempotency-Key'])
     expect(await runs()).toBe(before)
   })
 
@@ -254,9 +254,9 @@ describe('Idempotency-Key', () => {
     expect(first.status).toBe(200)
     await app.db.transaction(async tx => {
       await tx.query({ text: `update idempotency_keys set answer = null where key = 'k-held'` })
-      const answer = await call('POST', create(), { prompt: 'held' }, { 'idempotency-key': 'k-held' })
-      expectProblem(answer, 409)
-      expect(answer.headers.get('retry-after')).toBe('1')
+      const response = await call('POST', create(), { prompt: 'held' }, { 'idempotency-key': 'k-held' })
+      expectProblem(response, 409)
+      expect(response.headers.get('retry-after')).toBe('1')
     })
   })
 

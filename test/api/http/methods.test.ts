@@ -20,12 +20,12 @@ describe('405', () => {
     const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).map(endpoint => endpoint.method as string)
     const before = await contents(app)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {
-      const answer = await fetch(app.base_url + real(path), { method, headers: { authorization: `Bearer ${app.token}` } })
-      expect({ method, status: answer.status }).toEqual({ method, status: 405 })
-      expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(served.toSorted())
-      const text = await answer.text()
+      const result = await fetch(app.base_url + real(path), { method, headers: { authorization: `Bearer ${app.token}` } })
+      expect({ method, status: result.status }).toEqual({ method, status: 405 })
+      expect(result.headers.get('allow')?.split(', ').sort()).toEqual(served.toSorted())
+      const text = await result.text()
       if (method === 'HEAD') expect(text).toBe('')
-      else expectProblem({ status: answer.status, headers: answer.headers, body: JSON.parse(text) }, 405)
+      else expectProblem({ status: result.status, headers: result.headers, body: JSON.parse(text) }, 405)
     }
     expect(await contents(app)).toEqual(before)
   })
@@ -58,8 +58,8 @@ describe('404', () => {
       '/v1;a=b/organizations',
     ],
   ])('F129 %s', async path => {
-    const answer = await app.call('GET', path)
-    expectProblem(answer, 404)
+    const result = await app.call('GET', path)
+    expectProblem(result, 404)
     expectProblem(await app.call('POST', path, { a: 1 }), 404)
   })
 
@@ -70,8 +70,8 @@ describe('404', () => {
         ['/nothing', 404],
         ['/v1/users/me', 405],
       ] as const) {
-        const answer = await fetch(app.base_url + path, { method: 'POST', body: '{', headers: { 'content-type': type } })
-        expectProblem({ status: answer.status, headers: answer.headers, body: await answer.json() }, status)
+        const result = await fetch(app.base_url + path, { method: 'POST', body: '{', headers: { 'content-type': type } })
+        expectProblem({ status: result.status, headers: result.headers, body: await result.json() }, status)
       }
     },
   )

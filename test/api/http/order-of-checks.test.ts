@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { endpoints } from '../../../src/contract/endpoints.ts'
 import { digest } from '../../../src/core/access/token.ts'
 import { createRun } from '../../runs/await-run.ts'
-import { type Answer, type App, rows, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 type Wrong = { method: string; path: string; body?: string; headers?: Record<string, string> }
-async function send({ method, path, body, headers }: Wrong, token: string | null): Promise<Answer> {
+async function send({ method, path, body, headers }: Wrong, token: string | null): Promise<ApiResponse> {
   const response = await fetch(app.base_url + path, {
     method,
     headers: {
@@ -86,11 +86,11 @@ describe('a follow-up with fewer and fewer errors', () => {
       ['the run is banned', resume(banned), await caller(), 409],
     ]
     for (const [what, request, token, status] of cases) {
-      const answer = await send(request, token)
-      expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
-      expectProblem(answer, status)
+      const result = await send(request, token)
+      expect({ what, status: result.status, body: result.body }).toMatchObject({ what, status })
+      expectProblem(result, status)
       // An authenticated caller gets the number of remaining requests with every error.
-      expect({ what, counted: answer.headers.has('x-ratelimit-remaining') }).toEqual({ what, counted: status !== 401 })
+      expect({ what, counted: result.headers.has('x-ratelimit-remaining') }).toEqual({ what, counted: status !== 401 })
     }
     const { tokens: _new, users: _too, memberships: _also, ...after } = await contents(app)
     expect(before).toMatchObject(after)
@@ -111,8 +111,8 @@ test('a create with fewer and fewer errors', async () => {
     ['nothing left of the month', { prompt: 'x', repo_id: tenant.repo_id }, 402],
   ]
   for (const [what, body, status] of cases) {
-    const answer = await send({ method: 'POST', path, body: JSON.stringify(body) }, tenant.token)
-    expect({ what, status: answer.status, body: answer.body }).toMatchObject({ what, status })
+    const result = await send({ method: 'POST', path, body: JSON.stringify(body) }, tenant.token)
+    expect({ what, status: result.status, body: result.body }).toMatchObject({ what, status })
   }
 })
 
@@ -138,8 +138,8 @@ describe('for every operation', () => {
         ...(rowOf(call).scope === null ? [] : [{ token: scopeless, status: 403 }]),
       ]
       for (const { token, status } of cases) {
-        const answer = await send(spoil(call), token)
-        expect({ call: call.name, wanted: status, status: answer.status }).toEqual({ call: call.name, wanted: status, status })
+        const result = await send(spoil(call), token)
+        expect({ call: call.name, wanted: status, status: result.status }).toEqual({ call: call.name, wanted: status, status })
       }
     }
     expect(await contents(app)).toEqual(before)
@@ -152,8 +152,8 @@ describe('for every operation', () => {
     )
     expect(takers.length).toBeGreaterThan(20)
     for (const call of takers) {
-      const answer = await send(spoil(call), app.token)
-      expect({ call: call.name, status: answer.status }).toEqual({ call: call.name, status: 400 })
+      const result = await send(spoil(call), app.token)
+      expect({ call: call.name, status: result.status }).toEqual({ call: call.name, status: 400 })
     }
     expect(await contents(app)).toEqual(before)
   })

@@ -92,13 +92,13 @@ describe('F103 ids in the path', () => {
   ]
 
   test.each(spelled)('an organization spelled %s is refused by name', async value => {
-    const answer = await app.call('GET', `/v1/organizations/${value}/repos`)
-    expectProblem(answer, 400, 'path.org_id')
+    const response = await app.call('GET', `/v1/organizations/${value}/repos`)
+    expectProblem(response, 400, 'path.org_id')
   })
 
   test('errors of the path are reported together with those of the query', async () => {
-    const answer = await app.call('GET', '/v1/organizations/one/agent/run/two/logs?limit=three')
-    expectProblem(answer, 400, 'path.org_id', 'path.agent_run_id', 'query.limit')
+    const response = await app.call('GET', '/v1/organizations/one/agent/run/two/logs?limit=three')
+    expectProblem(response, 400, 'path.org_id', 'path.agent_run_id', 'query.limit')
   })
 
   test('an unknown id is not a member, or not found, regardless of its size', async () => {

@@ -6,7 +6,7 @@ import { request_timeouts } from '../../../src/http/server.ts'
 import { createBareApp } from '../../bare-app.ts'
 import { type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
-import { type RawAnswer, sendRaw } from './raw-request.ts'
+import { type RawResponse, sendRaw } from './raw-request.ts'
 
 let app: App
 let auth: string
@@ -18,11 +18,11 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-function expectRefusal(answer: RawAnswer | undefined, status: number) {
-  expect(answer?.status).toBe(status)
-  const problem = Problem.strict().parse(JSON.parse(answer?.body ?? ''))
+function expectRefusal(response: RawResponse | undefined, status: number) {
+  expect(response?.status).toBe(status)
+  const problem = Problem.strict().parse(JSON.parse(response?.body ?? ''))
   expect(problem).toMatchObject({ status, type: `${app.base_url}/docs/errors#${problem.code}` })
-  expect(answer?.headers).toMatchObject({
+  expect(response?.headers).toMatchObject({
     ...{ 'content-type': 'application/problem+json; charset=utf-8', 'cache-control': 'no-store', 'x-request-id': problem.request_id },
     ...{
       'x-content-type-options': 'nosniff',
@@ -85,8 +85,8 @@ describe('F108 an invalid or ambiguous request is refused in the common format o
   ]
   test.each(cases)('%s', async (_, request, status) => {
     const before = await contents(app)
-    const [answer, ...rest] = await sendRaw(app, request())
-    expectRefusal(answer, status)
+    const [response, ...rest] = await sendRaw(app, request())
+    expectRefusal(response, status)
     expect(rest).toEqual([])
     expect(await contents(app)).toEqual(before)
   })
@@ -95,32 +95,32 @@ describe('F108 an invalid or ambiguous request is refused in the common format o
 describe('unusual but valid requests are served', () => {
   const me = `GET /v1/users/me HTTP/1.1\r\n`
   test('HTTP/1.0', async () => {
-    const [answer, ...rest] = await sendRaw(app, `GET /v1/users/me HTTP/1.0\r\n${auth}\r\n`)
-    expect([answer?.status, answer?.headers.connection, rest]).toEqual([200, 'close', []])
+    const [response, ...rest] = await sendRaw(app, `GET /v1/users/me HTTP/1.0\r\n${auth}\r\n`)
+    expect([response?.status, response?.headers.connection, rest]).toEqual([200, 'close', []])
   })
 
   test('F111 pipelined requests get responses in their order, each with its own authorization', async () => {
     const nobody = 'host: localhost\r\n'
-    const answers = await sendRaw(
+    const responses = await sendRaw(
       app,
       `${me}${auth}\r\n${me}${nobody}\r\nGET /healthz HTTP/1.1\r\n${nobody}\r\n${me}${auth}connection: close\r\n\r\n`,
     )
-    expect(answers.map(answer => answer.status)).toEqual([200, 401, 200, 200])
-    expect(JSON.parse(answers[3]?.body ?? '')).toMatchObject({ id: app.user_id })
+    expect(responses.map(response => response.status)).toEqual([200, 401, 200, 200])
+    expect(JSON.parse(responses[3]?.body ?? '')).toMatchObject({ id: app.user_id })
   })
 
   test('a GET with a body, which is neither read nor taken for the next request', async () => {
     const smuggled = `DELETE /session HTTP/1.1\r\nhost: localhost\r\n\r\n`
-    const answers = await sendRaw(
+    const responses = await sendRaw(
       app,
       `${me}${auth}content-length: ${smuggled.length}\r\n\r\n${smuggled}${me}${auth}connection: close\r\n\r\n`,
     )
-    expect(answers.map(answer => answer.status)).toEqual([200, 200])
+    expect(responses.map(response => response.status)).toEqual([200, 200])
   })
 
   test('an unsupported upgrade is handled as a plain request', async () => {
-    const [answer] = await sendRaw(app, `${me}${auth}connection: upgrade, close\r\nupgrade: websocket\r\n\r\n`)
-    expect(answer?.status).toBe(200)
+    const [response] = await sendRaw(app, `${me}${auth}connection: upgrade, close\r\nupgrade: websocket\r\n\r\n`)
+    expect(response?.status).toBe(200)
   })
 
   test('a body in chunks of one byte, and one that waits for 100', async () => {
@@ -143,7 +143,7 @@ test('F109 two hundred connections that send a byte and wait do not block others
   const slow = Array.from({ length: 200 }, () => connect({ host: hostname, port: Number(port) }))
   await Promise.all(slow.map(socket => once(socket, 'connect')))
   for (const socket of slow) socket.on('error', () => {}).write('G')
-  expect((await Promise.all(Array.from({ length: 20 }, () => app.call('GET', '/v1/users/me')))).map(answer => answer.status)).toEqual(
+  expect((await Promise.all(Array.from({ length: 20 }, () => app.call('GET', '/v1/users/me')))).map(response => response.status)).toEqual(
     Array.from({ length: 20 }, () => 200),
   )
   for (const socket of slow) socket.destroy()

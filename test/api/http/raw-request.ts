@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
 import type { App } from '../../start-app.ts'
 
-export type RawAnswer = { status: number; headers: Record<string, string>; body: string }
+export type RawResponse = { status: number; headers: Record<string, string>; body: string }
 
 /** Sends raw bytes and returns everything that came back until the service closed the connection. */
-export function sendRaw(app: App, request: string | Buffer | (string | Buffer)[]): Promise<RawAnswer[]> {
+export function sendRaw(app: App, request: string | Buffer | (string | Buffer)[]): Promise<RawResponse[]> {
   const { hostname, port } = new URL(app.base_url)
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) })
@@ -13,7 +13,7 @@ export function sendRaw(app: App, request: string | Buffer | (string | Buffer)[]
     socket.on('error', () => {})
     socket.on('close', () => {
       try {
-        resolve(parseAnswers(Buffer.concat(chunks)))
+        resolve(parseResponses(Buffer.concat(chunks)))
       } catch (error) {
         reject(error)
       }
@@ -24,8 +24,8 @@ export function sendRaw(app: App, request: string | Buffer | (string | Buffer)[]
   })
 }
 
-function parseAnswers(bytes: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = []
+function parseResponses(bytes: Buffer): RawResponse[] {
+  const responses: RawResponse[] = []
   for (let rest = bytes; rest.length > 0; ) {
     const end = rest.indexOf('\r\n\r\n')
     if (end < 0) throw new Error(`no end of headers: ${JSON.stringify(rest.toString('latin1').slice(0, 200))}`)
@@ -35,8 +35,8 @@ function parseAnswers(bytes: Buffer): RawAnswer[] {
       lines.map(item => [item.slice(0, item.indexOf(':')).toLowerCase(), item.slice(item.indexOf(':') + 1).trim()]),
     )
     const length = Number(headers['content-length'] ?? 0)
-    if (status !== 100) answers.push({ status, headers, body: rest.subarray(end + 4, end + 4 + length).toString('utf8') })
+    if (status !== 100) responses.push({ status, headers, body: rest.subarray(end + 4, end + 4 + length).toString('utf8') })
     rest = rest.subarray(end + 4 + length)
   }
-  return answers
+  return responses
 }

@@ -16,7 +16,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const me = 'GET /v1/users/me HTTP/1.1\r\n'
 const close = 'connection: close\r\n\r\n'
-const status = async (request: string) => (await sendRaw(app, request)).map(answer => answer.status)
+const status = async (request: string) => (await sendRaw(app, request)).map(response => response.status)
 
 describe('headers', () => {
   test('200 with a hundred, 431 with one more, and none is dropped silently', async () => {
@@ -52,12 +52,12 @@ describe('the target', () => {
 describe('pipelined requests', () => {
   test('get responses in order, more than a hundred waiting ones 429, and the connection remains open', async () => {
     const many = limits.waiting_requests + 50
-    const answers = await sendRaw(app, `${`${me}${auth}\r\n`.repeat(many)}`.replace(/\r\n$/, close))
-    expect(answers).toHaveLength(many)
-    const refused = answers.filter(answer => answer.status === 429)
-    expect(answers.filter(answer => answer.status === 200)).toHaveLength(many - refused.length)
+    const responses = await sendRaw(app, `${`${me}${auth}\r\n`.repeat(many)}`.replace(/\r\n$/, close))
+    expect(responses).toHaveLength(many)
+    const refused = responses.filter(response => response.status === 429)
+    expect(responses.filter(response => response.status === 200)).toHaveLength(many - refused.length)
     expect(refused.length).toBeGreaterThan(0)
-    expect(answers.slice(0, limits.waiting_requests).every(answer => answer.status === 200)).toBe(true)
+    expect(responses.slice(0, limits.waiting_requests).every(response => response.status === 200)).toBe(true)
     expect(refused[0]?.headers['retry-after']).toBe('1')
     expect(JSON.parse(refused[0]?.body ?? '')).toMatchObject({ code: 'rate_limited', status_code: 429 })
   })
@@ -66,12 +66,14 @@ describe('pipelined requests', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const request = () =>
       new Promise((resolve, reject) => {
-        const request = get(`${app.base_url}/healthz`, { agent }, answer => answer.resume().on('end', () => resolve(answer.statusCode)))
+        const request = get(`${app.base_url}/healthz`, { agent }, response =>
+          response.resume().on('end', () => resolve(response.statusCode)),
+        )
         request.on('error', reject)
       })
-    const answers = await Promise.all(Array.from({ length: 3 * limits.waiting_requests }, request))
+    const responses = await Promise.all(Array.from({ length: 3 * limits.waiting_requests }, request))
     agent.destroy()
-    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(new Set(responses)).toEqual(new Set([200]))
   })
 })
 
@@ -87,14 +89,14 @@ describe('F109 slow senders', () => {
         `${create}content-length: 100\r\n\r\n{"prompt"`,
         `${create}transfer-encoding: chunked\r\n\r\n5\r\n{"pro`,
       ]
-      const [answers, other] = await Promise.all([
+      const [responses, other] = await Promise.all([
         Promise.all(slow.map(bytes => sendRaw(impatient, bytes))),
         sendRaw(impatient, `${me}${auth}${close}`),
       ])
-      expect(other.map(answer => answer.status)).toEqual([200])
-      for (const [answer, ...rest] of answers) {
-        expect([answer?.status, rest]).toEqual([408, []])
-        expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'request_timeout', status_code: 408 })
+      expect(other.map(response => response.status)).toEqual([200])
+      for (const [response, ...rest] of responses) {
+        expect([response?.status, rest]).toEqual([408, []])
+        expect(JSON.parse(response?.body ?? '')).toMatchObject({ code: 'request_timeout', status_code: 408 })
       }
     } finally {
       await built.close()

@@ -126,8 +126,8 @@ describe('POST /session/invitation/accept', () => {
 
   test('200 for one of twenty parallel acceptances', async () => {
     const { invitation_link } = await invited({ email: newEmail() })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => accept(app, invitation_link)))
-    expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
+    const responses = await Promise.all(Array.from({ length: 20 }, () => accept(app, invitation_link)))
+    expect(responses.map(response => response.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
   })
 
   test('400 names the field', async () => {
@@ -161,13 +161,13 @@ describe('POST /session/invitation/accept', () => {
     await unchanged(async () => {
       const words = new Set<string>()
       for (const link of links)
-        for (const answer of [
+        for (const response of [
           await accept(app, link),
           await accept(app, link, cookie),
           await open(app, link),
           await acceptWith(app.token, link),
         ])
-          words.add(expectProblem(answer, 404).detail)
+          words.add(expectProblem(response, 404).detail)
       expect(words.size).toBe(1)
     })
   })

@@ -64,10 +64,10 @@ describe('POST …/members', () => {
 
     test('of twenty parallel invitations of one address one is open, and it creates one member', async () => {
       const email = newEmail()
-      const answers = await Promise.all(Array.from({ length: 20 }, () => add({ email })))
-      expect(answers.map(answer => answer.status)).toEqual(Array.from({ length: 20 }, () => 200))
-      const accepted = await Promise.all(answers.map(answer => accept(app, answer.body.invitation_link)))
-      expect(accepted.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
+      const responses = await Promise.all(Array.from({ length: 20 }, () => add({ email })))
+      expect(responses.map(response => response.status)).toEqual(Array.from({ length: 20 }, () => 200))
+      const accepted = await Promise.all(responses.map(response => accept(app, response.body.invitation_link)))
+      expect(accepted.map(response => response.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 404)])
       expect(await rows(app, 'select count(*)::int as n from memberships where email = $1', [email])).toEqual([{ n: 1 }])
     })
   })

@@ -2,14 +2,14 @@ import type { Role } from '../../../src/core/access/permissions.ts'
 import { digest, newToken } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
-import { type Answer, type App, rows } from '../../start-app.ts'
+import { type ApiResponse, type App, rows } from '../../start-app.ts'
 
 export type Caller = {
   user_id: number
   token_id: number
   token: string
   /** A request below the organization's path, with this caller's token. */
-  request(method: string, path: string, body?: unknown): Promise<Answer>
+  request(method: string, path: string, body?: unknown): Promise<ApiResponse>
 }
 
 export type Bounds = {
@@ -46,5 +46,5 @@ export async function addCaller(app: App, user_id: number, bounds: Bounds = {}, 
   }
 }
 
-export const requestWith = (app: App, token: string, method: string, path: string, body?: unknown): Promise<Answer> =>
+export const requestWith = (app: App, token: string, method: string, path: string, body?: unknown): Promise<ApiResponse> =>
   app.call(method, path, body, { authorization: `Bearer ${token}` })

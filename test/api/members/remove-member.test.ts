@@ -85,9 +85,9 @@ describe('DELETE …/members/{user_id}', () => {
           'removing and demoting': [() => remove(first, second_id), () => demote(second, user_id)],
           'each removing oneself': [() => remove(first, user_id), () => remove(second, second_id)],
         }
-        const answers = await Promise.all(acts[how]?.map(act => act()) ?? [])
+        const responses = await Promise.all(acts[how]?.map(act => act()) ?? [])
         // A caller that lost the role before the request gets 403.
-        const statuses = answers.map(answer => answer.status).sort()
+        const statuses = responses.map(response => response.status).sort()
         expect(statuses[0]).toBe(200)
         expect([403, 409]).toContain(statuses[1])
         const left = await rows(app, `select user_id from memberships where organization_id = $1 and role = 'ADMIN'`, [org_id])

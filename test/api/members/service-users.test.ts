@@ -10,9 +10,9 @@ const { app, other, admin } = await startOrganizations()
 
 const make = (body: unknown, caller = admin) => caller.request('POST', '/service-users', body)
 async function created(role = 'MEMBER', name = 'bot') {
-  const answer = await make({ name, role })
-  expect(answer.status).toBe(200)
-  return ServiceUser.strict().parse(answer.body)
+  const response = await make({ name, role })
+  expect(response.status).toBe(200)
+  return ServiceUser.strict().parse(response.body)
 }
 const remove = (caller: Caller, id: number) => caller.request('DELETE', `/service-users/${id}`)
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { CreatedInvitation } from '../../../src/contract/organizations/members.ts'
-import type { Answer, App } from '../../start-app.ts'
+import type { ApiResponse, App } from '../../start-app.ts'
 import { addOrganization, type Organization } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { addCaller, type Caller } from './people.ts'
@@ -12,9 +12,9 @@ export async function startMembers() {
   let count = 0
   const add = (body: Record<string, unknown>, caller = admin) => caller.request('POST', '/members', { role: 'MEMBER', ...body })
   const invited = async (body: Record<string, unknown>, caller = admin) => {
-    const answer = await add(body, caller)
-    expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 })
-    return CreatedInvitation.strict().parse(answer.body)
+    const response = await add(body, caller)
+    expect({ status: response.status, body: response.body }).toMatchObject({ status: 200 })
+    return CreatedInvitation.strict().parse(response.body)
   }
   return {
     ...{ app, other, admin, add },
@@ -44,13 +44,13 @@ export async function startMembers() {
 export const codeOf = (link: string | null) => new URL(link ?? 'http://x').hash.slice('#code='.length) || 'none'
 
 async function post(app: App, path: string, body: unknown, cookie: string | null, headers: Record<string, string> = {}) {
-  const answer = await fetch(app.base_url + path, {
+  const response = await fetch(app.base_url + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(cookie !== null && { cookie }), ...headers },
     body: JSON.stringify(body),
   })
-  const set = answer.headers.getSetCookie()[0]?.split(';')[0] ?? null
-  const read: Answer = { status: answer.status, headers: answer.headers, body: await answer.json() }
+  const set = response.headers.getSetCookie()[0]?.split(';')[0] ?? null
+  const read: ApiResponse = { status: response.status, headers: response.headers, body: await response.json() }
   return { ...read, cookie: set }
 }
 
@@ -68,7 +68,7 @@ export async function follow(app: App, link: string | null): Promise<string | nu
   return status === 200 ? cookie : null
 }
 
-export async function sessionToken(app: App, cookie: string | null): Promise<Pick<Answer, 'status' | 'body'>> {
-  const answer = await fetch(`${app.base_url}/session/token`, { method: 'POST', headers: { cookie: cookie ?? '' } })
-  return { status: answer.status, body: await answer.json() }
+export async function sessionToken(app: App, cookie: string | null): Promise<Pick<ApiResponse, 'status' | 'body'>> {
+  const response = await fetch(`${app.base_url}/session/token`, { method: 'POST', headers: { cookie: cookie ?? '' } })
+  return { status: response.status, body: await response.json() }
 }

@@ -157,9 +157,14 @@ describe('200', () => {
   test('many requests in parallel: merged once', async () => {
     const pr = await app.propose({ [own()]: 'x\n' })
     const base = main()
-    const answers = await Promise.all([merge(pr.id), merge(pr.id, { method: 'squash' }), merge(pr.id), merge(pr.id, { method: 'squash' })])
-    expect(answers.map(answer => answer.status)).toEqual([200, 200, 200, 200])
-    expect(new Set(answers.map(answer => answer.body.merge_sha))).toEqual(new Set([main()]))
+    const responses = await Promise.all([
+      merge(pr.id),
+      merge(pr.id, { method: 'squash' }),
+      merge(pr.id),
+      merge(pr.id, { method: 'squash' }),
+    ])
+    expect(responses.map(response => response.status)).toEqual([200, 200, 200, 200])
+    expect(new Set(responses.map(response => response.body.merge_sha))).toEqual(new Set([main()]))
     expect(app.git('rev-list', '--count', '--first-parent', `${base}..main`)).toBe('1')
     expect(await audits(pr.id)).toHaveLength(1)
   })
@@ -167,7 +172,7 @@ describe('200', () => {
   test('two with the same base in parallel: both are merged', async () => {
     const [one, two] = [await app.propose({ [own()]: '1\n' }), await app.propose({ [own()]: '2\n' })]
     const base = main()
-    expect((await Promise.all([merge(one.id), merge(two.id)])).map(answer => answer.status)).toEqual([200, 200])
+    expect((await Promise.all([merge(one.id), merge(two.id)])).map(response => response.status)).toEqual([200, 200])
     expect(app.git('rev-list', '--count', '--first-parent', `${base}..main`)).toBe('2')
     for (const { head_sha } of [one, two]) app.git('merge-base', '--is-ancestor', head_sha, 'main')
   })

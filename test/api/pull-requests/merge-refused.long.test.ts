@@ -112,9 +112,9 @@ describe('503', () => {
   test('a remote that does not respond: retryable', async () => {
     const repository_id = await putRepository(app, 'down', 'http', 'http://127.0.0.1:1/down.git')
     const pr = await app.propose({ [own()]: 'x\n' }, { repository_id })
-    const answer = await merge(pr.id)
-    expect(expectProblem(answer, 503).detail).toMatch(/cannot be reached/)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    const result = await merge(pr.id)
+    expect(expectProblem(result, 503).detail).toMatch(/cannot be reached/)
+    expect(Number(result.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await get(pr.id)).state).toBe('open')
   })
 

@@ -78,8 +78,8 @@ describe('200', () => {
 
   test('once for a key, however often it is sent', async () => {
     const key = { 'idempotency-key': 'comment-1' }
-    const answers = await Promise.all(Array.from({ length: 5 }, () => comment({ body: 'once' }, key)))
-    expect(new Set(answers.map(answer => answer.body.id)).size).toBe(1)
+    const responses = await Promise.all(Array.from({ length: 5 }, () => comment({ body: 'once' }, key)))
+    expect(new Set(responses.map(response => response.body.id)).size).toBe(1)
     expect((await list('?limit=100')).body.items.filter((item: PullRequestComment) => item.body === 'once')).toHaveLength(1)
   })
 

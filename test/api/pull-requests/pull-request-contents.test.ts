@@ -89,5 +89,5 @@ test('404 for a nonexistent one', async () => {
 test('409 for one whose commit the repository no longer has', async () => {
   const { id } = await app.propose({ 'gone.txt': 'x\n' })
   await rows(app, `update pull_requests set head_sha = $2, state = 'closed' where id = $1`, [id, 'd'.repeat(40)])
-  for (const answer of [await commits('', id), await diff('', id)]) expect(expectProblem(answer, 409).detail).toContain('no more')
+  for (const response of [await commits('', id), await diff('', id)]) expect(expectProblem(response, 409).detail).toContain('no more')
 })

@@ -71,8 +71,8 @@ describe('200', () => {
     const id = await newRun('completed')
     await putPullRequest(app, id)
     await remove({ agent_run_id: id })
-    const answer = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'go on' })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'queued', turn: 2 } })
+    const response = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'go on' })
+    expect(response).toMatchObject({ status: 200, body: { status: 'queued', turn: 2 } })
   })
 })
 

@@ -31,9 +31,9 @@ const call = (method: string, rest = '', body?: unknown, org_id = app.org_id) =>
 let added = 0
 /** A repository at its own unreachable address. */
 async function add(body: object = {}) {
-  const answer = await call('POST', '', { url: `https://git.example.org/acme/r${++added}.git`, ...body })
-  expect(answer).toMatchObject({ status: 200 })
-  return answer.body
+  const response = await call('POST', '', { url: `https://git.example.org/acme/r${++added}.git`, ...body })
+  expect(response).toMatchObject({ status: 200 })
+  return response.body
 }
 
 describe('GET …/repos', () => {
@@ -137,14 +137,14 @@ describe('POST …/repos', () => {
 
   test('of many parallel registrations of one address one succeeds', async () => {
     const body = { url: 'https://git.example.org/acme/at-once.git' }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', body)))
-    expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
+    const responses = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', body)))
+    expect(responses.map(response => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
   })
 
   test('each organization may register the same address', async () => {
     const { url } = await add()
-    const answer = await app.call('POST', path('', other.org_id), { url }, { authorization: `Bearer ${other.token}` })
-    expect(answer.status).toBe(200)
+    const response = await app.call('POST', path('', other.org_id), { url }, { authorization: `Bearer ${other.token}` })
+    expect(response.status).toBe(200)
   })
 })
 
@@ -266,8 +266,8 @@ describe('DELETE …/repos/{repo_id}', () => {
       const { id } = await add()
       const create = () => app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', repo_id: id })
       const [removed, ...created] = await Promise.all([call('DELETE', `/${id}`), create(), create(), create()])
-      const made = created.filter(answer => answer.status === 200).length
-      for (const answer of created) expect([200, 404]).toContain(answer.status)
+      const made = created.filter(response => response.status === 200).length
+      for (const response of created) expect([200, 404]).toContain(response.status)
       expect({ removed: removed.status === 200, made: made > 0 }).not.toEqual({ removed: true, made: true })
     }
   })

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore-all lint/suspicious/noExplicitAny: responses are read without types
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sweepRuns } from '../../../src/worker/sweep/sweep.ts'
 import { type CheckedApp, startCheckedApp } from '../../runs/checks/checked-app.ts'

@@ -47,7 +47,7 @@ describe.each(locations)('%s', location => {
     const gone = await app.call('DELETE', `${at(location)}/B_TOKEN`)
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 200, body: again.body })
     expect((await list()).body.items).toMatchObject([{ name: 'A_TOKEN' }])
-    for (const answer of [first, again, gone, await list()]) expect(JSON.stringify(answer.body)).not.toContain('value')
+    for (const response of [first, again, gone, await list()]) expect(JSON.stringify(response.body)).not.toContain('value')
   })
 
   test('400: an invalid name or value, and the value is not repeated', async () => {
@@ -82,8 +82,8 @@ describe.each(locations)('%s', location => {
     expect((await put('A_TOKEN', { value: 'x'.repeat(8) })).status).toBe(200)
     await app.call('DELETE', `${at(location)}/N1`)
     // Of parallel requests one fits.
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put(`NEW_${n}`, { value: 'x' })))
-    expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array(7).fill(409)])
+    const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => put(`NEW_${n}`, { value: 'x' })))
+    expect(responses.map(response => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
     await rows(app, `delete from secrets where name like 'N%'`)
   })
 })

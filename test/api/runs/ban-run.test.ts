@@ -83,8 +83,8 @@ describe('200', () => {
 
   test('two requests, and ten parallel ones, have the effect of one', async () => {
     const id = await newRun('queued')
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))
-    expect(answers.map(({ status, body }) => [status, body.banned, body.status])).toEqual(answers.map(() => [200, true, 'cancelled']))
+    const responses = await Promise.all(Array.from({ length: 10 }, () => ban({ agent_run_id: id })))
+    expect(responses.map(({ status, body }) => [status, body.banned, body.status])).toEqual(responses.map(() => [200, true, 'cancelled']))
     const events = await rows(app, 'select body from events where run_id = $1 order by seq', [id])
     expect(events.map(event => JSON.parse(event.body).banned).filter(Boolean)).toEqual([true])
     const audited = await rows(app, 'select user_id, action from audit_entries where target_id = $1', [`${id}`])
@@ -114,11 +114,11 @@ describe('a banned run', () => {
     const id = await newRun('completed')
     await ban({ agent_run_id: id })
     const before = await contents(app)
-    for (const answer of [
+    for (const result of [
       await app.call('POST', path('resume'), { agent_run_id: id, prompt: 'go on' }),
       await app.call('POST', path(`${id}/resume`), { prompt: 'go on' }),
     ]) {
-      const problem = expectProblem(answer, 409)
+      const problem = expectProblem(result, 409)
       expect(problem.code).toBe('invalid_transition')
       expect(problem.detail).toContain('banned')
     }

@@ -30,9 +30,9 @@ const ended = statuses.filter(status => ['completed', 'failed', 'cancelled'].inc
 describe('200', () => {
   test.each(ended)('a run that is %s is deleted for every path', async status => {
     const id = await newRun(status)
-    const answer = await remove(id)
-    expect(answer.status).toBe(200)
-    expect(DeletedRun.strict().parse(answer.body)).toEqual({ id, deleted: true })
+    const response = await remove(id)
+    expect(response.status).toBe(200)
+    expect(DeletedRun.strict().parse(response.body)).toEqual({ id, deleted: true })
     for (const suffix of ['', '/logs', '/diff', '/events']) expectProblem(await app.call('GET', `${path(id)}${suffix}`), 404)
     expectProblem(await remove(id), 404)
     const { body } = await app.call('GET', `${path('')}`.replace(/\/$/, 's'))
@@ -94,8 +94,8 @@ describe('200', () => {
 
   test('of ten parallel requests one deletes it, and the others get 404', async () => {
     const id = await newRun('completed')
-    const answers = await Promise.all(Array.from({ length: 10 }, () => remove(id)))
-    expect(answers.map(answer => answer.status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 404)])
+    const responses = await Promise.all(Array.from({ length: 10 }, () => remove(id)))
+    expect(responses.map(response => response.status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 404)])
     expect(await rows(app, `select 1 from events where body::json ->> 'agent_run_id' = $1::text`, [id])).toHaveLength(1)
   })
 })

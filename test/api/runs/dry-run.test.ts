@@ -29,9 +29,9 @@ afterAll(() => app[Symbol.asyncDispose]())
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run`
 const create = (body: unknown, query = '') => app.call('POST', `${path()}${query}`, body)
 const dry = async (body: unknown) => {
-  const { status, body: answer } = await create(body, '?dry_run=true')
-  expect({ status, answer }).toMatchObject({ status: 200 })
-  return DryRun.strict().parse(answer)
+  const { status, body: response } = await create(body, '?dry_run=true')
+  expect({ status, answer: response }).toMatchObject({ status: 200 })
+  return DryRun.strict().parse(response)
 }
 const written = () => contents(app)
 

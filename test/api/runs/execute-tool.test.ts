@@ -5,7 +5,7 @@ import { ToolExecution, Tools } from '../../../src/contract/runs/tool-execution.
 import { toolInputs } from '../../../src/contract/runs/tools.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../../runs/await-run.ts'
 import { gitIn, makeRepository } from '../../runs/coding-app.ts'
-import { type Answer, type App, rows, startApp } from '../../start-app.ts'
+import { type ApiResponse, type App, rows, startApp } from '../../start-app.ts'
 import { addCaller } from '../access/add-caller.ts'
 import { addTenant } from '../access/second-organization.ts'
 import { withProfile } from '../clients/with-profile.ts'
@@ -24,7 +24,7 @@ const org = (path: string) => `/v1/organizations/${app.org_id}${path}`
 const request = (body: unknown, from: Pick<App, 'call'> = app, headers?: Record<string, string>) =>
   from.call('POST', org('/tools/execute'), body, headers)
 const shell = (command: string, timeout_seconds?: number) => ({ tool_name: 'shell', arguments: { command, timeout_seconds } })
-function executed({ status, body }: Answer): ToolExecution {
+function executed({ status, body }: ApiResponse): ToolExecution {
   expect({ status, body }).toMatchObject({ status: 200 })
   return ToolExecution.strict().parse(body)
 }
@@ -171,9 +171,9 @@ test('402 when the runs of the month are used up, because a tool call counts as 
 test('503 when no worker is running: nothing is created', async () => {
   await using idle = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
   const before = await contents(idle)
-  const answer = await idle.call('POST', `/v1/organizations/${idle.org_id}/tools/execute`, shell('true'))
-  expect(expectProblem(answer, 503).detail).toContain('no worker is running')
-  expect(answer.headers.get('retry-after')).toBe('5')
+  const reply = await idle.call('POST', `/v1/organizations/${idle.org_id}/tools/execute`, shell('true'))
+  expect(expectProblem(reply, 503).detail).toContain('no worker is running')
+  expect(reply.headers.get('retry-after')).toBe('5')
   expect(await contents(idle)).toEqual(before)
 })
 
@@ -185,8 +185,8 @@ test('503 when no worker was free in time: the run is stopped and nothing is exe
   })
   const { id } = await createRun(busy, { prompt: '```playbook\n- run: sleep 600\n```' })
   await awaitRun(busy, id, run => run.status === 'running')
-  const answer = await busy.call('POST', `/v1/organizations/${busy.org_id}/tools/execute`, shell('true'))
-  expect(expectProblem(answer, 503).detail).toContain('No worker was free')
+  const reply = await busy.call('POST', `/v1/organizations/${busy.org_id}/tools/execute`, shell('true'))
+  expect(expectProblem(reply, 503).detail).toContain('No worker was free')
   const [call] = await rows(busy, "select status, started_at from runs where source_type = 'TOOL'")
   expect(call).toEqual({ status: 'cancelled', started_at: null })
 })

@@ -93,8 +93,8 @@ describe('200', () => {
   test('twenty parallel requests with one key are one fork, and one link', async () => {
     const parent = await createRun(app, { prompt: 'x' })
     const headers = { 'idempotency-key': 'fork-once' }
-    const answers = await Promise.all(Array.from({ length: 20 }, () => fork({ agent_run_id: parent.id, from_seq: 1 }, headers)))
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => fork({ agent_run_id: parent.id, from_seq: 1 }, headers)))
+    expect(new Set(responses.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1)
     expect((await allLogs(app, parent.id)).length).toBe(2)
     expectProblem(await fork({ agent_run_id: parent.id, from_seq: 2 }, headers), 422)
   })

@@ -66,8 +66,8 @@ describe('200', () => {
 
   test.each(['queued', 'running'] as const)('twenty times at once on a run that is %s is the same as once', async status => {
     const id = await newRun(status)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => pause({ agent_run_id: id })))
-    expect(new Set(answers.map(({ status, body }) => `${status} ${body.pause_requested_at}`)).size).toBe(1)
+    const responses = await Promise.all(Array.from({ length: 20 }, () => pause({ agent_run_id: id })))
+    expect(new Set(responses.map(({ status, body }) => `${status} ${body.pause_requested_at}`)).size).toBe(1)
     const reported = await rows(app, 'select body from events where run_id = $1', [id])
     expect(reported.filter(({ body }) => /pause_requested|user_request/.test(body))).toHaveLength(1)
   })

@@ -45,9 +45,9 @@ describe('402', () => {
 
   test('of twenty parallel creates as many are accepted as the quota allows', async () => {
     await set({ runs_per_month: 7 })
-    const answers = await Promise.all(Array.from({ length: 20 }, create))
-    expect(answers.map(answer => answer.status).sort()).toEqual([...Array(7).fill(200), ...Array(13).fill(402)])
-    for (const answer of answers.filter(item => item.status === 402)) expectProblem(answer, 402)
+    const responses = await Promise.all(Array.from({ length: 20 }, create))
+    expect(responses.map(response => response.status).sort()).toEqual([...Array(7).fill(200), ...Array(13).fill(402)])
+    for (const response of responses.filter(item => item.status === 402)) expectProblem(response, 402)
   })
 
   test('a quota of zero accepts none', async () => {

@@ -74,8 +74,8 @@ describe('200', () => {
     await createRun(app, { prompt: 'x', parent_run_id: parent.id, repo_id: app.repo_id })
     await app.call('POST', at(''), { prompt: 'without a repository', parent_run_id: parent.id, repoless: true })
     const { body } = await app.call('POST', `/v1/organizations/${app.org_id}/tokens`, { name: 'bound', repository_ids: [app.repo_id] })
-    const answer = await app.call('GET', at(`/${parent.id}/related`), undefined, { authorization: `Bearer ${body.token}` })
-    expect(answer.body).toMatchObject({ total: 1, items: [{ repo_id: app.repo_id }] })
+    const response = await app.call('GET', at(`/${parent.id}/related`), undefined, { authorization: `Bearer ${body.token}` })
+    expect(response.body).toMatchObject({ total: 1, items: [{ repo_id: app.repo_id }] })
   })
 })
 

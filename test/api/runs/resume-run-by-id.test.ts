@@ -31,9 +31,9 @@ describe('200', () => {
     ['prompt null beside an instruction', { prompt: null, instruction: 'go on' }],
   ])('%s', async (_, body) => {
     const id = await newRun('completed')
-    const answer = await resume(id, body)
-    expect(answer.status).toBe(200)
-    expect(AgentRun.strict().parse(answer.body)).toMatchObject({ id, status: 'queued', turn: 2, total_logs: 2 })
+    const response = await resume(id, body)
+    expect(response.status).toBe(200)
+    expect(AgentRun.strict().parse(response.body)).toMatchObject({ id, status: 'queued', turn: 2, total_logs: 2 })
     expect((await allLogs(app, id)).at(-1).observation).toMatchObject({ text: 'go on', mode: 'prompt' })
   })
 

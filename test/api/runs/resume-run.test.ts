@@ -34,9 +34,9 @@ describe('200', () => {
     'a run that is %s gets a new turn, with nothing left of the end before',
     async status => {
       const id = await newRun(status)
-      const answer = await resume({ agent_run_id: id, prompt: ' go on ' })
-      expect(answer.status).toBe(200)
-      expect(AgentRun.strict().parse(answer.body)).toMatchObject({
+      const response = await resume({ agent_run_id: id, prompt: ' go on ' })
+      expect(response.status).toBe(200)
+      expect(AgentRun.strict().parse(response.body)).toMatchObject({
         ...{
           id,
           status: 'queued',
@@ -50,7 +50,7 @@ describe('200', () => {
         },
         ...{ prompt: 'first', waiting_on: 'slot', phase: null },
       })
-      expect(answer.body.deadline_at).not.toBeNull()
+      expect(response.body.deadline_at).not.toBeNull()
       expect(await messages(id)).toEqual([{ seq: 2, turn: 2, mode: 'prompt', text: 'go on' }])
       expect(await runnable(id)).toBe(true)
     },
@@ -75,8 +75,8 @@ describe('200', () => {
   test.each(['queued', 'starting', 'running'] as const)('a run that is %s reads the message in its mode, default steer', async status => {
     const id = await newRun(status)
     for (const mode of [undefined, 'steer', 'enqueue', 'interrupt']) {
-      const answer = await resume({ agent_run_id: id, prompt: `as ${mode}`, mode })
-      expect(answer).toMatchObject({ status: 200, body: { status, turn: 1 } })
+      const response = await resume({ agent_run_id: id, prompt: `as ${mode}`, mode })
+      expect(response).toMatchObject({ status: 200, body: { status, turn: 1 } })
     }
     expect(await messages(id)).toEqual([
       { seq: 2, turn: 1, mode: 'steer', text: 'as undefined' },
@@ -118,8 +118,8 @@ describe('200', () => {
 
   test('twenty in parallel on a finished run: one new turn, every message stored, no position in the trace used twice', async () => {
     const id = await newRun('completed')
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => resume({ agent_run_id: id, prompt: `message ${i}` })))
-    expect(answers.map(answer => answer.status)).toEqual(answers.map(() => 200))
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, i) => resume({ agent_run_id: id, prompt: `message ${i}` })))
+    expect(responses.map(response => response.status)).toEqual(responses.map(() => 200))
     const logs = await allLogs(app, id)
     expect(logs.map(entry => entry.seq)).toEqual(Array.from({ length: 21 }, (_, i) => i + 1))
     expect(new Set(logs.map(entry => entry.observation.text)).size).toBe(21)
@@ -128,7 +128,7 @@ describe('200', () => {
 
   test('keys of existing clients are accepted: model, images null, webhooks null', async () => {
     const id = await newRun('completed')
-    const answer = await resume({
+    const response = await resume({
       agent_run_id: id,
       prompt: 'x',
       model: 'scripted/playbook',
@@ -136,7 +136,7 @@ describe('200', () => {
       webhooks: null,
       status: 'completed',
     })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'queued' } })
+    expect(response).toMatchObject({ status: 200, body: { status: 'queued' } })
   })
 })
 
@@ -181,8 +181,8 @@ describe('400', () => {
       ['max_cost_usd', '1.5'],
       ['max_active_seconds', 60],
     ] as const) {
-      const answer = await resume({ agent_run_id: id, prompt: 'x', budget: { [name]: value } })
-      expect(expectProblem(answer, 400, `body.budget.${name}`).detail).toContain('that the run has used')
+      const response = await resume({ agent_run_id: id, prompt: 'x', budget: { [name]: value } })
+      expect(expectProblem(response, 400, `body.budget.${name}`).detail).toContain('that the run has used')
     }
     expect(await contents(app)).toEqual(before)
     const enough = { max_steps: 11, max_cost_usd: '1.6', max_active_seconds: 61 }

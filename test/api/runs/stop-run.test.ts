@@ -50,16 +50,16 @@ describe('200', () => {
 
   test('two requests, and twenty parallel ones, have the effect of one', async () => {
     const id = await newRun('queued')
-    const answers = await Promise.all(Array.from({ length: 20 }, () => stop({ agent_run_id: id })))
-    expect(answers.map(({ status, body }) => [status, body.status])).toEqual(answers.map(() => [200, 'cancelled']))
+    const responses = await Promise.all(Array.from({ length: 20 }, () => stop({ agent_run_id: id })))
+    expect(responses.map(({ status, body }) => [status, body.status])).toEqual(responses.map(() => [200, 'cancelled']))
     const events = await rows(app, `select body from events where run_id = $1 and type = 'agent_run.status' order by seq`, [id])
     expect(events.map(event => JSON.parse(event.body).status)).toEqual(['cancelling', 'cancelled'])
   })
 
   test('additional keys of existing clients are ignored', async () => {
     const id = await newRun('queued')
-    const answer = await stop({ agent_run_id: id, before_card_order_id: null, after_card_order_id: 'x' })
-    expect(answer).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+    const response = await stop({ agent_run_id: id, before_card_order_id: null, after_card_order_id: 'x' })
+    expect(response).toMatchObject({ status: 200, body: { status: 'cancelled' } })
   })
 })
 

@@ -88,9 +88,9 @@ describe.each(['archive', 'unarchive'])('%s', verb => {
   test('200: the run leaves the list or returns to it, and a second request has no further effect', async () => {
     await change({ archived: verb !== 'archive' })
     for (let i = 0; i < 2; i++) {
-      const answer = await call({ agent_run_id: id })
-      expect(answer.status).toBe(200)
-      expect(AgentRun.strict().parse(answer.body)).toMatchObject({ id, archived: verb === 'archive', status: 'queued' })
+      const response = await call({ agent_run_id: id })
+      expect(response.status).toBe(200)
+      expect(AgentRun.strict().parse(response.body)).toMatchObject({ id, archived: verb === 'archive', status: 'queued' })
       expect((await listed()).includes(id)).toBe(verb !== 'archive')
       expect((await listed('?archived=true')).includes(id)).toBe(verb === 'archive')
     }

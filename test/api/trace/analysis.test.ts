@@ -34,9 +34,9 @@ describe('generateSetupCommands', () => {
     await forget()
     for (let n = 0; n < 7; n++)
       await app.call('POST', `/v1/organizations/${app.org_id}/setup-commands/generate`, {}, { authorization: `Bearer ${other.token}` })
-    const answers = []
-    for (let n = 0; n < 6; n++) answers.push((await generate({ repo_id: app.repo_id })).status)
-    expect(answers).toEqual([200, 200, 200, 200, 200, 429])
+    const responses = []
+    for (let n = 0; n < 6; n++) responses.push((await generate({ repo_id: app.repo_id })).status)
+    expect(responses).toEqual([200, 200, 200, 200, 200, 429])
   })
   test('409: a repository that takes no runs', async () => {
     await forget()

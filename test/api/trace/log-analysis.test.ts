@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore-all lint/suspicious/noExplicitAny: responses are read without types
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCli } from '../../client/run-cli.ts'
 import { allLogs, awaitEnd } from '../../runs/await-run.ts'

@@ -49,12 +49,12 @@ async function recoveredRun(): Promise<number> {
 
 describe('200', () => {
   test('every step with its state, which worker continued and when', async () => {
-    const answer = RunRecovery.strict().parse((await recovery(await recoveredRun())).body)
-    expect(answer.recoveries).toMatchObject([
+    const response = RunRecovery.strict().parse((await recovery(await recoveredRun())).body)
+    expect(response.recoveries).toMatchObject([
       { turn: 1, cause: 'lease_lost', lost_at: '2026-01-01T00:00:00.000Z', interrupted: [{ call_id: 'a', tool_name: 'shell' }] },
     ])
-    expect(answer.counts).toEqual({ committed: 1, reissued: 0, interrupted: 1, not_run: 0, failed: 0, open: 1 })
-    expect(answer.steps.items.map(({ n, state }) => [n, state])).toEqual([
+    expect(response.counts).toEqual({ committed: 1, reissued: 0, interrupted: 1, not_run: 0, failed: 0, open: 1 })
+    expect(response.steps.items.map(({ n, state }) => [n, state])).toEqual([
       [1, 'committed'],
       [2, 'interrupted'],
       [3, 'open'],
@@ -62,9 +62,9 @@ describe('200', () => {
   })
 
   test('a page of the steps, with counts of all', async () => {
-    const answer = RunRecovery.parse((await recovery(await recoveredRun(), '?skip=1&limit=1')).body)
-    expect(answer.steps).toMatchObject({ items: [{ n: 2 }], total: 3, page: 2, size: 1, pages: 3 })
-    expect(answer.counts.committed).toBe(1)
+    const response = RunRecovery.parse((await recovery(await recoveredRun(), '?skip=1&limit=1')).body)
+    expect(response.steps).toMatchObject({ items: [{ n: 2 }], total: 3, page: 2, size: 1, pages: 3 })
+    expect(response.counts.committed).toBe(1)
   })
 
   test('an unclaimed run has no step', async () => {

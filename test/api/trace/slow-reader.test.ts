@@ -36,9 +36,9 @@ async function startStream(stall_ms: number) {
       const socket = connect({ host: '127.0.0.1', port })
       await once(socket, 'connect')
       socket.on('error', () => {})
-      const answered = once(app.server, 'request')
+      const responded = once(app.server, 'request')
       socket.write('GET /events HTTP/1.1\r\nhost: x\r\n\r\n')
-      await answered
+      await responded
       return socket
     },
     async [Symbol.asyncDispose]() {

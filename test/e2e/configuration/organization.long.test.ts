@@ -27,12 +27,12 @@ test('a webhook is tested and added, a refused message is seen and sent again, a
   expect(await get('/webhooks/agent-run')).toMatchObject(saved)
   expect(await page.content()).not.toContain(secret)
 
-  receiver.answers = [(_request, response) => response.writeHead(410).end('gone <b>away</b>')]
+  receiver.responses = [(_request, response) => response.writeHead(410).end('gone <b>away</b>')]
   await createRun(app, { prompt: 'Report me' })
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
   await someone.open('/settings/webhooks?state=failed')
   await page.getByText('The service disabled the webhook').waitFor()
-  receiver.answers = [503, 204]
+  receiver.responses = [503, 204]
   await form.getByRole('button', { name: 'Save' }).click()
   await page.getByText('The service disabled the webhook').waitFor({ state: 'detached' })
   expect(await get('/webhooks/agent-run')).toMatchObject(saved)

@@ -13,7 +13,7 @@ export async function startGitServer(root: string, intercept: Intercept = () => 
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
-    if (!intercept(request, response)) answer(root, request, response)
+    if (!intercept(request, response)) result(root, request, response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,7 +29,7 @@ export async function startGitServer(root: string, intercept: Intercept = () => 
   }
 }
 
-function answer(root: string, request: IncomingMessage, response: ServerResponse): void {
+function result(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://x')
   const child = spawn('git', ['-c', 'safe.directory=*', '-c', 'http.receivepack=true', 'http-backend'], {
     stdio: ['pipe', 'pipe', 'ignore'],

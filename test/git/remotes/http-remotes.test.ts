@@ -93,7 +93,7 @@ test('no branch but that of a run is ever pushed', async () => {
   expect(server.requests.length).toBe(before)
 })
 
-const answers: [what: string, code: string, intercept: Intercept][] = [
+const responses: [what: string, code: string, intercept: Intercept][] = [
   ['no such repository', 'not_found', (_, response) => Boolean(response.writeHead(404).end('not here'))],
   ['a request for credentials', 'auth', (_, response) => Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end())],
   ['a refusal', 'auth', (_, response) => Boolean(response.writeHead(403).end())],
@@ -105,7 +105,7 @@ const answers: [what: string, code: string, intercept: Intercept][] = [
   ],
   ['a closed connection', 'unreachable', request => Boolean(request.socket.destroy())],
 ]
-for (const [what, code, intercept] of answers) {
+for (const [what, code, intercept] of responses) {
   test(`${what} is distinguished (${code}), within bounds, and leaves no mirror`, async () => {
     await using set = await setUp(intercept)
     const error = await refreshMirror(set.fixture.host, set.repo).catch(error => error)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 /** One run against a model server that follows `script`: its end and its trace. */
 async function play(script: FakeScript, env: Record<string, string> = {}) {
@@ -66,7 +66,7 @@ test('a model that stalls is given up after its idle time', async () => {
 })
 
 test('an unknown tool and bad arguments are reported to the model, which continues', async () => {
-  const script = answers(
+  const script = responses(
     calls(
       { name: 'constructor', arguments: {} },
       { name: 'browse', arguments: { url: 'x' } },
@@ -152,7 +152,7 @@ test('a budget pauses the run, and a resume with a larger one continues it', asy
 })
 
 test('a time limit ends the running command, and a resume restarts its clock', async () => {
-  await using app = await startCodingApp(answers(calls(shell('sleep 12345')), { text: 'at last' }))
+  await using app = await startCodingApp(responses(calls(shell('sleep 12345')), { text: 'at last' }))
   const { id } = await createRun(app, { prompt: 'sleep', budget: { max_wall_seconds: 1 } })
   const paused = await awaitRun(app, id, run => run.status === 'paused')
   expect(paused).toMatchObject({ status_reason: 'budget', error: { message: expect.stringContaining('max_wall_seconds') } })
@@ -166,7 +166,7 @@ test('a time limit ends the running command, and a resume restarts its clock', a
 })
 
 test('NUL and invalid characters in the output of a model become text with markers, and the pull request is opened', async () => {
-  const script = answers(
+  const script = responses(
     calls({ name: 'sh\u0000ell', arguments: { command: 'true' } }, shell('echo x > x.txt')),
     calls({ name: 'finish', arguments: { answer: 'do\u0000ne \ud800' } }),
   )
@@ -176,6 +176,6 @@ test('NUL and invalid characters in the output of a model become text with marke
 })
 
 test('an answer of plain text with NUL is stored', async () => {
-  const { run } = await play(answers(calls(shell('echo x > x.txt')), { text: 'a\u0000b' }))
+  const { run } = await play(responses(calls(shell('echo x > x.txt')), { text: 'a\u0000b' }))
   expect(run).toMatchObject({ ...ACCEPTED, result: 'a\ufffdb' })
 })

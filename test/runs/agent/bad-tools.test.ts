@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun, followRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 test('output of every kind becomes a bounded, accurate entry: 1 GB, binary, time-out, a killed shell', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('yes abcdefghijklmnop | head -c 1G')),
       calls(shell('head -c 200000 /dev/urandom')),
       calls(shell('echo before; sleep 60', 1)),
@@ -32,7 +32,7 @@ test('output of every kind becomes a bounded, accurate entry: 1 GB, binary, time
 }, 90_000)
 
 test('a running tool is visible: its start, its output, then its entry', async () => {
-  await using app = await startCodingApp(answers(calls(shell('for i in 1 2 3; do echo tick $i; sleep 0.2; done')), { text: 'over' }))
+  await using app = await startCodingApp(responses(calls(shell('for i in 1 2 3; do echo tick $i; sleep 0.2; done')), { text: 'over' }))
   const { id } = await createRun(app, { prompt: 'tick' })
   const seen: string[] = []
   let output = ''
@@ -48,7 +48,7 @@ test('a running tool is visible: its start, its output, then its entry', async (
 
 test('binary files, missing files and folders are results that the model can read', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(
         shell('head -c 100 /dev/urandom > blob; mkfifo pipe; ln -s /etc/shadow link; ln -s / root'),
         { name: 'read', arguments: { path: 'blob' } },

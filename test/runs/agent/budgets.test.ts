@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { SeenRequest } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, finish, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, finish, PRICED, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const { model } = PRICED
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
@@ -11,7 +11,7 @@ const most = ({ body }: SeenRequest) => body.max_output_tokens as number
 const paused = (app: CodingApp, id: number) => awaitRun(app, id, run => run.status === 'paused')
 
 test('a call that may cost more than the rest of the budget is not sent: the run pauses, reports what is spent, reserved and allowed, and continues after a top-up', async () => {
-  await using app = await startCodingApp(answers(finish('Paid for.')))
+  await using app = await startCodingApp(responses(finish('Paid for.')))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.001' } })
   const run = await paused(app, id)
   expect(run).toMatchObject({ status_reason: 'budget', usage: { cost_usd: '0', input_tokens: 0 }, error: { code: 'budget' } })
@@ -71,8 +71,8 @@ test('a call that broke off in the middle of its response is counted in addition
   )
   const { id } = await createRun(app, { prompt: 'x', model })
   const { usage } = await awaitEnd(app, id)
-  const answered = 2_000 * PRICED.input + 100 * PRICED.output
-  expect(Number(usage.cost_usd)).toBeGreaterThan(answered + 1_000 * PRICED.output)
+  const responded = 2_000 * PRICED.input + 100 * PRICED.output
+  expect(Number(usage.cost_usd)).toBeGreaterThan(responded + 1_000 * PRICED.output)
   expect(usage.output_tokens).toBe(1_100)
   expect((await rows(app, 'select reserved_usd from runs where id = $1', [id]))[0]).toEqual({ reserved_usd: '0' })
 })

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 describe('a coding session of a model, with parallel calls', () => {
   let app: CodingApp
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+  // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   let run: any, logs: any[]
 
   beforeAll(async () => {
     app = await startCodingApp(
-      answers(
+      responses(
         {
           reasoning: 'Look first.',
           ...calls(shell('ls && export SEEN=yes && mkdir -p sub && cd sub'), { name: 'read', arguments: { path: 'count.js' } }),
@@ -143,7 +143,7 @@ describe('a coding session of a model, with parallel calls', () => {
 
 test('a second turn sees the files of the first, and its commit goes to the same branch and pull request', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('echo first > a.txt; echo scratch > ignored.log; echo "*.log" > .gitignore')),
       { text: 'One.' },
       calls(shell('cat a.txt ignored.log; echo second > b.txt')),
@@ -164,7 +164,7 @@ test('a second turn sees the files of the first, and its commit goes to the same
 })
 
 test('a run that changes nothing has no branch and no pull request', async () => {
-  await using app = await startCodingApp(answers({ text: 'All is well.' }))
+  await using app = await startCodingApp(responses({ text: 'All is well.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [], branch: null })
@@ -172,7 +172,7 @@ test('a run that changes nothing has no branch and no pull request', async () =>
 })
 
 test('auto_create_pr false pushes the branch and opens no pull request', async () => {
-  await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Done.' }))
+  await using app = await startCodingApp(responses(calls(shell('echo x > x.txt')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'write', auto_create_pr: false })
   const run = await awaitEnd(app, id)
   expect(run).toMatchObject({ status: 'completed', github_pull_requests: [] })

@@ -57,7 +57,7 @@ test('a run of 1,000 steps in a window of 64,000 tokens completes, and its last 
   expect(mean(costs.slice(700, 1_000)) / mean(costs.slice(100, 400))).toBeLessThan(1.2)
 }, 1_200_000)
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 async function call(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
     method,

@@ -74,14 +74,14 @@ test('a follow-up takes one review, which includes the text of the existing pull
 })
 
 /** Starts a run for each of the `answers` to its first review; the next one passes. Returns what was sent, and the evaluations. */
-async function reviewedBy(answers: FakeReply[], later: FakeReply) {
+async function reviewedBy(responses: FakeReply[], later: FakeReply) {
   let current: FakeScript = () => later
   const app = await startCodingApp((request, n) => current(request, n), on)
   await using _ = app
   const reviewed = []
-  for (const answer of answers) {
+  for (const response of responses) {
     const before = app.model.requests.length
-    current = both(work, n_calls => (n_calls === 1 ? answer : later))
+    current = both(work, n_calls => (n_calls === 1 ? response : later))
     const { id } = await createRun(app, { prompt: 'Add two' })
     const [pr] = (await awaitEnd(app, id)).github_pull_requests
     const questions = app.model.requests.slice(before).filter(isQuestion)
@@ -101,7 +101,7 @@ test('a response that cannot be used is corrected once', async () => {
     [{ ...calls({ name: 'commit_verdict', arguments: '{"verdict": "pa' }), finish: 'length' }, 'It was cut off at the output limit'],
   ]
   const reviewed = await reviewedBy(
-    invalid.map(([answer]) => answer),
+    invalid.map(([response]) => response),
     review('pass'),
   )
   for (const [n, { questions, ...outcome }] of reviewed.entries()) {

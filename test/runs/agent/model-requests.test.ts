@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, finish, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, finish, PRICED, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: 'Go on.', ...more })
@@ -9,7 +9,7 @@ const setOrganization = (app: CodingApp, settings: object) => app.call('PATCH', 
 const efforts = (requests: SeenRequest[]) => requests.map(({ body }) => (body.reasoning as { effort?: string } | undefined)?.effort)
 
 test('the effort of a run is in each of its requests, a resume changes it, and every request has the key of the run', async () => {
-  await using app = await startCodingApp(answers(calls(shell('true')), finish('Done.'), finish('Done again.')))
+  await using app = await startCodingApp(responses(calls(shell('true')), finish('Done.'), finish('Done again.')))
   const { id } = await createRun(app, { prompt: 'x', model: PRICED.model, reasoning_effort: 'high' })
   await awaitEnd(app, id)
   await resume(app, id, { reasoning_effort: 'low' })
@@ -20,7 +20,7 @@ test('the effort of a run is in each of its requests, a resume changes it, and e
 })
 
 test('a run without an effort takes that of the organization, and otherwise the default of its model', async () => {
-  await using app = await startCodingApp(answers(finish('Done.'), finish('Done.')))
+  await using app = await startCodingApp(responses(finish('Done.'), finish('Done.')))
   await setOrganization(app, { reasoning_effort: 'xhigh' })
   await awaitEnd(app, (await createRun(app, { prompt: 'x', model: PRICED.model })).id)
   await setOrganization(app, { reasoning_effort: null })
@@ -44,7 +44,7 @@ test('no trace has the key of a model of AGENTRUN_MODELS', async () => {
   const AGENTRUN_MODELS = JSON.stringify({
     'azure/x': { api: 'openai-responses', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'AZURE_KEY' },
   })
-  await using app = await startCodingApp(answers(calls(shell(`echo ${AZURE_KEY}`)), { text: 'Done.' }), { AGENTRUN_MODELS, AZURE_KEY })
+  await using app = await startCodingApp(responses(calls(shell(`echo ${AZURE_KEY}`)), { text: 'Done.' }), { AGENTRUN_MODELS, AZURE_KEY })
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitEnd(app, id)
   const trace = JSON.stringify(await allLogs(app, id))
@@ -55,7 +55,7 @@ test('no trace has the key of a model of AGENTRUN_MODELS', async () => {
 test('a model of AGENTRUN_MODELS is listed, has its price and keeps to its limits', async () => {
   const settings = { label: 'Our model', context_tokens: 64_000, max_output_tokens: 20_000, price: { input: 1, cached: '0.1', output: 2 } }
   const AGENTRUN_MODELS = JSON.stringify({ 'openai-compatible/ours': settings })
-  await using app = await startCodingApp(answers({ ...finish('Done.'), usage: { input: 10_000, output: 1_000, cached: 7_500 } }), {
+  await using app = await startCodingApp(responses({ ...finish('Done.'), usage: { input: 10_000, output: 1_000, cached: 7_500 } }), {
     AGENTRUN_MODELS,
   })
   const { providers } = (await app.call('GET', `/v1/organizations/${app.org_id}/models`)).body

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, PRICED, startCodingApp } from '../coding-app.ts'
+import { calls, PRICED, responses, startCodingApp } from '../coding-app.ts'
 
 const patch = (...lines: string[]) => ({
   tool_calls: [{ name: 'apply_patch', arguments: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'), custom: true as const }],
@@ -8,7 +8,7 @@ const patch = (...lines: string[]) => ({
 
 test('a GPT model changes the repository by patches: one fails and explains itself, the next is pushed', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       patch('*** Update File: count.js', '-export const uno = 1', '+export const two = 2'),
       patch(
         '*** Update File: count.js',

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const offered = ({ body }: SeenRequest) => (body.tools as { function: { name: string } }[]).map(tool => tool.function.name)
 
 test('tools that are off for a run are not offered, cannot be called, and are off for its forks and child runs too', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('echo hidden')),
       calls({ name: 'start_run', arguments: { prompt: 'a part of it' } }),
       calls({ name: 'finish', arguments: { answer: 'Done.' } }),
@@ -38,7 +38,7 @@ test.each([
   ['the tool that ends a turn', ['finish'], ['body', 'tools_off', 0]],
   ['a text', 'shell', ['body', 'tools_off']],
 ])('%s is refused with the field', async (_name, tools_off, loc) => {
-  await using app = await startCodingApp(answers())
+  await using app = await startCodingApp(responses())
   const { status, body } = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x', tools_off })
   expect(status).toBe(400)
   expect(body.errors).toMatchObject([{ loc }])

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { chatEvents } from '../../model/fake-openai.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, PRICED, shell, startCodingApp } from '../coding-app.ts'
+import { calls, PRICED, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const START = "I'll start by looking at the files."
 const REQUEST = 'Continue, or call finish'
 
 test('text before any tool call does not end the run: the agent is prompted once to continue or to finish, and the text stays in the trace', async () => {
-  await using app = await startCodingApp(answers({ text: START }, calls(shell('ls')), { text: 'Done.' }))
+  await using app = await startCodingApp(responses({ text: START }, calls(shell('ls')), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
   expect(app.model.requests.map(({ body }) => JSON.stringify(body).split(REQUEST).length - 1)).toEqual([0, 1, 1])
@@ -26,7 +26,7 @@ test('text again is the answer, in a follow-up too', async () => {
 test('commentary between calls does not end the run, twice in a row it does', async () => {
   const commentary = { text: 'Now I fix it.', phase: 'commentary' as const }
   await using app = await startCodingApp(
-    answers(calls(shell('echo 1')), commentary, calls(shell('echo 2')), commentary, { ...commentary, text: 'Fixed.' }),
+    responses(calls(shell('echo 1')), commentary, calls(shell('echo 2')), commentary, { ...commentary, text: 'Fixed.' }),
   )
   const { id } = await createRun(app, { prompt: 'fix', model: PRICED.model })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Fixed.' })
@@ -35,7 +35,7 @@ test('commentary between calls does not end the run, twice in a row it does', as
 
 test('a call that the output limit cut off is reported as cut off, with what to do', async () => {
   const cut = { ...calls({ name: 'write', arguments: '{"path": "a.txt", "content": "aaa' }), finish: 'length' as const }
-  await using app = await startCodingApp(answers({ ...cut, usage: { input: 100, output: 32_000 } }, { text: 'I see.' }))
+  await using app = await startCodingApp(responses({ ...cut, usage: { input: 100, output: 32_000 } }, { text: 'I see.' }))
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const next_request = JSON.stringify(app.model.requests[1]?.body)
@@ -48,7 +48,7 @@ test('a call that the output limit cut off is reported as cut off, with what to 
 
 test('text that the output limit cut off is continued, and the agent gets its length', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('ls')), { text: 'First I', finish: 'length', usage: { input: 100, output: 777 } }, { text: 'Done.' }),
+    responses(calls(shell('ls')), { text: 'First I', finish: 'length', usage: { input: 100, output: 777 } }, { text: 'Done.' }),
   )
   const { id } = await createRun(app, { prompt: 'look' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
@@ -70,7 +70,7 @@ test('text that ended for an unknown reason is no answer: the agent continues or
 
 test('arguments of 2 MB are refused with a clear error, and are neither sent back nor kept', async () => {
   const huge = calls({ name: 'write', arguments: { path: 'a.txt', content: 'x'.repeat(2_000_000) } })
-  await using app = await startCodingApp(answers({ ...huge, split: 100_000 }, { text: 'I see.' }))
+  await using app = await startCodingApp(responses({ ...huge, split: 100_000 }, { text: 'I see.' }))
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   const next_request = JSON.stringify(app.model.requests[1]?.body)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const MIB = 1024 ** 2
 /** 16 bytes with the line break, so that what is left out begins and ends at `~`, which could be no part of a random secret of the run. */
@@ -14,7 +14,7 @@ const fetched = async (app: CodingApp, entry: any) => {
 
 test('the whole output of a truncated entry can be downloaded: text, binary, matches, long lines; head and tail beyond 1 MiB', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(
         shell('seq 1 60000'),
         shell('seq 1 10'),
@@ -67,7 +67,7 @@ test('the whole output of a truncated entry can be downloaded: text, binary, mat
 
 test('a run stores 32 MiB of outputs; later ones are truncated and not stored, and the run continues', async () => {
   const noise = Array.from({ length: 34 }, (_, i) => shell(`yes 0123456789abcde${i} | head -c 1048000`))
-  await using app = await startCodingApp(answers(calls(...noise), { text: 'Done.' }))
+  await using app = await startCodingApp(responses(calls(...noise), { text: 'Done.' }))
   const { id } = await createRun(app, { prompt: 'print' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.' })
   const outputs = (await allLogs(app, id)).filter(entry => entry.tool_name === 'shell')

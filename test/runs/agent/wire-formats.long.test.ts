@@ -4,7 +4,7 @@ import { claudeCache } from '../../model/claude-cache.ts'
 import { startFakeAnthropic } from '../../model/fake-anthropic.ts'
 import { startFakeGoogle } from '../../model/fake-google.ts'
 import { startFakeOpenAI } from '../../model/fake-openai.ts'
-import type { FakeAnswer, FakeReply, FakeScript, FakeServer, FakeToolCall, SeenRequest } from '../../model/fake-server.ts'
+import type { FakeReply, FakeResponse, FakeScript, FakeServer, FakeToolCall, SeenRequest } from '../../model/fake-server.ts'
 import { sentConversation } from '../../model/sent-conversation.ts'
 import { TOKEN } from '../../start-app.ts'
 import { testFolder } from '../../temporary-folder.ts'
@@ -61,7 +61,7 @@ function playRun(format: Format) {
   const cached: { now: number; before: number }[] = []
   let step = 0
   let before = 0
-  const answer = (): FakeAnswer => {
+  const reply = (): FakeResponse => {
     if (KILLED_CALL === step) killed[1]?.resolve()
     if (step === TURNS.first) return { ...finish('First turn.') }
     if (step > TURNS.first + TURNS.second) return finish('Second turn.')
@@ -77,7 +77,7 @@ function playRun(format: Format) {
       killed[step < KILLED_CALL ? 0 : 2]?.resolve()
       return { stall: held.size === 1 ? 'before_headers' : 'before_body' }
     }
-    const given = { ...answer(), usage, split: 1_000 }
+    const given = { ...reply(), usage, split: 1_000 }
     step++
     return given
   }

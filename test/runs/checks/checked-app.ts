@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect } from 'vitest'
 import { servePlain } from '../../egress/servers.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, startCodingApp } from '../coding-app.ts'
 
@@ -10,7 +10,7 @@ export const SECRET = 'deploy-key-0123456789'
 
 export type CheckedApp = CodingApp & {
   /** The replies of the model, in order; after the last one it changes nothing. */
-  script: FakeAnswer[]
+  script: FakeResponse[]
   /** The responses of the server to the checks that call it, in order. */
   pending: (() => Promise<number> | number)[]
   /** Resets what the previous test set. */
@@ -36,9 +36,9 @@ export type CheckedApp = CodingApp & {
 export async function startCheckedApp(): Promise<CheckedApp> {
   const stack = new AsyncDisposableStack()
   const server = stack.use(
-    await servePlain(async (_request, answer) => {
-      answer.statusCode = (await checked.pending.shift()?.()) ?? 200
-      answer.end('asked')
+    await servePlain(async (_request, response) => {
+      response.statusCode = (await checked.pending.shift()?.()) ?? 200
+      response.end('asked')
     }),
   )
   const next = () => checked.script.shift() ?? { text: 'Nothing to change.' }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { connectFake } from '../../forge/connect.ts'
 import { type FakeGitHub, startFakeGitHub } from '../../forge/fake-github.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, gitIn, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, gitIn, responses, shell, startCodingApp } from '../coding-app.ts'
 import { type Cluster, startCluster } from '../recovery/cluster.ts'
 
 const FIND = 'GET /repos/{owner}/{repo}/pulls'
@@ -201,7 +201,7 @@ test('an app authenticates git and API requests, also when its tokens are revoke
 
 test('kill -9 between the create and the record of it: one pull request, which the next worker finds', async () => {
   const released = Promise.withResolvers<void>()
-  await using cluster: Cluster = await startCluster(answers(calls(shell('echo x > x.txt')), { text: 'Written.' }), {
+  await using cluster: Cluster = await startCluster(responses(calls(shell('echo x > x.txt')), { text: 'Written.' }), {
     AGENTRUN_CI_FIRST_SECONDS: '0',
     AGENTRUN_ALLOW_PRIVATE_GIT: '1',
   })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { expectProblem } from '../../api/expect-problem.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const workflow = '.github/workflows/ci.yml'
 const repository = () => makeRepository({ 'count.js': 'export const one = 1\n', [workflow]: 'on: push\n' })
@@ -23,7 +23,7 @@ async function waitingRun(app: CodingApp): Promise<number> {
 }
 
 test('a change of what CI does waits for a person before it is pushed, and an approved push needs no further work of the agent', async () => {
-  await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, repository())
+  await using app = await startCodingApp(responses(change, { text: 'Faster.' }), {}, repository())
   const id = await waitingRun(app)
   const evaluation = (await allLogs(app, id)).find(entry => entry.message_type === 'COMMIT_EVALUATION')
   expect(evaluation.observation).toMatchObject({
@@ -51,7 +51,7 @@ test('a change of what CI does waits for a person before it is pushed, and an ap
 
 test('a message instead of an approval goes to the agent, and its next commit needs approval too while it changes CI', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       ...[change, { text: 'Faster.' }, calls(shell(`echo "# cheaper" >> ${workflow}`)), { text: 'Cheaper, too.' }],
       ...[calls(shell(`git checkout HEAD~2 -- ${workflow}`)), { text: 'Only the count.' }],
     ),
@@ -73,13 +73,13 @@ test('a message instead of an approval goes to the agent, and its next commit ne
 })
 
 test('a stopped run that waits for approval pushes nothing, and without required approvals the change is pushed', async () => {
-  await using app = await startCodingApp(answers(change, { text: 'Faster.' }), {}, repository())
+  await using app = await startCodingApp(responses(change, { text: 'Faster.' }), {}, repository())
   const id = await waitingRun(app)
   await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled', branch: null })
   expect(existsSync(join(app.repository, '.git/refs/heads/agent'))).toBe(false)
 
-  await using trusting = await startCodingApp(answers(change, { text: 'Faster.' }), { AGENTRUN_APPROVE_CI_CHANGES: '0' }, repository())
+  await using trusting = await startCodingApp(responses(change, { text: 'Faster.' }), { AGENTRUN_APPROVE_CI_CHANGES: '0' }, repository())
   const { id: pushed } = await createRun(trusting, { prompt: 'Make CI faster' })
   expect(await awaitEnd(trusting, pushed)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1 }] })
 })

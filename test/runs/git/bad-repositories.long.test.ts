@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 import { putRepository } from '../../api/repositories/put-repository.ts'
 import { testFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, calls, finish, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { calls, finish, gitIn, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 test('an unreachable git URL: accepted, then failed as git_unavailable with the reason in the trace', async () => {
-  await using app = await startCodingApp(answers(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  await using app = await startCodingApp(responses(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
   const url = 'http://127.0.0.1:9/nobody/nothing.git'
   const repo_id = await putRepository(app, 'nothing', 'http', url)
   const created = await createRun(app, { prompt: 'x', repo_id })
@@ -23,7 +23,7 @@ test('an unreachable git URL: accepted, then failed as git_unavailable with the 
 test('an empty repository: failed as setup_failed, and the message names the fix', async () => {
   const empty = testFolder()
   gitIn(empty, 'init', '--quiet', '--bare')
-  await using app = await startCodingApp(answers(), {}, empty)
+  await using app = await startCodingApp(responses(), {}, empty)
   const { id } = await createRun(app, { prompt: 'x' })
   expect(await awaitEnd(app, id)).toMatchObject({
     status: 'failed',
@@ -33,7 +33,7 @@ test('an empty repository: failed as setup_failed, and the message names the fix
 })
 
 test('a missing base branch is refused at create; one that is newer than the mirror is found', async () => {
-  await using app = await startCodingApp(answers({ text: 'ok' }))
+  await using app = await startCodingApp(responses({ text: 'ok' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'warm the mirror' })).id)
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const refused = await app.call('POST', path, { prompt: 'x', base_ref: 'no-such-branch' })
@@ -46,7 +46,7 @@ test('a missing base branch is refused at create; one that is newer than the mir
 })
 
 test('a turn starts from the newest commit of its branch on the remote, not from the one in the mirror', async () => {
-  await using app = await startCodingApp(answers(finish('one'), calls(shell('cat late.txt')), { text: 'two' }))
+  await using app = await startCodingApp(responses(finish('one'), calls(shell('cat late.txt')), { text: 'two' }))
   await awaitEnd(app, (await createRun(app, { prompt: 'warm the mirror' })).id)
   writeFileSync(join(app.repository, 'late.txt'), 'late\n')
   app.git('add', '.')
@@ -65,7 +65,7 @@ test('file names with newlines and invalid UTF-8, and 20,000 files, are cloned, 
   gitIn(repository, 'add', '.')
   gitIn(repository, 'commit', '--quiet', '-m', 'many')
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell("ls many | wc -l; printf changed > $'many/new\\nline'; printf changed > $'many/bad\\xff'; git status --short | wc -l")),
       { text: 'done' },
     ),
@@ -83,7 +83,7 @@ test('file names with newlines and invalid UTF-8, and 20,000 files, are cloned, 
 test('a push that the remote refuses keeps the work and reports the refusal', async () => {
   const repository = makeRepository()
   writeFileSync(join(repository, '.git/hooks/pre-receive'), '#!/bin/sh\necho "no agents here" >&2\nexit 1\n', { mode: 0o755 })
-  await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }), {}, repository)
+  await using app = await startCodingApp(responses(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }), {}, repository)
   const { id } = await createRun(app, { prompt: 'write' })
   const run = await awaitEnd(app, id)
   const logs = await allLogs(app, id)
@@ -103,7 +103,11 @@ test('a push that GitHub refuses for a workflow file names the missing permissio
   const hook = join(repository, '.git/hooks/pre-receive')
   const words = 'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
   writeFileSync(hook, `#!/bin/sh\necho '${words}' >&2\nexit 1\n`, { mode: 0o755 })
-  await using app = await startCodingApp(answers(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }, { text: 'Again.' }), {}, repository)
+  await using app = await startCodingApp(
+    responses(calls(shell('echo x > x.txt')), { text: 'Wrote x.' }, { text: 'Again.' }),
+    {},
+    repository,
+  )
   const { id } = await createRun(app, { prompt: 'write' })
   expect(await awaitEnd(app, id)).toMatchObject({
     status: 'failed',

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
 
 let app: CodingApp
-let script: FakeAnswer[]
+let script: FakeResponse[]
 beforeAll(async () => {
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, { AGENTRUN_APPROVE_CI_CHANGES: '0' })
   await app.call('PUT', `/v1/organizations/${app.org_id}/secrets/API_KEY`, { value: 'api-key-0123456789', for_agent: true })
@@ -15,8 +15,8 @@ beforeEach(() => {
   script = []
 })
 
-const play = async (...answers: FakeAnswer[]) => {
-  script = answers
+const play = async (...responses: FakeResponse[]) => {
+  script = responses
   const requested = app.model.requests.length
   const { id } = await createRun(app, { prompt: 'work' })
   const run = await awaitEnd(app, id)

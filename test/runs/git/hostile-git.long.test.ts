@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, calls, gitIn, shell, startCodingApp } from '../coding-app.ts'
+import { calls, gitIn, responses, shell, startCodingApp } from '../coding-app.ts'
 
 /** What an agent can do to the .git of its workspace, by the number of the attack. PAYLOAD is a program that it wrote there. */
 const hostile: Record<string, string> = {
@@ -34,7 +34,7 @@ test.each(Object.entries(hostile))(
     writeFileSync(canary, '')
     const arm = `cat > payload <<'END'\n${payload(canary)}END\nchmod 755 payload\n${attack.replaceAll('PAYLOAD', '/workspace/payload')}\necho one > one.txt; echo armed`
     await using app = await startCodingApp(
-      answers(
+      responses(
         calls(shell(arm)),
         calls(shell('echo two > two.txt')),
         { text: 'the first turn' },
@@ -43,9 +43,9 @@ test.each(Object.entries(hostile))(
       ),
     )
     const call = async (method: string, path: string, body?: unknown) => {
-      const answer = await app.call(method, `/v1/organizations/${app.org_id}${path}`, body)
-      expect(answer.status, path).toBe(200)
-      return answer.body
+      const response = await app.call(method, `/v1/organizations/${app.org_id}${path}`, body)
+      expect(response.status, path).toBe(200)
+      return response.body
     }
     const { id } = await createRun(app, { prompt: 'be hostile' })
     const ended = await awaitEnd(app, id)
@@ -88,7 +88,7 @@ test('D138: named pipes instead of the files that git reads do not block a run, 
     'mkfifo /tmp/pipe; ln -sf /tmp/pipe .git/index; ln -sf /tmp/pipe .git/packed-refs',
   ]
   await using app = await startCodingApp(
-    answers(...pipes.flatMap(making => [calls(shell(`${making}; echo one >one.txt`)), { text: 'Done.' }])),
+    responses(...pipes.flatMap(making => [calls(shell(`${making}; echo one >one.txt`)), { text: 'Done.' }])),
   )
   for (const making of pipes) {
     const { id } = await createRun(app, { prompt: 'be hostile' })

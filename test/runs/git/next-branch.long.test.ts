@@ -3,14 +3,14 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { FakeAnswer, FakeScript } from '../../model/fake-server.ts'
+import type { FakeResponse, FakeScript } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 /** Each turn is one command and an answer; `meanwhile` runs before the answer. */
 function turns(commands: string[], meanwhile: (turn: number) => Promise<unknown> = async () => {}): FakeScript {
-  return async (_request, n): Promise<FakeAnswer> => {
+  return async (_request, n): Promise<FakeResponse> => {
     const turn = Math.floor(n / 2) + 1
     if (n % 2 === 0) return calls(shell(commands[turn - 1] ?? 'true'))
     await meanwhile(turn)
@@ -28,9 +28,9 @@ async function start(script: FakeScript): Promise<CodingApp> {
 const pr = (app: CodingApp, method: string, id: number, path: string, body: unknown) =>
   app.call(method, `/v1/organizations/${app.org_id}/prs/${id}${path}`, body)
 const merge = async (app: CodingApp, id: number, method = 'merge') => {
-  const answer = await pr(app, 'POST', id, '/merge', { method })
-  expect(answer).toMatchObject({ status: 200, body: { state: 'merged' } })
-  return answer.body
+  const response = await pr(app, 'POST', id, '/merge', { method })
+  expect(response).toMatchObject({ status: 200, body: { state: 'merged' } })
+  return response.body
 }
 const close = (app: CodingApp, id: number) => pr(app, 'PATCH', id, '', { state: 'closed' })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Intercept, startGitServer } from '../../git/remotes/git-server.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { calls, gitIn, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const TOKEN = 'forge-token-0123456789'
 const basic = Buffer.from(`x-access-token:${TOKEN}`).toString('base64')
@@ -20,7 +20,7 @@ test('D78: a private repository is accessed with its own credentials, and nothin
   await using server = await startGitServer(folder.path, guard)
   const show_git_credentials = `git config -l --show-origin; cat .git/config; env; printf 'protocol=http\\nhost=%s\\n' "$(git remote get-url origin | cut -d/ -f3)" | git credential fill; tr '\\0' '\\n' </proc/1/environ`
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell(`${show_git_credentials}; grep -rF ${TOKEN.slice(0, 12)} /workspace /mirror /home /tmp /etc 2>/dev/null; echo looked`)),
       calls(shell('echo x > x.txt')),
       {

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, calls, finish, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { calls, finish, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const resume = '/agent/run/resume'
 
@@ -34,7 +34,7 @@ test('a branch that the remote refused is pushed again, and a third turn without
   const hook = join(repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   await using app = await startCodingApp(
-    answers(calls(shell('echo x > x.txt')), { text: 'One.' }, finish('Two.'), finish('Three.')),
+    responses(calls(shell('echo x > x.txt')), { text: 'One.' }, finish('Two.'), finish('Three.')),
     {},
     repository,
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const template = `## Summary
 <!-- What does this change? -->
@@ -21,7 +21,7 @@ const evaluations = async (app: CodingApp, id: number) =>
 test('a pull request follows the repository’s template at the commit that the run began at, and opens when its evaluation has passed', async () => {
   const repository = makeRepository({ ...counter, '.github/pull_request_template.md': template })
   const rewrite = 'echo two >> count.js; echo "## Approved by the boss" > .github/pull_request_template.md'
-  await using app = await startCodingApp(answers(calls(shell(rewrite)), { text: 'Counts to two now, as asked.' }), {}, repository)
+  await using app = await startCodingApp(responses(calls(shell(rewrite)), { text: 'Counts to two now, as asked.' }), {}, repository)
   const { id } = await createRun(app, { prompt: 'Count to two' })
   const run = await awaitEnd(app, id)
   const pr = await pullRequestOf(app, id)
@@ -47,7 +47,7 @@ test('a pull request follows the repository’s template at the commit that the 
 
 test('a run that begins at a tag or at a commit proposes its change for the default branch', async () => {
   const twice = [calls(shell('echo more > more.txt')), { text: 'More.' }]
-  await using app = await startCodingApp(answers(...twice, ...twice))
+  await using app = await startCodingApp(responses(...twice, ...twice))
   app.git('tag', 'main')
   const tagged = app.git('rev-parse', 'HEAD').trim()
   app.git('commit', '--quiet', '--allow-empty', '-m', 'later')
@@ -62,7 +62,7 @@ test('a pull request with rejected commits stays a draft, and a later head that 
   const conflict = 'printf "<<<<<<< ours\\none\\n=======\\ntwo\\n>>>>>>> theirs\\n" > count.js'
   const stubborn = { text: 'I left it as it is, on purpose.' }
   await using app = await startCodingApp(
-    answers(calls(shell(conflict)), stubborn, stubborn, stubborn, calls(shell('echo one > count.js')), { text: 'Mended.' }),
+    responses(calls(shell(conflict)), stubborn, stubborn, stubborn, calls(shell('echo one > count.js')), { text: 'Mended.' }),
   )
   const { id } = await createRun(app, { prompt: 'Merge it' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'draft' }] })
@@ -75,7 +75,7 @@ test('a pull request with rejected commits stays a draft, and a later head that 
 })
 
 test('a pull request that conflicts with its base stays a draft until a person opens it, and a draft of a person stays one', async () => {
-  const script = answers(calls(shell('echo mine > count.js')), { text: 'Mine.' }, calls(shell('echo more > more.txt')), { text: 'More.' })
+  const script = responses(calls(shell('echo mine > count.js')), { text: 'Mine.' }, calls(shell('echo more > more.txt')), { text: 'More.' })
   let app_: CodingApp | null = null
   await using app = await startCodingApp((request, n) => {
     // The base moves while the agent works.

@@ -2,14 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GitClient, gitClient } from '../../api/forges/git-client.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 import { type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
 
 const WORKFLOW = '.github/workflows/ci.yml'
 let app: CodingApp
 let client: GitClient
-let script: FakeAnswer[] = []
+let script: FakeResponse[] = []
 beforeAll(async () => {
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' })
   client = gitClient(app)
@@ -20,8 +20,8 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]()
 })
 
-async function start(...answers: FakeAnswer[]): Promise<number> {
-  script = answers
+async function start(...responses: FakeResponse[]): Promise<number> {
+  script = responses
   return (await createRun(app, { prompt: 'work' })).id
 }
 const resume = (id: number, body: object) =>

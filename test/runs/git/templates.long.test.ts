@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { TEMPLATE_DAMAGED } from '../../../src/git/workspace/template-commands.ts'
 import { type App, rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 import { makeManyFiles } from './many-files.ts'
 
 const templates = (app: App) => readdirSync(join(app.data_dir, 'templates'))
@@ -25,7 +25,7 @@ const change = shell(
 
 test('runs of one commit use the same template, see nothing of each other, and leave it unchanged', async () => {
   await using app = await startCodingApp(
-    answers(calls(poll), calls(change), { text: 'First.' }, calls(poll), calls(change), { text: 'Second.' }),
+    responses(calls(poll), calls(change), { text: 'First.' }, calls(poll), calls(change), { text: 'Second.' }),
     {},
     makeManyFiles(),
   )
@@ -52,7 +52,7 @@ test('a turn continues with the files of the previous turn, and from checkpoints
     'cat src/part-1/file-1.js src/part-2/*; ls src/moved | wc -l; ls; ls src | wc -l; grep -c overlay /proc/self/mountinfo',
   )
   await using app = await startCodingApp(
-    answers(calls(change), { text: 'First.' }, calls(seen), { text: 'Second.' }, calls(seen), { text: 'Third.' }),
+    responses(calls(change), { text: 'First.' }, calls(seen), { text: 'Second.' }, calls(seen), { text: 'Third.' }),
     {},
     makeManyFiles(),
   )
@@ -78,7 +78,7 @@ test('a turn continues with the files of the previous turn, and from checkpoints
 test('a damaged template costs the next run a checkout, and the one after it has a new one', async () => {
   const intact = shell('git status --short; cat src/part-1/file-1.js; grep -c overlay /proc/self/mountinfo')
   await using app = await startCodingApp(
-    answers(...Array.from({ length: 3 }, () => [calls(intact), { text: 'Done.' }]).flat()),
+    responses(...Array.from({ length: 3 }, () => [calls(intact), { text: 'Done.' }]).flat()),
     {},
     makeManyFiles(),
   )
@@ -99,8 +99,8 @@ test('a damaged template costs the next run a checkout, and the one after it has
 
 test('without space for templates, and for a small repository, each run clones', async () => {
   const plain = shell('ls | wc -l; grep -c overlay /proc/self/mountinfo')
-  await using app = await startCodingApp(answers(calls(plain), { text: 'Done.' }), { AGENTRUN_TEMPLATE_BYTES: '0' }, makeManyFiles())
-  await using small = await startCodingApp(answers(calls(plain), { text: 'Done.' }))
+  await using app = await startCodingApp(responses(calls(plain), { text: 'Done.' }), { AGENTRUN_TEMPLATE_BYTES: '0' }, makeManyFiles())
+  await using small = await startCodingApp(responses(calls(plain), { text: 'Done.' }))
   for (const [each, files] of [
     [app, 1],
     [small, 3],

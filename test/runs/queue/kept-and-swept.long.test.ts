@@ -11,14 +11,14 @@ import { sweepFolders, sweepWorkspaces } from '../../../src/worker/sweep/sweep-f
 import { putRun } from '../../api/runs/put-run.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 const users = ensureServiceUsers()
 const workspaces = (app: App) => join(app.data_dir, 'workspaces')
 
 test('I8: folders of dead owners and of deleted runs are removed, those in use are kept, and what was kept of runs is recreated on demand', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('echo one > one.txt')), { text: 'First.' }, calls(shell('cat one.txt')), { text: 'Second.' }),
+    responses(calls(shell('echo one > one.txt')), { text: 'First.' }, calls(shell('cat one.txt')), { text: 'Second.' }),
   )
   await app.call('PUT', `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`, { commands: ['echo home >~/file'] })
   const { id } = await createRun(app, { prompt: 'x' })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 
 /** The end of a run that waited too long, as the run and the last entry of its trace report it. */
 async function expectEnd(app: CodingApp, id: number, status_reason: string, code: string) {
@@ -14,7 +14,7 @@ async function expectEnd(app: CodingApp, id: number, status_reason: string, code
 }
 
 test('a run that no worker claims ends at its queue timeout', async () => {
-  await using app = await startCodingApp(answers(), { AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_QUEUE_MAX_SECONDS: '1' })
+  await using app = await startCodingApp(responses(), { AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_QUEUE_MAX_SECONDS: '1' })
   const run = await createRun(app, { prompt: 'x' })
   expect(run).toMatchObject({ status: 'queued', waiting_on: 'slot' })
   expect(Date.parse(run.deadline_at) - Date.parse(run.created_at)).toBe(1_000)
@@ -22,7 +22,7 @@ test('a run that no worker claims ends at its queue timeout', async () => {
 })
 
 test('a question without an answer ends the run', async () => {
-  await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Well?' } })), {
+  await using app = await startCodingApp(responses(calls({ name: 'ask', arguments: { question: 'Well?' } })), {
     AGENTRUN_ANSWER_MAX_SECONDS: '2',
   })
   const { id } = await createRun(app, { prompt: 'x' })
@@ -32,7 +32,7 @@ test('a question without an answer ends the run', async () => {
 })
 
 test('an answered run has the queue timeout to be claimed, and then the full time of a turn', async () => {
-  await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Well?' } }), { text: 'Thanks.' }), {
+  await using app = await startCodingApp(responses(calls({ name: 'ask', arguments: { question: 'Well?' } }), { text: 'Thanks.' }), {
     AGENTRUN_ANSWER_MAX_SECONDS: '600',
     AGENTRUN_QUEUE_MAX_SECONDS: '60',
   })
@@ -92,7 +92,7 @@ test('a model that sends small pieces without end is cut off at the total timeou
 })
 
 test('a command that never ends is killed at the maximum time-out, and the agent is notified', async () => {
-  await using app = await startCodingApp(answers(calls(shell('sleep 12345', 3_000)), { text: 'It did not end.' }), {
+  await using app = await startCodingApp(responses(calls(shell('sleep 12345', 3_000)), { text: 'It did not end.' }), {
     AGENTRUN_TOOL_MAX_SECONDS: '1',
   })
   const { id } = await createRun(app, { prompt: 'x' })
@@ -105,7 +105,7 @@ test('a command that never ends is killed at the maximum time-out, and the agent
 test('a remote that accepts the connection and never responds ends the run when its fetch times out', async () => {
   const silent = createServer(() => {})
   await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
-  await using app = await startCodingApp(answers(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_FETCH_SECONDS: '1' })
+  await using app = await startCodingApp(responses(), { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_FETCH_SECONDS: '1' })
   const { port } = silent.address() as { port: number }
   const [repository] = await rows<{ id: number }>(
     app,
@@ -120,7 +120,7 @@ test('a remote that accepts the connection and never responds ends the run when 
 
 test('a commit that never ends because of what the agent put into its repository ends the run', async () => {
   const hold = `git config filter.hold.clean 'sleep 12345'; echo '* filter=hold' > .gitattributes; echo held > held.txt`
-  await using app = await startCodingApp(answers(calls(shell(hold)), { text: 'Written.' }), { AGENTRUN_PUSH_SECONDS: '1' })
+  await using app = await startCodingApp(responses(calls(shell(hold)), { text: 'Written.' }), { AGENTRUN_PUSH_SECONDS: '1' })
   const { id } = await createRun(app, { prompt: 'x' })
   await expectEnd(app, id, 'agent_error', 'commit_timeout')
 })
@@ -129,7 +129,7 @@ test('a push that never ends is retried until the timeout for remotes, and ends 
   const repository = makeRepository()
   writeFileSync(join(repository, '.git/hooks/pre-receive'), '#!/bin/sh\nsleep 12345\n', { mode: 0o755 })
   const env = { AGENTRUN_PUSH_SECONDS: '1', AGENTRUN_PUSH_RETRY_SECONDS: '3' }
-  await using app = await startCodingApp(answers(calls(shell('echo new > new.txt')), { text: 'Written.' }), env, repository)
+  await using app = await startCodingApp(responses(calls(shell('echo new > new.txt')), { text: 'Written.' }), env, repository)
   const { id } = await createRun(app, { prompt: 'x' })
   await awaitRun(app, id, run => run.waiting_on === 'push')
   await expectEnd(app, id, 'git_unavailable', 'push_timeout')

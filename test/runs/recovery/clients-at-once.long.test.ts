@@ -59,18 +59,18 @@ test.each([seed, seed + 1])(
     for (const prompt of prompts.slice(0, 4)) runs.push(await createRun(app, { prompt, repo_id: null, repoless: true }))
 
     const prompts_accepted = new Map(runs.map(({ id }) => [id, 1]))
-    const answers: { path: string; status: number; body: unknown }[] = []
+    const responses: { path: string; status: number; body: unknown }[] = []
     const client = async (n: number) => {
       const lists = fc.sample(fc.tuple(command, fc.constantFrom(...runs)), { seed: round * 100 + n, numRuns: REQUESTS })
       for (const [{ path, body }, { id: agent_run_id }] of lists) {
-        const answer = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${path}`, { ...body, agent_run_id })
-        answers.push({ path, status: answer.status, body: answer.body })
-        if (path === 'resume' && answer.status === 200) prompts_accepted.set(agent_run_id, (prompts_accepted.get(agent_run_id) ?? 0) + 1)
+        const response = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/${path}`, { ...body, agent_run_id })
+        responses.push({ path, status: response.status, body: response.body })
+        if (path === 'resume' && response.status === 200) prompts_accepted.set(agent_run_id, (prompts_accepted.get(agent_run_id) ?? 0) + 1)
       }
     }
     await Promise.all(Array.from({ length: CLIENTS }, (_item, n) => client(n)))
     // Only a late request, or one to a banned run, is refused, with that reason.
-    const refused = answers.filter(({ status }) => status !== 200)
+    const refused = responses.filter(({ status }) => status !== 200)
     expect(refused.filter(({ path, status }) => !(path === 'resume' && status === 409))).toEqual([])
 
     for (const { id } of runs) await settled(app, id)

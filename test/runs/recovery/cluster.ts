@@ -24,7 +24,7 @@ export type Cluster = AsyncDisposable & {
   /** Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this process alone. */
   start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+  // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
   createRun(body: Record<string, unknown>): Promise<AgentRun>
   getRun(id: number): Promise<AgentRun>

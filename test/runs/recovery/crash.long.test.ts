@@ -19,7 +19,7 @@ beforeAll(() => {
   large = makeManyFiles()
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 async function call(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
     method,
@@ -33,7 +33,7 @@ async function call(base_url: string, method: string, path: string, body?: unkno
 const no_limits = { AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' }
 
 /** Polls until the run is as expected; the service is another process, so there is nothing else to wait for. */
-// biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+// biome-ignore lint/suspicious/noExplicitAny: responses are read without types
 async function until(base_url: string, id: number, fits: (run: any) => boolean): Promise<any> {
   for (const end = Date.now() + 40_000; Date.now() < end; ) {
     const run = await call(base_url, 'GET', `/run/${id}`)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { answers, calls, shell } from '../coding-app.ts'
+import { calls, responses, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 import { logsOf, recoveryOf, startCluster, stateOf } from './cluster.ts'
 
 test('faults 4 and 5: kill -9 of the worker in a command: another continues, committed steps run once, the command is interrupted and not run again', async () => {
   await using cluster = await startCluster(
-    answers(
+    responses(
       calls(shell('echo one >> steps.txt')),
       calls(shell('echo two >> steps.txt; sleep 1000'), shell('echo never >> steps.txt')),
       calls(shell('cat steps.txt')),

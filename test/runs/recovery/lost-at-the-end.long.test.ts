@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
 /** The start of the command is recorded. */
@@ -13,7 +13,7 @@ const begun = (cluster: Cluster, id: number) =>
     .toBe(1)
 
 test('fault 6: kill -9 of the worker in the push: one with other mirrors pushes the same commit, and there is one pull request', async () => {
-  await using cluster = await startCluster(answers(calls(shell('echo late > late.txt')), { text: 'Written.' }))
+  await using cluster = await startCluster(responses(calls(shell('echo late > late.txt')), { text: 'Written.' }))
   const hook = join(cluster.repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 60\n', { mode: 0o755 })
   const first = await cluster.start('work')
@@ -33,7 +33,7 @@ test('fault 6: kill -9 of the worker in the push: one with other mirrors pushes 
 }, 90_000)
 
 test('a run that is stopped while it waits for another worker has its last command in the trace, and nothing of it is open', async () => {
-  await using cluster = await startCluster(answers(calls(shell('sleep 1000'))))
+  await using cluster = await startCluster(responses(calls(shell('sleep 1000'))))
   const only = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'wait' })
   await begun(cluster, id)
@@ -47,7 +47,7 @@ test('a run that is stopped while it waits for another worker has its last comma
 }, 60_000)
 
 test('the same holds for a run whose deadline passes while it waits for another worker', async () => {
-  await using cluster = await startCluster(answers(calls(shell('sleep 1000'))))
+  await using cluster = await startCluster(responses(calls(shell('sleep 1000'))))
   const only = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'wait' })
   await begun(cluster, id)

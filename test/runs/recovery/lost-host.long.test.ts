@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: entries are read without types
@@ -12,7 +12,7 @@ const keptSeq = async (cluster: Cluster, id: number) =>
 
 test('the machine of a worker is lost with all its files: another one populates the workspace from the checkpoints, and the agent is notified of what may be missing', async () => {
   await using cluster = await startCluster(
-    answers(
+    responses(
       calls(shell('echo one > kept.txt; git add kept.txt; git commit -qm first; echo two >> kept.txt; echo untracked > new.txt')),
       calls(shell('echo lost > lost.txt; sleep 1000')),
       calls(shell('cat kept.txt new.txt; ls; git log --format=%s | head -1; git status --porcelain')),
@@ -57,7 +57,7 @@ test('the machine of a worker is lost with all its files: another one populates 
 
 test('a worker that dies while it populates the workspace leaves no incomplete workspace to the next one', async () => {
   await using cluster = await startCluster(
-    answers(calls(shell('for i in $(seq 1000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f1000')), {
+    responses(calls(shell('for i in $(seq 1000); do echo $i > f$i; done')), { text: 'First.' }, calls(shell('ls | wc -l; cat f1000')), {
       text: 'Second.',
     }),
   )
@@ -80,7 +80,7 @@ test('a worker that dies while it populates the workspace leaves no incomplete w
 test('files are found by the name of their data folder, regardless of the host name; with another data folder the workspace is populated again', async () => {
   const show_ignored = calls(shell('cat ignored.txt || echo gone; sleep 1000'))
   await using cluster = await startCluster(
-    answers(
+    responses(
       calls(shell('echo ignored.txt > .gitignore; echo here > ignored.txt')),
       show_ignored,
       show_ignored,

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
@@ -8,8 +8,8 @@ const HELD = 4_711
 const logsOf = async (cluster: Cluster, id: number): Promise<any[]> => (await cluster.call('GET', `/run/${id}/logs`)).body.logs
 const checkBy = async (cluster: Cluster, command: string) => {
   const [repository] = await cluster.rows<{ id: number }>('select id from repositories')
-  const answer = await cluster.call('PUT', `/../repos/${repository?.id}/checks`, { checks: [{ name: 'test', command }] })
-  expect(answer.status).toBe(200)
+  const response = await cluster.call('PUT', `/../repos/${repository?.id}/checks`, { checks: [{ name: 'test', command }] })
+  expect(response.status).toBe(200)
 }
 
 /** Makes the next writer of such a record wait until it is released. */
@@ -54,7 +54,7 @@ async function expectOnce(cluster: Cluster, id: number) {
   expect(gitIn(cluster.repository, 'show', `${run.branch}:two.txt`)).toBe('2\n')
 }
 
-const script = () => answers(calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' })
+const script = () => responses(calls(shell('echo 1 >one.txt')), { text: 'One.' }, calls(shell('echo 2 >two.txt')), { text: 'Two.' })
 
 test('kill -9 in the middle of a check: the next worker runs it again as the same attempt, and each outcome counts once', async () => {
   await using cluster = await startCluster(script())

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startGitServer } from '../../git/remotes/git-server.ts'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
-import { answers, calls, gitIn, makeRepository, shell } from '../coding-app.ts'
+import { calls, gitIn, makeRepository, responses, shell } from '../coding-app.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 
 /** The remote accepts a push, reports its position in `.git/arrived`, and blocks the client for as long as there is a `.git/hold`. */
@@ -72,7 +72,7 @@ const before = (turns: number) => (turns === 1 ? [] : [calls(shell('echo first >
 test.each([1, 2])(
   'turn %i: a worker that pushed and died before it recorded the push is followed by one with another address, name and title: it creates the same commit',
   async turns => {
-    await using cluster = await startCluster(answers(...before(turns), calls(shell('echo late > late.txt')), { text: 'Written.' }))
+    await using cluster = await startCluster(responses(...before(turns), calls(shell('echo late > late.txt')), { text: 'Written.' }))
     const { id, pushed } = await runAndLose(cluster, turns)
     expect((await cluster.call('PATCH', `/run/${id}`, { title: 'Another title' })).status).toBe(200)
     await cluster.start('work', undefined, other)
@@ -86,7 +86,7 @@ test.each([1, 2])(
 )
 
 test('a push that outlives its worker and arrives first is no conflict for the next one', async () => {
-  await using cluster = await startCluster(answers(calls(shell('echo late > late.txt')), { text: 'Written.' }))
+  await using cluster = await startCluster(responses(calls(shell('echo late > late.txt')), { text: 'Written.' }))
   // Each push is blocked before the remote accepts it, until it is released.
   const git = join(cluster.repository, '.git')
   const hook = 'n=1; while ! mkdir "push-$n" 2>/dev/null; do n=$((n + 1)); done\nwhile [ ! -e "go-$n" ]; do sleep 0.05; done\n'
@@ -108,7 +108,7 @@ test('a push that outlives its worker and arrives first is no conflict for the n
 
 /** The files of the last step are lost as well, so that the agent repeats it: `again` is what it then does. */
 async function doneAgain(turns: number, again: string) {
-  const script: FakeScript = answers(
+  const script: FakeScript = responses(
     ...[...before(turns), calls(shell('echo kept > kept.txt')), calls(shell('echo late > late.txt')), { text: 'Written.' }],
     ...[calls(shell(again)), { text: 'Written again.' }, calls(shell('echo after > after.txt')), { text: 'After.' }],
   )
@@ -164,7 +164,7 @@ test('an unavailable remote is awaited up to one timeout per turn, not again by 
     return away
   })
   const remote = { AGENTRUN_ALLOW_PRIVATE_GIT: '1', AGENTRUN_INIT_REPO_URL: `${server.url}/app.git` }
-  await using cluster = await startCluster(answers(calls(shell('echo x > x.txt; sleep 1')), { text: 'Written.' }), remote)
+  await using cluster = await startCluster(responses(calls(shell('echo x > x.txt; sleep 1')), { text: 'Written.' }), remote)
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'write' })
   await cluster.until(id, run => run.waiting_on === 'tool')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { signalProcess } from '../../../src/system/processes.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, responses, shell, startCodingApp } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 
 const resumePath = (org_id: number) => `/v1/organizations/${org_id}/agent/run/resume`
@@ -16,7 +16,7 @@ const codes = (logs: Awaited<ReturnType<typeof allLogs>>) =>
 
 test('a sandbox killed during a command: its outcome is unknown to the agent, and the run continues with its files automatically', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
+    responses(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
   )
   const { id } = await createRun(app, { prompt: 'start' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
@@ -46,7 +46,7 @@ test('a sandbox killed between two commands: the run continues, and no command i
 })
 
 test('a sandbox killed during the commit: the next one creates the commit', async () => {
-  await using app = await startCodingApp(answers(calls(shell('echo work > work.txt')), { text: 'finished' }))
+  await using app = await startCodingApp(responses(calls(shell('echo work > work.txt')), { text: 'finished' }))
   const { id } = await createRun(app, { prompt: 'work' })
   await awaitRun(app, id, run => run.phase !== null && !['sandbox', 'agent'].includes(run.phase))
   killSandbox(app)
@@ -80,7 +80,7 @@ test('a run that loses every sandbox is continued three times, then it pauses an
 }, 120_000)
 
 test('a run whose operator allows no recoveries pauses at the first loss', async () => {
-  await using app = await startCodingApp(answers(calls(shell('echo here; sleep 12345'))), { AGENTRUN_RUN_MAX_RECOVERIES: '0' })
+  await using app = await startCodingApp(responses(calls(shell('echo here; sleep 12345'))), { AGENTRUN_RUN_MAX_RECOVERIES: '0' })
   const { id } = await createRun(app, { prompt: 'once' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
   killSandbox(app)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SeenRequest } from '../../model/fake-server.ts'
-import { answers, calls, finish, PRICED, shell } from '../coding-app.ts'
+import { calls, finish, PRICED, responses, shell } from '../coding-app.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 
 /** A message is durable before the response to it, and reaches the model once, regardless of worker failures (specification.md#journal, #create-and-resume). */
@@ -64,7 +64,7 @@ test('an enqueued message begins the next turn once, also when the worker of the
 }, 90_000)
 
 test('messages to a queued run are part of its first call, in the order in which they were sent', async () => {
-  await using cluster = await startCluster(answers({ text: 'Both received.' }))
+  await using cluster = await startCluster(responses({ text: 'Both received.' }))
   const { id } = await cluster.createRun({ prompt: 'first words' })
   expect((await resume(cluster, id, 'second words')).body.status).toBe('queued')
   await cluster.start('work')
@@ -119,8 +119,8 @@ test('a model call that was lost with its worker is counted with its full reserv
   await cluster.start('work')
   const run = await ended(cluster, id)
   expect(run).toMatchObject({ status: 'completed', result: 'Second time.' })
-  const answered = 2_000 * PRICED.input + 100 * PRICED.output
-  expect(Number(run.usage.cost_usd)).toBeCloseTo(Number(set_aside?.reserved_usd) + answered, 9)
+  const responded = 2_000 * PRICED.input + 100 * PRICED.output
+  expect(Number(run.usage.cost_usd)).toBeCloseTo(Number(set_aside?.reserved_usd) + responded, 9)
   expect(run.usage.output_tokens).toBe(RESERVED + 100)
   // The same in the usage of the organization.
   const [day] = await cluster.rows<{ cost_usd: string }>('select sum(cost_usd) as cost_usd from usage_days where run_id = $1', [id])

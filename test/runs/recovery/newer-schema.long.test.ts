@@ -28,16 +28,16 @@ async function migrateFurther(database_url: string, folder: string, sql: string)
 
 /** The whole life of a run over HTTP: created, streamed to its end, its trace and its pull request. */
 async function playSample(base_url: string) {
-  // biome-ignore lint/suspicious/noExplicitAny: answers are read without types
+  // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   const call = async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(`${base_url}/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${TOKEN}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answer = await response.json()
-    expect({ path, status: response.status, answer }).toMatchObject({ status: 200 })
-    return answer
+    const result = await response.json()
+    expect({ path, status: response.status, answer: result }).toMatchObject({ status: 200 })
+    return result
   }
   const { items } = await call('GET', '/organizations')
   const runs = `/organizations/${items[0].id}/agent/run`
@@ -100,8 +100,8 @@ test('a running service is not affected when a newer version migrates its schema
   const busy = async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, () => createRun(app, { prompt })))
     const paths = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])
-    const answers = await Promise.all([...paths, ...paths].map(path => app.call('GET', org + path)))
-    expect(answers.filter(answer => answer.status !== 200).map(answer => answer.body)).toEqual([])
+    const responses = await Promise.all([...paths, ...paths].map(path => app.call('GET', org + path)))
+    expect(responses.filter(result => result.status !== 200).map(result => result.body)).toEqual([])
     for (const { id } of runs) expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
   }
   await busy()

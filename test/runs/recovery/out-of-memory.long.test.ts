@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { signalProcess } from '../../../src/system/processes.ts'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 
 const memory = { AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2) }
@@ -9,7 +9,7 @@ const memory = { AGENTRUN_SANDBOX_MEMORY_BYTES: String(300 * 1024 ** 2) }
 test('a command that uses up the memory of its run is killed, the limit is reported to the agent and in the trace, and the run continues', async () => {
   const greedy = `for i in 1 2 3; do perl -e 'my $a = "x" x (200 << 20); sleep 1000' & done
 while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null`
-  await using app = await startCodingApp(answers(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), memory)
+  await using app = await startCodingApp(responses(calls(shell(greedy, 60)), calls(shell('echo still here')), { text: 'through' }), memory)
   const { id } = await createRun(app, { prompt: 'want everything' })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'through' })
   const logs = await allLogs(app, id)
@@ -25,7 +25,7 @@ while (($(jobs -r | wc -l) > 1)); do sleep 0.05; done; kill %1 %2 %3 2>/dev/null
 
 test('a sandbox that ends after it used up its memory is not restarted: the run pauses, reports why, and continues with a resume', async () => {
   const greedy = `perl -e 'my $a = "x" x (400 << 20); sleep 1000'; echo killed; sleep 12345`
-  await using app = await startCodingApp(answers(calls(shell(greedy)), { text: 'back' }), memory)
+  await using app = await startCodingApp(responses(calls(shell(greedy)), { text: 'back' }), memory)
   const { id } = await createRun(app, { prompt: 'want everything' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
   for (const pid of sandboxProcesses(app.data_dir)) signalProcess(pid, 'SIGKILL')

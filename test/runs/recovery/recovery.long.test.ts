@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { SESSION_NAME } from '../../../src/store/leases/worker-sessions.ts'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 import { type Cluster, logsOf, recoveryOf, startCluster, stateOf } from './cluster.ts'
 
@@ -32,7 +32,7 @@ test('fault 4: kill -9 of the worker in a model call: the call is repeated, and 
 
 test('fault 8: a worker that was frozen and comes back changes nothing, ends its sandbox, and works on other runs', async () => {
   await using cluster = await startCluster(
-    answers(
+    responses(
       calls(shell('echo one > one.txt')),
       calls(shell('sleep 1000')),
       calls(shell('echo two > two.txt')),
@@ -66,7 +66,7 @@ test('fault 8: a worker that was frozen and comes back changes nothing, ends its
 }, 120_000)
 
 test('I8: the sandbox of a frozen worker is removed while it is frozen, when its run continues on a machine that cannot end it', async () => {
-  await using cluster = await startCluster(answers(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
+  await using cluster = await startCluster(responses(calls(shell('echo one > one.txt; sleep 1000')), { text: 'By the second.' }))
   const frozen = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze' })
   await expect.poll(() => sandboxProcesses(frozen.data_dir).length, { timeout: 20_000 }).toBeGreaterThan(2)
@@ -81,7 +81,7 @@ test('I8: the sandbox of a frozen worker is removed while it is frozen, when its
 }, 90_000)
 
 test('a worker that was frozen and that no other replaced continues its run when it thaws', async () => {
-  await using cluster = await startCluster(answers(calls(shell('sleep 1000')), { text: 'By itself.' }))
+  await using cluster = await startCluster(responses(calls(shell('sleep 1000')), { text: 'By itself.' }))
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'freeze alone' })
   await cluster.until(id, run => run.waiting_on === 'tool')
@@ -118,7 +118,7 @@ test('a run whose workers die one after the other ends as lost, with the last st
 
 test('a worker that is killed loses its runs before its leases end; one that only loses its session keeps them', async () => {
   await using cluster = await startCluster(
-    answers(calls(shell('echo one; sleep 1000')), calls(shell('sleep 3; echo two')), { text: 'Done.' }),
+    responses(calls(shell('echo one; sleep 1000')), calls(shell('sleep 3; echo two')), { text: 'Done.' }),
   )
   for (const role of ['work', 'work'] as const) await cluster.start(role)
   const { id } = await cluster.createRun({ prompt: 'survive', repo_id: null, repoless: true })

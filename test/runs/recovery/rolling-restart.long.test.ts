@@ -3,7 +3,7 @@ import { createClient } from '../../../src/client/sdk/client.ts'
 import type { AgentRunError } from '../../../src/client/sdk/error.ts'
 import type { FakeScript } from '../../model/fake-server.ts'
 import { TOKEN } from '../../start-app.ts'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { Balancer } from './balancer.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
 
@@ -91,7 +91,7 @@ test(`every process is replaced while ${RUNS} runs are created, followed and pro
 const recoveries = async (cluster: Cluster, id: number) => (await cluster.call('GET', `/run/${id}/recovery`)).body.recoveries
 
 test('a worker that receives SIGTERM finishes the running step, and the next worker continues with the step after it', async () => {
-  await using cluster = await startCluster(answers(calls(shell('echo begun; sleep 3; echo ended')), { text: 'Done.' }))
+  await using cluster = await startCluster(responses(calls(shell('echo begun; sleep 3; echo ended')), { text: 'Done.' }))
   const first = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'x' })
   await cluster.until(id, run => run.waiting_on === 'tool')
@@ -109,7 +109,7 @@ test('a worker that receives SIGTERM finishes the running step, and the next wor
 }, 120_000)
 
 test('a step that exceeds the grace period is interrupted and recorded as interrupted, and its worker still exits', async () => {
-  await using cluster = await startCluster(answers(calls(shell('echo begun; sleep 1000')), { text: 'Done.' }), {
+  await using cluster = await startCluster(responses(calls(shell('echo begun; sleep 1000')), { text: 'Done.' }), {
     AGENTRUN_SHUTDOWN_GRACE_SECONDS: '1',
   })
   const first = await cluster.start('work')
@@ -128,7 +128,7 @@ test('a step that exceeds the grace period is interrupted and recorded as interr
 }, 120_000)
 
 test('an API process that receives SIGTERM fails /readyz, serves requests while it drains, ends its streams and exits', async () => {
-  await using cluster = await startCluster(answers({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
+  await using cluster = await startCluster(responses({ text: 'Done.' }), { AGENTRUN_DRAIN_SECONDS: '2' })
   const { base_url, child, ended } = cluster.api
   const { id } = await cluster.createRun({ prompt: 'x' })
   const get = (path: string) => fetch(base_url + path, { headers: { authorization: `Bearer ${TOKEN}` } })
@@ -137,8 +137,8 @@ test('an API process that receives SIGTERM fails /readyz, serves requests while 
   await expect.poll(async () => (await get('/readyz')).status, patience).toBe(503)
   const ready = await get('/readyz')
   expect(ready.headers.get('retry-after')).toBe('2')
-  const answer = await get('/v1/users/me')
-  expect({ status: answer.status, connection: answer.headers.get('connection') }).toEqual({ status: 200, connection: 'close' })
+  const response = await get('/v1/users/me')
+  expect({ status: response.status, connection: response.headers.get('connection') }).toEqual({ status: 200, connection: 'close' })
   expect((await cluster.createRun({ prompt: 'y' })).status).toBe('queued')
   // The stream ends gracefully, not with a broken connection.
   expect(await stream.text()).toContain('event: run')

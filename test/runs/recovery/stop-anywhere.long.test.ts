@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 import { type State, startEveryState, startSilentCluster, stateNames, states } from '../states/every-state.ts'
 import { type Cluster, type ClusterNode, startCluster } from './cluster.ts'
@@ -83,10 +83,10 @@ test('a stop is acknowledged and ends the run of a frozen worker in every state;
 
 test('a stop is acknowledged and ends the run when its worker is frozen in a transaction that locks the row', async () => {
   const requested = Promise.withResolvers<void>()
-  const answer = Promise.withResolvers<FakeAnswer>()
+  const response = Promise.withResolvers<FakeResponse>()
   await using cluster = await startCluster(() => {
     requested.resolve()
-    return answer.promise
+    return response.promise
   })
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'a long story' })
@@ -94,7 +94,7 @@ test('a stop is acknowledged and ends the run when its worker is frozen in a tra
   const holding = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`
   await cluster.db.transaction(async tx => {
     await tx.query({ text: 'lock table events in share mode' })
-    answer.resolve({ text: 'The end.' })
+    response.resolve({ text: 'The end.' })
     await expect.poll(() => cluster.rows(holding), { timeout: 10_000, interval: 20 }).not.toEqual([])
     worker.child.kill('SIGSTOP')
   })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { ToolExecution } from '../../../src/contract/runs/tool-execution.ts'
 import { TOKEN } from '../../start-app.ts'
-import { answers } from '../coding-app.ts'
+import { responses } from '../coding-app.ts'
 import { startCluster } from './cluster.ts'
 
 test('a tool call whose worker is killed is not repeated, and its result is reported as unknown', async () => {
-  await using cluster = await startCluster(answers(), { AGENTRUN_TOOL_CALL_SECONDS: '120' })
+  await using cluster = await startCluster(responses(), { AGENTRUN_TOOL_CALL_SECONDS: '120' })
   await cluster.start('work')
   const response = fetch(`${cluster.api.base_url}/v1/organizations/1/tools/execute`, {
     method: 'POST',

@@ -7,7 +7,7 @@ import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { sweepWorkspaces } from '../../../src/worker/sweep/sweep-files.ts'
 import { type App, rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 type Row = {
   seq: number
@@ -36,7 +36,7 @@ async function removeFiles(app: App, id: number): Promise<string> {
 
 test('each step that changed files has a checkpoint, a step that did not has the previous one, and the last one is kept', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('true'), shell('echo one > new.txt')),
       calls(shell('cat new.txt'), { name: 'read', arguments: { path: 'new.txt' } }),
       calls({ name: 'write', arguments: { path: 'two.txt', content: 'two' } }, shell('rm two.txt')),
@@ -72,7 +72,7 @@ test('each step that changed files has a checkpoint, a step that did not has the
 
 test('the workspace of an ended run is removed, and a resume restores it, committed or not, without ignored files, and notifies the agent', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('echo "*.log" > .gitignore; echo ignored > x.log; echo kept > kept.txt; chmod +x kept.txt; git stash list')),
       { text: 'First.' },
       calls(
@@ -111,7 +111,7 @@ test('the workspace of an ended run is removed, and a resume restores it, commit
 
 test('a run without a repository is restored', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('mkdir -p a/b; echo deep > a/b/c; echo up > top')), { text: 'First.' }, calls(shell('cat a/b/c top; ls -A')), {
+    responses(calls(shell('mkdir -p a/b; echo deep > a/b/c; echo up > top')), { text: 'First.' }, calls(shell('cat a/b/c top; ls -A')), {
       text: 'Second.',
     }),
   )
@@ -126,7 +126,7 @@ test('a run without a repository is restored', async () => {
 
 test('a workspace that is too large is reported once and blocks nothing; it is kept, because it is the only copy', async () => {
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('echo fine > fine.txt')),
       calls(shell('head -c 1200000 /dev/zero > zeros; head -c 2000000 /dev/urandom > noise')),
       calls(shell('echo more > more.txt')),
@@ -153,7 +153,7 @@ test('a workspace that is too large is reported once and blocks nothing; it is k
 test('unreadable files are reported as unreadable, and so are files that never stop changing', async () => {
   const touch = calls(shell('touch step'))
   await using app = await startCodingApp(
-    answers(
+    responses(
       calls(shell('echo closed >closed.txt; chmod 000 closed.txt')),
       calls(shell('(while :; do head -c 20M /dev/urandom >churn; done) & sleep 1')),
       ...[touch, touch, touch, touch, calls(shell('kill $!; wait; rm churn; chmod 600 closed.txt')), { text: 'Done.' }],
@@ -168,7 +168,7 @@ test('unreadable files are reported as unreadable, and so are files that never s
 
 test('a checkpoint beyond the limit of a pack or a run is not stored, and later ones within it are', async () => {
   const noise = (n: number) => shell(`head -c 150000 /dev/urandom > noise${n}`)
-  await using app = await startCodingApp(answers(calls(noise(1)), calls(shell('rm noise*; echo small > small')), { text: 'Done.' }), {
+  await using app = await startCodingApp(responses(calls(noise(1)), calls(shell('rm noise*; echo small > small')), { text: 'Done.' }), {
     AGENTRUN_CHECKPOINT_PACK_MAX_BYTES: '100000',
   })
   const { id } = await createRun(app, { prompt: 'make noise', repo_id: null, repoless: true })

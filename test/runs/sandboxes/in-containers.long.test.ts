@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
 import { startEngine, type TestEngine, withoutEngine } from '../../sandbox/containers/start-engine.ts'
-import { answers, startCodingApp } from '../coding-app.ts'
+import { responses, startCodingApp } from '../coding-app.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
@@ -30,7 +30,7 @@ describe.skipIf(reason !== null)('runs in containers of Docker', () => {
   }, 180_000)
 
   test('without its engine no run starts, and the reason names the fix', async () => {
-    await using app = await startCodingApp(answers(), { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/no/such/engine.sock' })
+    await using app = await startCodingApp(responses(), { AGENTRUN_SANDBOX: 'docker', AGENTRUN_SANDBOX_ENGINE: '/no/such/engine.sock' })
     const workers = async () => (await (await fetch(`${app.base_url}/readyz`)).json()) as { workers: string; workers_reason: string }
     expect(await waitUntil(async () => (await workers()).workers_reason?.includes('engine'), 10_000)).toBe(true)
     expect(await workers()).toMatchObject({

@@ -5,14 +5,14 @@ import { startFakeOpenAI } from '../../model/fake-openai.ts'
 import { TOKEN } from '../../start-app.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { calls, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 import { startServiceProcess } from '../recovery/service-process.ts'
 
 /** A run whose sandboxes use the driver that `env` names, from its creation to its branch. `gone`: whether nothing of them is left. */
 export async function playRun(driver: string, env: Record<string, string>, gone: (data_dir: string) => boolean): Promise<void> {
   const show_sandbox = 'cat two.txt; pwd; curl -sS http://example.org/ | head -c 100'
   await using app = await startCodingApp(
-    answers(calls(shell('cd /tmp; echo two > /workspace/two.txt')), calls(shell(`cd /workspace; ${show_sandbox}`)), {
+    responses(calls(shell('cd /tmp; echo two > /workspace/two.txt')), calls(shell(`cd /workspace; ${show_sandbox}`)), {
       text: 'Two is there.',
     }),
     env,

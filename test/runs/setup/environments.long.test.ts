@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { sweepEnvironments } from '../../../src/worker/setup/environments.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 let app: CodingApp
-let script: FakeAnswer[]
+let script: FakeResponse[]
 beforeAll(async () => {
   const files = { 'package-lock.json': '{}\n', 'count.js': 'export const one = 1\n', 'tracked.txt': 'as it was\n' }
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {}, makeRepository(files))

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type NpmRegistry, startNpmRegistry } from '../../egress/npm-registry.ts'
 import { servePlain, type TestServer } from '../../egress/servers.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { rows } from '../../start-app.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, makeRepository, startCodingApp } from '../coding-app.ts'
@@ -17,7 +17,7 @@ let app: CodingApp
 let registry: NpmRegistry
 let server: TestServer
 let reached: () => void
-let script: FakeAnswer[]
+let script: FakeResponse[]
 const repositories: string[] = []
 beforeAll(async () => {
   registry = await startNpmRegistry({ tiny: { 'index.js': 'module.exports = "tiny indeed"\n' } })

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
-import { answers, calls, shell, startCodingApp } from '../coding-app.ts'
+import { calls, responses, shell, startCodingApp } from '../coding-app.ts'
 
 test('files that an agent writes into a prepared home folder count against the limit of its workspace', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('head -c 60000000 /dev/zero >~/big; timeout 8 bash -c "while :; do :; done"', 60))),
+    responses(calls(shell('head -c 60000000 /dev/zero >~/big; timeout 8 bash -c "while :; do :; done"', 60))),
     {
       AGENTRUN_SANDBOX_DISK_BYTES: '33554432',
     },
@@ -18,7 +18,7 @@ test('files that an agent writes into a prepared home folder count against the l
 }, 120_000)
 
 test('no part of a secret is shown where the output of a setup command is truncated', async () => {
-  await using app = await startCodingApp(answers())
+  await using app = await startCodingApp(responses())
   const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
   await app.call('PUT', at('/secrets/DEPLOY_KEY'), { value: 'deploy-key-0123456789-0123456789' })
   const zeros = (n: number) => `head -c ${n} /dev/zero | tr '\\0' x`

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { answers, calls, gitIn, shell } from '../coding-app.ts'
+import { calls, gitIn, responses, shell } from '../coding-app.ts'
 import { startCluster } from '../recovery/cluster.ts'
 
 test('after the machine of a run is lost the next one sets up the restored files before the agent continues; a worker that dies during the setup leaves nothing incomplete', async () => {
   await using cluster = await startCluster(
-    answers(
+    responses(
       calls(shell('cat ~/tool; echo mine >mine.txt')),
       calls(shell('sleep 1000')),
       calls(shell('cat ~/tool mine.txt; git status --porcelain')),

@@ -1,13 +1,13 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { testFolder } from '../../temporary-folder.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, gitIn, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
 let app: CodingApp
-let script: FakeAnswer[] = []
+let script: FakeResponse[] = []
 const library = testFolder()
 const at = (path: string) => `/v1/organizations/${app.org_id}${path}`
 

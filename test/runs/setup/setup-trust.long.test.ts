@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { servePlain, type TestServer } from '../../egress/servers.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, createRun } from '../await-run.ts'
 import { type CodingApp, calls, makeRepository, shell, startCodingApp } from '../coding-app.ts'
 
@@ -12,12 +12,12 @@ const prepare = (word: string) => `echo ${word} >made.txt; echo ${word} >~/${wor
 let app: CodingApp
 let server: TestServer
 let requested: string[]
-let script: FakeAnswer[]
+let script: FakeResponse[]
 beforeAll(async () => {
   requested = []
-  server = await servePlain((request, answer) => {
+  server = await servePlain((request, response) => {
     requested.push(request.url ?? '')
-    answer.end('hello')
+    response.end('hello')
   })
   const files = { 'prepare.sh': prepare('ours'), 'old.txt': 'old\n', 'README.md': 'read me\n' }
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' }, makeRepository(files))

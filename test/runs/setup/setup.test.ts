@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { nodeHeaders } from '../../../src/sandbox/bubblewrap/host-files.ts'
 import { servePlain, type TestServer } from '../../egress/servers.ts'
-import type { FakeAnswer } from '../../model/fake-server.ts'
+import type { FakeResponse } from '../../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../await-run.ts'
 import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-app.ts'
 
@@ -10,9 +10,9 @@ const SECRET = 'deploy-key-0123456789'
 
 let app: CodingApp
 let server: TestServer
-let script: FakeAnswer[]
+let script: FakeResponse[]
 beforeAll(async () => {
-  server = await servePlain((request, answer) => answer.end(`hello ${request.url}`))
+  server = await servePlain((request, response) => response.end(`hello ${request.url}`))
   app = await startCodingApp(() => script.shift() ?? { text: 'Done.' }, {
     AGENTRUN_ALLOW_PRIVATE_EGRESS: '1',
     AGENTRUN_SETUP_MAX_SECONDS: '20',

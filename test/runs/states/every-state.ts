@@ -19,7 +19,7 @@ export const stateNames = Object.keys(states) as State[]
 const promptOf = (request: SeenRequest) => /be at (\w+)/.exec(JSON.stringify(request.body))?.[1]
 
 function script(request: SeenRequest): FakeReply {
-  const answered = JSON.stringify(request.body).includes('"role":"tool"')
+  const responded = JSON.stringify(request.body).includes('"role":"tool"')
   if (JSON.stringify(request.body).includes('Go on.')) return { text: 'Gone on.' }
   switch (promptOf(request)) {
     case 'model':
@@ -29,7 +29,7 @@ function script(request: SeenRequest): FakeReply {
     case 'tool':
       return calls(shell('echo begun > begun.txt; sleep 12345'))
     case 'push':
-      return answered ? { text: 'Written.' } : calls(shell('echo pushed > pushed.txt'))
+      return responded ? { text: 'Written.' } : calls(shell('echo pushed > pushed.txt'))
     default:
       return { text: 'Done.' }
   }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../await-run.ts'
-import { answers, calls, finish, shell, startCodingApp } from '../coding-app.ts'
+import { calls, finish, responses, shell, startCodingApp } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 
 const resumePath = (org_id: number) => `/v1/organizations/${org_id}/agent/run/resume`
 const stopPath = (org_id: number) => `/v1/organizations/${org_id}/agent/run/stop`
 
 test('a stop in the middle of a command ends the run as cancelled and leaves no process', async () => {
-  await using app = await startCodingApp(answers(calls(shell('setsid sleep 12345 & sleep 12345'))))
+  await using app = await startCodingApp(responses(calls(shell('setsid sleep 12345 & sleep 12345'))))
   const { id } = await createRun(app, { prompt: 'sleep' })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break
   expect(sandboxProcesses(app.data_dir).length).toBeGreaterThan(0)
@@ -31,7 +31,7 @@ test('a stop while the model thinks closes its connection', async () => {
 })
 
 test('a queued run is cancelled immediately', async () => {
-  await using app = await startCodingApp(answers(), { AGENTRUN_WORKER_CONCURRENCY: '0' })
+  await using app = await startCodingApp(responses(), { AGENTRUN_WORKER_CONCURRENCY: '0' })
   const { id } = await createRun(app, { prompt: 'wait' })
   expect((await app.call('POST', stopPath(app.org_id), { agent_run_id: id })).body).toMatchObject({ status: 'cancelled', terminal: true })
 })
@@ -71,7 +71,7 @@ test('a message to a running run reaches the next model call', async () => {
 })
 
 test('an interruption ends the running step, and the message comes next', async () => {
-  await using app = await startCodingApp(answers(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }))
+  await using app = await startCodingApp(responses(calls(shell('sleep 12345'), shell('echo never')), { text: 'as you say' }))
   const { id } = await createRun(app, { prompt: 'work' })
   for await (const { event } of followRun(app, id)) if (event === 'tool') break
   await app.call('POST', resumePath(app.org_id), { agent_run_id: id, prompt: 'Stop that.', mode: 'interrupt' })
@@ -102,7 +102,9 @@ test('an enqueued message becomes a turn of its own after this one', async () =>
 })
 
 test('a question waits for a person without a sandbox, and the answer continues the turn', async () => {
-  await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }))
+  await using app = await startCodingApp(
+    responses(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }),
+  )
   const { id } = await createRun(app, { prompt: 'paint' })
   const waiting = await awaitRun(app, id, run => run.status === 'waiting')
   expect(waiting).toMatchObject({ waiting_on: 'user_input', phase: null, terminal: false })

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../await-run.ts'
-import { answers, type CodingApp, calls, finish, makeRepository, shell, startCodingApp } from '../coding-app.ts'
+import { type CodingApp, calls, finish, makeRepository, responses, shell, startCodingApp } from '../coding-app.ts'
 import { sandboxProcesses } from '../sandboxes/sandbox-processes.ts'
 
 const post = (app: CodingApp, verb: string, body: Record<string, unknown>) =>
@@ -19,7 +19,7 @@ const goOn = (app: CodingApp, agent_run_id: number) => post(app, 'resume', { age
 
 test('a pause in the middle of a command interrupts it; the resume continues in its files, in the same turn, and the agent is notified', async () => {
   await using app = await startCodingApp(
-    answers(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
+    responses(calls(shell('echo kept > kept.txt; echo written; sleep 12345')), calls(shell('cat kept.txt')), { text: 'back' }),
   )
   const { id } = await createRun(app, { prompt: 'start' })
   for await (const { event } of followRun(app, id)) if (event === 'output') break
@@ -58,7 +58,7 @@ test('a pause during the push ends it; the resume pushes and proposes once', asy
   const hook = join(repository, '.git/hooks/pre-receive')
   writeFileSync(hook, '#!/bin/sh\nsleep 30\n', { mode: 0o755 })
   await using app = await startCodingApp(
-    answers(calls(shell('echo late > late.txt')), { text: 'Written.' }, { text: 'Still written.' }),
+    responses(calls(shell('echo late > late.txt')), { text: 'Written.' }, { text: 'Still written.' }),
     {},
     repository,
   )
@@ -90,7 +90,9 @@ test('a message to a run that is about to pause continues it, with the message',
 })
 
 test('a paused question is kept: the answer comes with the resume', async () => {
-  await using app = await startCodingApp(answers(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }))
+  await using app = await startCodingApp(
+    responses(calls({ name: 'ask', arguments: { question: 'Which colour?' } }), { text: 'Blue it is.' }),
+  )
   const { id } = await createRun(app, { prompt: 'paint' })
   await awaitRun(app, id, run => run.waiting_on === 'user_input')
   expect((await post(app, 'pause', { agent_run_id: id })).body).toMatchObject({ status: 'paused', status_reason: 'user_request' })

@@ -73,7 +73,7 @@ export async function startFakeApi(objects: KubernetesObject[], account: { name:
   }
   replaceToken()
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const reply = async (request: IncomingMessage, response: ServerResponse) => {
     if (request.headers.authorization !== `Bearer ${token}`) throw new Refusal(401, 'Unauthorized', 'Unauthorized')
     const url = new URL(request.url ?? '', 'https://kubernetes')
     const call = readCall(request.method ?? '', url)
@@ -101,7 +101,7 @@ export async function startFakeApi(objects: KubernetesObject[], account: { name:
     json(response, call.verb === 'create' ? 201 : 200, result)
   }
   const server = createServer({ key: readFileSync(files.key), cert: readFileSync(files.ca_file) }, (request, response) => {
-    answer(request, response).catch(error => {
+    reply(request, response).catch(error => {
       const { code, reason, message, retry_after } = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))
       if (retry_after !== undefined && !response.headersSent) response.setHeader('retry-after', String(retry_after))
       if (code > 0 && !response.writableEnded)

@@ -10,9 +10,9 @@ export type Engine = (method: string, path: string, body?: object | Buffer) => P
 export function engineAt(socket: string): Engine {
   const api = dockerApi(socket)
   return async (method, path, body) => {
-    const answer = await api.call(method, path, body === undefined ? {} : { body })
-    if (answer.status >= 400) throw new Error(`the engine answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-    return answer.body
+    const response = await api.call(method, path, body === undefined ? {} : { body })
+    if (response.status >= 400) throw new Error(`the engine answered ${response.status}: ${JSON.stringify(response.body)}`)
+    return response.body
   }
 }
 

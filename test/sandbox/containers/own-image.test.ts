@@ -57,10 +57,10 @@ describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () 
       ['open', false],
     ] as const) {
       using folder = temporaryFolder()
-      const answer = await dockerApi(engine.socket).call('POST', `/images/create?fromSrc=-&repo=${name}&tag=1`, {
+      const response = await dockerApi(engine.socket).call('POST', `/images/create?fromSrc=-&repo=${name}&tag=1`, {
         body: makeRoot(folder.path, closed),
       })
-      expect(answer.status).toBe(200)
+      expect(response.status).toBe(200)
     }
   })
   afterAll(async () => {

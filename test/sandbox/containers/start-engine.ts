@@ -33,7 +33,7 @@ export async function startEngine(
     output = `${output}${chunk}`.slice(-4_000)
   })
   const over = once(child, 'exit')
-  const answers = async () =>
+  const responses = async () =>
     (
       await dockerApi(socket)
         .call('GET', '/info', { timeout_ms: 5_000 })
@@ -50,7 +50,7 @@ export async function startEngine(
     }
     rmSync(folder, { recursive: true, force: true })
   }
-  if (!(await waitUntil(async () => child.exitCode !== null || (await answers()), START_MS, 50)) || child.exitCode !== null) {
+  if (!(await waitUntil(async () => child.exitCode !== null || (await responses()), START_MS, 50)) || child.exitCode !== null) {
     await stop()
     throw new Error(`${name} does not start: ${output}`)
   }

@@ -16,14 +16,14 @@ function run(total: number, max_pages = 3) {
     },
     load: (skip, limit) => {
       state.loads.push(skip)
-      const answer = state.fail
+      const response = state.fail
         ? Promise.reject(new Error('no'))
         : Promise.resolve({
             logs: Array.from({ length: Math.max(0, Math.min(limit, state.total - skip)) }, (_, i) => entry(skip + i + 1)),
             total: state.total,
           })
-      settled.push(answer.catch(() => {}))
-      return answer
+      settled.push(response.catch(() => {}))
+      return response
     },
   })
   const idle = async () => {
