@@ -33,7 +33,7 @@ export async function firstRequest(): Promise<string> {
     if (!request) throw new Error('there was no model request')
     if (n < 0) continue
     addSample(samples, 'create to first model request', request.at - started)
-    addSample(samples, 'of it: create request and answer', created - started)
+    addSample(samples, 'of it: create request and response', created - started)
     await baseline.take(samples)
   }
   return report(`first-request: ${RUNS} runs one after another`, samples, { name: 'create to first model request', median_ms: 60 })

@@ -19,7 +19,7 @@ function sendRequests(host: string, port: number, request: Buffer, end: number):
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
     let finished = 0
-    /** Bytes of the answer that are still to come; null before its head. */
+    /** Bytes of the response that are still to come; null before its head. */
     let left: number | null = null
     let head = Buffer.alloc(0)
     socket.on('connect', () => socket.write(request))

@@ -68,7 +68,7 @@ async function took(url: string, headers: Record<string, string>): Promise<numbe
   return performance.now() - started
 }
 
-/** What `work` answers as requests in a second, and the milliseconds of processor time that the process took for each. */
+/** The rate of `work`, in requests per second, and the milliseconds of processor time that the process took for each. */
 async function measured(pid: number, work: () => Promise<number>): Promise<[number, number]> {
   const before = processorMs(pid)
   const started = performance.now()

@@ -20,7 +20,7 @@ export async function manyNodes(): Promise<string> {
   const alone = await simulate(['all'], 40)
   const together = await simulate(['serve', 'serve', 'work', 'work', 'work'], 200)
   return [
-    `many-nodes: runs of ${STEPS} commands, ${AT_A_TIME} at a time, a model that answers at once`,
+    `many-nodes: runs of ${STEPS} commands, ${AT_A_TIME} at a time, a model that responds immediately`,
     ...lines('one process', alone),
     ...lines('2 serve and 3 work', together, alone),
     '',

@@ -4,7 +4,7 @@ import { familyMs } from './processor.ts'
 export type Rate = { per_second: number; times: number[]; processor_ms: number }
 
 /**
- * How often `workers` loops, each one call after the other, get `work` done in `seconds`; a loop whose work answers false ends early.
+ * How often `workers` loops, each one call after the other, get `work` done in `seconds`; a loop whose work returns false ends early.
  * @param pid whose processor time is watched: unlike the rate, it is much the same on a busy machine
  */
 export async function rateOf(

@@ -6,18 +6,18 @@ import { startService } from './start-service.ts'
 
 const STEPS = 210
 const RUNS = 3
-const name = 'answer to next request'
+const name = 'response to next request'
 const early = `${name}, steps 5 to 15`
 const late = `${name}, steps 195 to 205`
 
 /**
- * From the end of one model answer to the arrival of the next request: a trivial command, its outcome and the next intent journalled on disk.
+ * From the end of one model response to the arrival of the next request: a trivial command, its outcome and the next intent journalled on disk.
  * And whether a long conversation makes it longer: around step 200 beside around step 10.
  */
 export async function stepOverhead(): Promise<string> {
   using repository = makeRepository()
   // Each command differs: a model that repeats itself is stopped by the service. Arguments come in one piece: what is measured begins
-  // when the answer ends, and a model's earlier pieces are read while it is still writing.
+  // when the response ends, and a model's earlier pieces are read while it is still writing.
   await using model = await startFakeOpenAI((_request, n) =>
     (n - 1) % (STEPS + 1) < STEPS
       ? { tool_calls: [{ name: 'shell', arguments: { command: `true # ${n}` } }], split: 1_000 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 
-/** An empty database, dropped at the end. `query` answers rows. */
+/** An empty database, dropped at the end. `query` returns rows. */
 export async function emptyDatabase() {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const admin = new pg.Client({ connectionString: inject('admin_url') })

@@ -83,7 +83,7 @@ export const rooms: Record<string, Room> = {
   // What touches the machine.
   'src/system': { node: true },
   'src/postgres': { code: ['src/system'], packages: ['pg', 'zod'], node: true },
-  // What container engines answer is parsed.
+  // Responses of container engines are parsed.
   'src/sandbox': { code: ['src/system'], node: true, packages: ['zod'] },
   // Hostile requests come in here: it sees no database and no sandbox.
   'src/egress': { code: ['src/system'], node: true },

@@ -40,7 +40,7 @@ test('every endpoint of the table has exactly one handler and one route, and the
   const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
   expect(app.hasRoute({ method: 'GET', url: ERROR_REFERENCE_PATH })).toBe(true)
   const of_documentation = ['GET', 'HEAD']
-  // @fastify/cors has one for preflights, which its hook answers before.
+  // @fastify/cors has one for preflights, to which its hook responds before.
   const of_cors = ['OPTIONS']
   expect(methods.length).toBe(wanted.length + of_documentation.length + of_cors.length)
   await app.close()

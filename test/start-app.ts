@@ -48,7 +48,7 @@ export type App = AsyncDisposable & {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>
 }
 
-/** `body` is what JSON the answer held, or its text. */
+/** `body` is what JSON the response held, or its text. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of many shapes
 export type ApiResponse = { status: number; headers: Headers; body: any }
 

@@ -85,7 +85,7 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     },
     async [Symbol.asyncDispose]() {
       drain()
-      // Requests under way are answered; a connection that is merely open is not waited for, a client that does not read for the grace.
+      // Running requests get their response; a connection that is merely open is not waited for, a client that does not read for the grace.
       const cut = setTimeout(() => app.server.closeAllConnections(), Math.max(CLOSE_MS, config.AGENTRUN_SHUTDOWN_GRACE_SECONDS * 1000))
       const closed = close()
       // Readers of streams come back at once, and must not reuse a connection that is no longer served.
@@ -138,7 +138,7 @@ async function watchReadiness({ db, version }: Parts) {
   }
 }
 
-/** On loopback only our own names are answered, against DNS rebinding; on a public address the operator configures which, or any. */
+/** On loopback only our own names are served, against DNS rebinding; on a public address the operator configures which, or any. */
 function allowedHosts(config: Config): Set<string> | null {
   const loopback = ['127.0.0.1', 'localhost', '::1'].includes(config.AGENTRUN_HOST)
   if (config.AGENTRUN_ALLOWED_HOSTS.length === 0 && !loopback) return null

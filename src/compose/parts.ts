@@ -11,7 +11,7 @@ import type { DataFolder } from '../system/data-folder.ts'
 import type { ServiceUsers } from '../system/users.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 
-/** What a process does: answer the API, work on runs, or both. Any number of each meet in one database. */
+/** What a process does: serve the API, work on runs, or both. Any number of each meet in one database. */
 export type Role = 'all' | 'serve' | 'work'
 
 export type ServiceInput = {

@@ -35,7 +35,7 @@ export type RunningService = AsyncDisposable & {
 
 const CONNECTIONS = 20
 const WORKER_CONNECTIONS = 10
-/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop is answered within 2 s all the same. */
+/** A worker that is frozen in the middle of a transaction holds its run no longer than this: a stop gets its response within 2 s all the same. */
 const WORKER_IDLE_MS = 1_000
 
 type State = 'starting' | 'ready' | 'stopping'
@@ -110,7 +110,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   // A crowd of requests that holds all of one pool must not cost the runs of the same process their leases.
   const worker_parts = role === 'all' ? { ...parts, db: openDatabase(WORKER_CONNECTIONS, WORKER_IDLE_MS) } : parts
   worker = role === 'serve' ? null : stack.use(createWorker(worker_parts, () => base_url))
-  // Before the API answers, because its health reports whether a worker exists.
+  // Before the API responds, because its health reports whether a worker exists.
   await worker?.register()
   api = role === 'work' ? null : stack.use(await startApi(parts))
   if (api) base_url = api.base_url

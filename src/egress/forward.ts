@@ -23,7 +23,7 @@ type Forwarding = { configuration: ProxyConfiguration; to: Allowed; path: string
 
 /**
  * Forwards a plain HTTP request, with the authority as its host, and its response. Redirects are returned to the client. Rejects with
- * DialError before anything was answered.
+ * DialError before a response began.
  */
 export async function forward(
   { configuration, to, path, count }: Forwarding,

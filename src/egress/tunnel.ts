@@ -7,9 +7,9 @@ import type { Allowed, ProxyConfiguration } from './proxy-configuration.ts'
 const access_denied = Buffer.from([21, 3, 1, 0, 2, 2, 49])
 
 /**
- * Answers CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later traffic cannot be inspected.
+ * Accepts CONNECT and joins both ends when the first bytes are a TLS greeting to the requested host: later traffic cannot be inspected.
  * Returns null when joined, or when nothing was sent; otherwise the problem, and the socket is closed. Rejects with DialError before
- * anything was answered.
+ * a response began.
  */
 export async function openTunnel(
   configuration: ProxyConfiguration,

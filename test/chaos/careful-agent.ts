@@ -13,7 +13,7 @@ type Result = { status: 'ok' | 'error' | 'unknown'; output: string }
 /**
  * A model that takes the steps that its prompt names ("chaos 17: 6 steps"), one command each, and knows nothing but the conversation: of a
  * command whose outcome is unknown, and of files that were restored on another machine, it checks the state first. Now and then the provider fails: too many requests, an error of
- * the server, silence, an answer that is cut off.
+ * the server, silence, a response that is cut off.
  */
 export function carefulAgent(random: Random, trouble: number): { script: FakeScript; served: Map<string, Served> } {
   const served = new Map<string, Served>()

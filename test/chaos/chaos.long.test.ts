@@ -24,7 +24,7 @@ const size = soak
   ? { serve: 2, work: 3, runs: 200, steps: 8, for_ms: Number(process.env.TEST_SOAK_MINUTES ?? 10) * 60_000, end_ms: 600_000 }
   : { serve: 2, work: 3, runs: 30, steps: 8, for_ms: 45_000, end_ms: 240_000 }
 
-/** A client that makes runs and reads traces through whichever API process answers, and tries again with the same key where none does. */
+/** A client that makes runs and reads traces through whichever API process responds, and tries again with the same key where none does. */
 async function createRuns(nodes: ClusterNode[], observed: Observed, random: Random, going: () => boolean): Promise<void> {
   for (let n = 0; n < size.runs; n++) {
     const key = `chaos-${seed}-${n}`

@@ -120,7 +120,7 @@ function unpaid(run: Ended, { calls, responses }: Served): string[] {
 /**
  * Invariants of runs that should be completed, after all have ended. I5: the remote has one branch of each, at the bundle that
  * was taken last and that the pull request is of. I6: each has ended. I8: no process of theirs is left. I10: no call of the provider is unknown,
- * and no token or cent of its answers is missing. And every step left exactly one line.
+ * and no token or cent of its responses is missing. And every step left exactly one line.
  */
 export async function unfinished(cluster: Cluster, steps: number, served: Map<string, Served>, data_dirs: string[]): Promise<string[]> {
   const runs = await cluster.rows<Ended>(

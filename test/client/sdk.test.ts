@@ -139,7 +139,7 @@ describe('runs', () => {
 
   test('a create whose response was cut off is retried and creates one run, a resume one message', async () => {
     let responses = 0
-    // Nothing of the first answer comes through, and half of the second.
+    // Nothing of the first response comes through, and half of the second.
     await using proxy = await startCutProxy(app.base_url, () => [0, 700][responses++] ?? null)
     const { runs } = clientOf({ base_url: proxy.base_url, organization_id: app.org_id })
     const tag = 'cut'

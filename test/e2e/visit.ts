@@ -57,7 +57,7 @@ async function visit(
   if (signed_in) {
     await page.goto((sign_in_link ?? (await app.signInLink())).replace(app.base_url, base_url))
     await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
-    // Chromium reports the first answer of /session/token, which is 401 by right.
+    // Chromium reports the first response of /session/token, which is 401 by right.
     problems.length = 0
   }
   return {

@@ -6,7 +6,7 @@ import { startEgress, type TestEgress } from './start-egress.ts'
 const names = { 'a.example': ['127.0.0.1'] }
 const open = { names, allow_private: true }
 
-/** Connects `count` times, sends `text` on each, and prints how often the first line of the answer was which; `closed`: there was none. */
+/** Connects `count` times, sends `text` on each, and prints how often the first line of the response was which; `closed`: there was none. */
 const flood = (count: number, text: string) => `node -e '
 const net = require("net"), ends = {}; let left = ${count}
 for (let i = 0; i < ${count}; i++) {

@@ -97,7 +97,7 @@ function push(): Buffer {
   return Buffer.concat([pktLine(command), Buffer.from('0000PACK')])
 }
 
-/** The status of the answer, null when there was none. Resolves when the connection has ended. */
+/** The status of the response, null when there was none. Resolves when the connection has ended. */
 async function send(route: Route, body: Body, token: string): Promise<number | null> {
   const { hostname, port } = new URL(service.base_url)
   const socket = connect({ host: hostname, port: Number(port) })

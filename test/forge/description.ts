@@ -89,7 +89,7 @@ export function requestMistakes({ name, operation, params }: Found, query: URLSe
   ]
 }
 
-/** What is wrong with an answer. Errors that every operation may have, and few describe, are as the description has errors in general. */
+/** What is wrong with a response. Errors that every operation may have, and few describe, are as the description has errors in general. */
 export function responseMistakes({ name, operation }: Found, status: number, body: unknown): string[] {
   const response = resolved(operation.responses[String(status)]) as Response | undefined
   if (!response)
@@ -100,7 +100,7 @@ export function responseMistakes({ name, operation }: Found, status: number, bod
   return schema ? mistakesOf(`${name} ${status}`, schema, body) : []
 }
 
-/** The answer that the description itself gives as an example, for us to change. */
+/** The response that the description itself gives as an example, for us to change. */
 export function exampleOf(method: string, template: string, status: number): Json {
   const operation = description.paths[template]?.[method.toLowerCase()]
   const response = resolved(operation?.responses[String(status)]) as Response | undefined

@@ -26,7 +26,7 @@ export type FakeGitea = AsyncDisposable & {
   set: GiteaSet
   token: string
   requests: { name: string; status: number | null }[]
-  /** What the description does not allow, in requests and in our own answers. Nothing, in a test that holds. */
+  /** What the description does not allow, in requests and in our own responses. Nothing, in a test that holds. */
   mistakes: string[]
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: GiteaFault[]): void
@@ -36,7 +36,7 @@ export type FakeGitea = AsyncDisposable & {
 const PATH = '/gitea'
 export const BOT = 'agent-bot'
 
-/** A Gitea with one repository, below a path. It takes no request and gives no answer that is not as Gitea's API is published. */
+/** A Gitea with one repository, below a path. It takes no request and gives no response that is not as Gitea's API is published. */
 export async function startFakeGitea(): Promise<FakeGitea> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())

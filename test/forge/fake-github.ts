@@ -16,7 +16,7 @@ export type Fault =
   | { kind: 'primary_limit'; seconds: number }
   | { kind: 'secondary_limit'; seconds: number }
   | { kind: 'redirect'; to: string }
-  /** Executed, but answered only after `until` resolves. */
+  /** Executed, but responded to only after `until` resolves. */
   | { kind: 'hold'; until: Promise<unknown> }
   /** Something else happens first. */
   | { kind: 'after'; work: () => unknown }
@@ -34,7 +34,7 @@ export type FakeGitHub = AsyncDisposable & {
   app: { id: number; slug: string; private_key: string }
   /** Every request for the API, in order: operation of the description and status. */
   requests: { name: string; status: number | null; authorization: string }[]
-  /** What the description does not allow, in requests and in our own answers. Nothing, in a test that holds. */
+  /** What the description does not allow, in requests and in our own responses. Nothing, in a test that holds. */
   mistakes: string[]
   /** Plays faults on the next requests of an operation, one each. */
   play(name: string, ...faults: Fault[]): void
@@ -50,7 +50,7 @@ export type FakeGitHub = AsyncDisposable & {
 /** As long as those of GitHub. */
 const TOKEN_MS = 60 * 60_000
 
-/** A GitHub with one repository. It takes no request and gives no answer that GitHub's published description does not allow. */
+/** A GitHub with one repository. It takes no request and gives no response that GitHub's published description does not allow. */
 export async function startFakeGitHub({ token_ms = TOKEN_MS }: { token_ms?: number } = {}): Promise<FakeGitHub> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())

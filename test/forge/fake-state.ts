@@ -1,7 +1,7 @@
 import { gitIn } from '../runs/coding-app.ts'
 import { exampleOf } from './description.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are built on the published examples
+// biome-ignore lint/suspicious/noExplicitAny: responses are built on the published examples
 type Json = any
 
 export type FakePull = {

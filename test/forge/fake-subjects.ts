@@ -2,7 +2,7 @@ import { exampleOf } from './description.ts'
 import { type FakeRequest, type ForgeResponse, list, page } from './fake-operations.ts'
 import type { FakeState } from './fake-state.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are built on the published examples
+// biome-ignore lint/suspicious/noExplicitAny: responses are built on the published examples
 type Json = any
 
 const LONG_AGO = '2026-11-01T10:00:00Z'

@@ -62,7 +62,7 @@ export function giteaRequestMistakes({ name, operation }: FoundOperation, query:
   ]
 }
 
-/** What is wrong with an answer. */
+/** What is wrong with a response. */
 export function giteaResponseMistakes({ name, operation }: FoundOperation, status: number, body: unknown): string[] {
   if (status >= 300) return mistakesOf('answer', 'an error', description.error, body)
   if (status !== operation.status) return [`${name}: does not respond with ${status}`]

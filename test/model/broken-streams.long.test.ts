@@ -100,7 +100,7 @@ test.each([
   ...['max_tokens', 'MAX_TOKENS', 'model_length'].map(word => [word, 'length'] as const),
   ...['sensitive', 'content_filtered', 'guardrail_intervened'].map(word => [word, 'refusal'] as const),
   ...['weird', 'compaction'].map(word => [word, 'other'] as const),
-])('%s, the word of a gateway for the end of an answer, is %s', async (word, finish_reason) => {
+])('%s, the word of a gateway for the end of a response, is %s', async (word, finish_reason) => {
   await using fake = await COMPATIBLE.connect(() => ({
     raw: COMPATIBLE.events({ text: 'Hi' }).map(event => event.replace('"stop"', `"${word}"`)),
   }))

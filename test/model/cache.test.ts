@@ -12,7 +12,7 @@ const MARK = { type: 'ephemeral' }
 const CALLS = Array.from({ length: 12 }, (_, n) => ({ name: 'read', arguments: { path: `src/${n}.ts` } }))
 const RESPONSE = { reasoning: 'Read them all.', text: 'I read all of them.', tool_calls: CALLS }
 
-/** The bodies of a run whose model gives this answer at each step. */
+/** The bodies of a run whose model gives this response at each step. */
 async function bodiesOf(protocol: Protocol, steps: number, choice: Parameters<Protocol['connect']>[1] = {}, response = RESPONSE) {
   await using fake = await protocol.connect(() => response, choice)
   let messages: ModelMessage[] = [prompt('go')]
@@ -98,7 +98,7 @@ describe('Claude', () => {
     expect(new Set(bodies.map(({ tools }) => JSON.stringify(tools))).size).toBe(1)
   })
 
-  test('a message of a person after an answer moves the mark to where that answer was requested', async () => {
+  test('a message of a person after a response moves the mark to where that response was requested', async () => {
     await using fake = await ANTHROPIC.connect(() => ({ text: 'done' }))
     const messages = [prompt('go'), { role: 'assistant' as const, content: 'done' }, prompt('and the tests?')]
     await fake.model.call(request({ messages, cache_key: 'agentrun-7' }))

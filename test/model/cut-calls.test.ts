@@ -6,7 +6,7 @@ import { forbidOutput } from './silence.ts'
 
 forbidOutput()
 
-describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name, an answer that the output limit ends in a call', protocol => {
+describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name, a response that the output limit ends in a call', protocol => {
   const responseTo = async (texts: string[]) => {
     const tool_calls = texts.map(text => ({ name: 'write', arguments: text }))
     await using fake = await protocol.connect(() => ({ tool_calls, finish: 'length' }))

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as a fake model server saw it. `at` is performance.now() when the last byte of it was there, `answered_at` when the last byte of the answer was sent. */
+/** A request as a fake model server saw it. `at` is performance.now() when the last byte of it was there, `responded_at` when the last byte of the response was sent. */
 export type SeenRequest = {
   n: number
   at: number
@@ -11,14 +11,14 @@ export type SeenRequest = {
   body: Record<string, unknown>
   /** Whether the body came with the bytes that JSON.stringify gives it: then equal parts of two bodies are equal bytes. */
   compact: boolean
-  /** Resolves when the connection or the answer is closed, by whichever side. */
+  /** Resolves when the connection or the response is closed, by whichever side. */
   closed: Promise<void>
 }
 
 /** `custom`: the arguments are a text, as of a custom tool of OpenAI's Responses API. */
 export type FakeToolCall = { id?: string; name: string; arguments: string | Record<string, unknown>; custom?: true }
 
-/** An answer of a model, in no provider's words; each fake server writes it in its own. Texts are split into pieces of `split` characters (default 7). */
+/** A response of a model, in no provider's words; each fake server writes it in its own. Texts are split into pieces of `split` characters (default 7). */
 export type FakeResponse = {
   reasoning?: string
   text?: string
@@ -32,7 +32,7 @@ export type FakeResponse = {
   split?: number
 }
 
-/** What a fake server does with one request. `raw` pieces are written after the headers of an event stream; then the answer ends, is cut, or stays open. */
+/** What a fake server does with one request. `raw` pieces are written after the headers of an event stream; then the response ends, is cut, or stays open. */
 export type FakeReply =
   | FakeResponse
   | { status: number; headers?: Record<string, string>; body: unknown }

@@ -10,7 +10,7 @@ const RESPONSE = {
   split: 50,
 }
 const EXPECTED = { text: RESPONSE.text, tool_calls: [{ name: 'shell', input: { command: 'echo "data: [DONE]\n\n"' } }] }
-// Longer than a call or a test takes: only an answer that waits for the server to close reaches them.
+// Longer than a call or a test takes: only a response that waits for the server to close reaches them.
 const timeouts = { first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 
 describe.each([COMPATIBLE, OPENAI, ANTHROPIC])('$name reports the end and keeps the connection open', protocol => {

@@ -15,7 +15,7 @@ type Choice = { id?: string; settings?: ModelSettings }
 export type Protocol = {
   name: string
   connect(script: FakeScript, choice?: Choice): Promise<Connected>
-  /** The events of a valid answer, which a test changes. */
+  /** The events of a valid response, which a test changes. */
   events(response: FakeResponse): string[]
 }
 
@@ -68,7 +68,7 @@ export function prompt(content: string): ModelMessage {
   return { role: 'user', content, providerOptions: { agentrun: { prompt: true } } }
 }
 
-/** The conversation after `answer`, with a result for each of its calls, as the journal gives it back. */
+/** The conversation after `response`, with a result for each of its calls, as the journal gives it back. */
 export function goOn(messages: ModelMessage[], response: ModelResponse): ModelMessage[] {
   const results = response.tool_calls.map(call => ({
     role: 'tool',

@@ -12,7 +12,7 @@ function callModel(messages: ModelMessage[], more: Partial<ModelRequest> = {}) {
   return model.call({ instructions: '', messages, tools: [], max_output_tokens: 1_000, timeouts, ...more })
 }
 
-/** Continues the conversation: `tool` returns the result of each call, until an answer has no call. Everything is JSON in between, as in the journal. */
+/** Continues the conversation: `tool` returns the result of each call, until a response has no call. Everything is JSON in between, as in the journal. */
 async function playOn(messages: ModelMessage[], tool: (name: string, input: Record<string, unknown>) => Record<string, unknown>) {
   const calls: { name: string; input: unknown; thought: string | null }[] = []
   for (;;) {

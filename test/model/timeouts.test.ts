@@ -57,7 +57,7 @@ describe.each(PROTOCOLS)('timeouts of $name', protocol => {
   })
 })
 
-/** Keep-alive comments, one after the other: the connection lives, the answer does not come. */
+/** Keep-alive comments, one after the other: the connection lives, the response does not come. */
 async function* endless(closed: Promise<void>): AsyncIterable<string> {
   const over = closed.then(() => 'over')
   for (;;) {

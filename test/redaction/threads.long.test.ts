@@ -44,7 +44,7 @@ test('a stream of large and small pieces is redacted as a whole, and restarts af
   expect(await stream.push(`${VALUE.slice(6)} y `, true)).toBe(' y ')
 })
 
-/** A thread that dies, hangs or answers nonsense, instead of redacting. */
+/** A thread that dies, hangs or returns nonsense, instead of redacting. */
 function brokenThread(source: string) {
   const folder = temporaryFolder()
   const path = join(folder.path, 'thread.mjs')

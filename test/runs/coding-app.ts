@@ -87,7 +87,7 @@ export const responses =
   }
 
 export const calls = (...tool_calls: { name: string; arguments: Record<string, unknown> | string }[]): FakeResponse => ({ tool_calls })
-/** An answer that ends the turn, whether tools were called before or not. */
+/** A response that ends the turn, whether tools were called before or not. */
 export const finish = (response: string): FakeResponse => calls({ name: 'finish', arguments: { answer: response } })
 export const shell = (command: string, timeout_seconds?: number) => ({
   name: 'shell',

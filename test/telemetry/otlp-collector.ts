@@ -21,7 +21,7 @@ export type Collector = AsyncDisposable & {
   /** Everything that arrived, as bytes. */
   received: Buffer[]
   headers: Record<string, unknown>[]
-  /** What it answers from now on. */
+  /** Its status code from now on. */
   response: number
   /** Resolves when so many spans fit. */
   until(fits: (span: SeenSpan) => boolean, count?: number): Promise<SeenSpan[]>

@@ -137,7 +137,7 @@ test('killed between the response and its record: it is sent again with the same
 
 test('killed between two events of a run: the order is kept', async () => {
   const [accepted, dying] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  // The first message may be on its way before the run is accepted in an answer.
+  // The first message may be on its way before the run is accepted in a response.
   receiver.responses = [() => void accepted.promise.then(() => kill(cluster.api)).then(dying.resolve), 204]
   const worker = await cluster.start('work')
   const { id } = await cluster.createRun({ prompt: 'x', repoless: true, repo_id: null })

@@ -45,7 +45,7 @@ export async function watchRun(given: Watching, handle: RunHandle, after_seq: (r
   return exitCodeOfRun(run)
 }
 
-/** Shows the entries of a stream as they come, and the state of the run as progress; answers the run as the stream left it. */
+/** Shows the entries of a stream as they come, and the state of the run as progress; returns the run as the stream left it. */
 export async function showTrace(
   { json, print }: Given<Options>,
   events: ReturnType<RunHandle['follow']>,

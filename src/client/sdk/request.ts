@@ -22,11 +22,11 @@ export type CallInput<N extends OperationName> = Part<'params', Params<N>> & Par
 /** The input may be left out when nothing of it is required. */
 type InputArguments<N extends OperationName> = Partial<CallInput<N>> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
 
-/** Operations that answer JSON; the others are for `request`. */
+/** Operations that return JSON; the others are for `request`. */
 type JsonName = { [N in OperationName]: [Result<N>] extends [never] ? never : N }[OperationName]
 
 export type Core = {
-  /** Calls an operation of the table and answers its JSON. Rejects with AgentRunError. */
+  /** Calls an operation of the table and returns its JSON. Rejects with AgentRunError. */
   call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Result<N>>
   /** The response of an operation once it is a success: for streams, patches and files. */
   request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>

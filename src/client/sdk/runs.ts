@@ -80,7 +80,7 @@ export function createRuns(core: Core): Runs {
   const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
 
   return {
-    // The answer has two shapes, and the query decides which.
+    // The response has two shapes, and the query decides which.
     create: (body, options) => handle(core.call('createAgentRun', { body, ...options }) as Promise<AgentRun>),
     dryRun: (body, options) =>
       core.call('createAgentRun', {

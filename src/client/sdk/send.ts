@@ -26,7 +26,7 @@ export type Outgoing = {
 }
 
 /**
- * Sends a request and reads its answer, again while that can help: after 429 always, because nothing was done; after a cut connection,
+ * Sends a request and reads its response, again while that can help: after 429 always, because nothing was done; after a cut connection,
  * a time-out, 502, 503 and 504 when it may arrive twice. Rejects with AgentRunError, or with the signal's reason.
  */
 export async function send<T>(transport: Transport, request: Outgoing, read: (response: Response) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Of what Gitea and Forgejo answer as much as is used. What Go leaves out or has no value for may be absent or null. */
+/** The used part of the responses of Gitea and Forgejo. What Go leaves out or has no value for may be absent or null. */
 const word = z
   .string()
   .nullish()

@@ -51,7 +51,7 @@ export async function offerFetch(host: GitHost, repository_id: number, protocol:
 }
 
 /**
- * Answers one request of a fetch; a refusal is an answer too. `output` must be read to its end, or destroyed; `done` rejects when git was
+ * Responds to one request of a fetch; a refusal is a response too. `output` must be read to its end, or destroyed; `done` rejects when git was
  * stopped. Rejects with GitError.
  */
 export async function serveFetch(

@@ -36,7 +36,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
     try {
       writeSync(requests, `${line}\n`)
     } catch (error) {
-      // A full pipe: process 1 no longer reads, and the caller that waits for an answer ends it.
+      // A full pipe: process 1 no longer reads, and the caller that waits for a response ends it.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
     }
   }

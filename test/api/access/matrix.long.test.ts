@@ -71,7 +71,7 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
 
 /**
  * A permitted caller gets 200, or a refusal for another reason than the caller. The requested object exists,
- * until something has ended it: see tokenCalls and addTenant when a new operation answers 404 here.
+ * until something has ended it: see tokenCalls and addTenant when a new operation responds with 404 here.
  */
 function isLetIn(endpoint: Endpoint, status: number): boolean {
   const { method, problems: own = [] } = endpoint

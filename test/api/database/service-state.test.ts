@@ -23,7 +23,7 @@ test('503: after the streams have ended a new request gets Retry-After, and one 
   const socket = connect({ host: hostname, port: Number(port) })
   await once(socket, 'connect')
   socket.write('GET /v1/users/me HTTP/1.1\r\nhost: localhost\r\n')
-  // The service has read the first half once it has answered a later request.
+  // The service has read the first half once it has responded to a later request.
   await app.call('GET', '/healthz')
   const stopped = app[Symbol.asyncDispose]()
   await stream.text()

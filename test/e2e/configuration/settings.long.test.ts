@@ -111,7 +111,7 @@ test('a secret is added, its value is never shown, and it is deleted; budgets ar
   await page.getByRole('list', { name: 'Checks' }).getByText('database').waitFor()
 })
 
-test('the key of a provider is set and removed; a model is added, its test call shows a refused key, and with the right one it answers', async () => {
+test('the key of a provider is set and removed; a model is added, its test call shows a refused key, and with the right one it responds', async () => {
   await using someone = await visit()
   const { page } = someone
   await someone.open('/settings/models')

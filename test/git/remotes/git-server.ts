@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 
 export type GitServer = AsyncDisposable & { url: string; requests: string[] }
 
-/** Answers before git does; false: git's own `http-backend` shall answer. */
+/** Responds before git does; false: git's own `http-backend` responds. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** A git server on loopback: `git http-backend` over the bare repositories below `root`, pushes allowed. */

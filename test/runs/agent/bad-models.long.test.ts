@@ -175,7 +175,7 @@ test('NUL and invalid characters in the output of a model become text with marke
   expect(errors).toMatchObject([{ code: 'unknown_tool' }])
 })
 
-test('an answer of plain text with NUL is stored', async () => {
+test('a response of plain text with NUL is stored', async () => {
   const { run } = await play(responses(calls(shell('echo x > x.txt')), { text: 'a\u0000b' }))
   expect(run).toMatchObject({ ...ACCEPTED, result: 'a\ufffdb' })
 })

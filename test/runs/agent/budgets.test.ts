@@ -54,7 +54,7 @@ test('a response is limited to the rest of the budget', async () => {
 })
 
 test('the cost of a run never exceeds its budget, regardless of the length of its responses', async () => {
-  // Each answer is as long as it may be.
+  // Each response is as long as it may be.
   await using app = await startCodingApp(request => ({ ...calls(shell('true')), usage: { input: 3_000, output: most(request) } }))
   const { id } = await createRun(app, { prompt: 'x', model, budget: { max_cost_usd: '0.3' } })
   const run = await paused(app, id)

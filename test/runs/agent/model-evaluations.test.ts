@@ -73,7 +73,7 @@ test('a follow-up takes one review, which includes the text of the existing pull
   ])
 })
 
-/** Starts a run for each of the `answers` to its first review; the next one passes. Returns what was sent, and the evaluations. */
+/** Starts a run for each of the `responses` to its first review; the next one passes. Returns what was sent, and the evaluations. */
 async function reviewedBy(responses: FakeReply[], later: FakeReply) {
   let current: FakeScript = () => later
   const app = await startCodingApp((request, n) => current(request, n), on)

@@ -61,7 +61,7 @@ test('a run without budget for a review uses the rules', async () => {
     both([calls(shell('echo two >> count.js')), long], () => review('fail', [no])),
     on,
   )
-  // The last answer uses nearly all of the budget.
+  // The last response uses nearly all of the budget.
   const { id } = await createRun(app, { prompt: 'Add two', model: PRICED.model, budget: { max_cost_usd: '0.05' } })
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ state: 'open' }] })
   expect(questionsOf(app.model)).toEqual([])

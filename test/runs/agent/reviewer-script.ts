@@ -20,7 +20,7 @@ export function both(agent: FakeReply[], reviewer: (n_calls: number) => FakeRepl
 }
 
 export const words = { title: 'Count to two', body: 'Exports `two`.\n\nNot tested.' }
-/** The answer to a review; `more`: its part about the pull request. */
+/** The response to a review; `more`: its part about the pull request. */
 export const review = (verdict: string, findings: object[] = [], more: object = words) =>
   calls({ name: 'commit_verdict', arguments: { verdict, findings, ...more } })
 

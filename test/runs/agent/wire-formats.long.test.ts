@@ -29,7 +29,7 @@ const FORMATS: Format[] = [
 /** Text that JSON must escape, without the escapes themselves: one in a result comes from JSON inside JSON. */
 const DATA = `const pattern = /\\d+\\s"x"/ // "quoted"\n\t{"json": ["a", "b"]} 'ünï' <&>\n`
 const TURNS = { first: 70, second: 30 }
-/** The steps whose request is not answered, and the one whose tool does not end, until the service is killed. */
+/** The steps whose request gets no response, and the one whose tool does not end, until the service is killed. */
 const KILLED_REQUESTS = [20, 85]
 const KILLED_CALL = 45
 

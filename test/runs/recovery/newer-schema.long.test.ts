@@ -96,7 +96,7 @@ test('a running service is not affected when a newer version migrates its schema
   using folder = temporaryFolder()
   const prompt = 'Play this.\n\n```playbook\n- run: echo one\n- answer: Done.\n```\n'
   const org = `/v1/organizations/${app.org_id}`
-  // Every connection of the pool has prepared statements that answer whole rows.
+  // Every connection of the pool has prepared statements that return whole rows.
   const busy = async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, () => createRun(app, { prompt })))
     const paths = runs.flatMap(({ id }) => [`/agent/run/${id}`, `/agent/run/${id}/logs`, '/agent/runs', '/tokens', '/repos', '/members'])

@@ -13,7 +13,7 @@ export type ServiceProcess = {
   ended: Promise<{ code: number | null; signal: string | null; output: string }>
 }
 
-/** A model that plays a script has answers for its agent, and for reviewers where a test is about them. */
+/** A model that plays a script has responses for its agent, and for reviewers where a test is about them. */
 export const no_reviews = { AGENTRUN_MODEL_EVALUATIONS: '0' }
 
 /** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. */

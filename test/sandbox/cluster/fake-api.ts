@@ -13,7 +13,7 @@ import { isAllowed } from './rules.ts'
 import { type KubernetesObject, schemaFaults } from './schemas.ts'
 import { Store, type Stored } from './store.ts'
 
-/** How the next call that `matches` is answered instead. `status` 0: the connection is cut; `done`: after the call was carried out. */
+/** How the next call that `matches` gets a response instead. `status` 0: the connection is cut; `done`: after the call was carried out. */
 export type Disturbance = {
   matches(call: Call): boolean
   status: number
@@ -21,7 +21,7 @@ export type Disturbance = {
   message?: string
   retry_after?: number
   done?: boolean
-  /** The whole answer. */
+  /** The whole response. */
   body?: string
 }
 export type Call = { verb: string; group: string; resource: string; namespace: string; name: string | null; watch: boolean }

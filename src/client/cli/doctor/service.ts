@@ -65,7 +65,7 @@ async function readiness(client: Client, signal: AbortSignal, version: string): 
   }
 }
 
-/** `Date` has whole seconds, and was written somewhere between asking and answer. */
+/** `Date` has whole seconds, and was written somewhere between the request and its response. */
 function clock(date: string | null, sent_at: number, received_at: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there))

@@ -118,7 +118,7 @@ const pullRequestOf = (observation: unknown) => ({
   deletions: numberAt(observation, 'deletions'),
 })
 
-/** A JSON answer, formatted for people; text that is not JSON stays unchanged. */
+/** A JSON response, formatted for people; text that is not JSON stays unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -6,7 +6,7 @@ import { FieldList } from './field-list.tsx'
 
 type Props = { document: ApiDocument; type: string; media: Media; request?: boolean }
 
-/** A body or an answer of one content type: what it is or can be, the fields of that, examples. */
+/** A body or a response of one content type: what it is or can be, the fields of that, examples. */
 export function MediaView({ document, type, media, request = false }: Props) {
   const shapes = (media.schema?.oneOf ?? [media.schema ?? {}]).map(schema => ({
     name: typeOf(document, schema),

@@ -23,7 +23,7 @@ import tsx from 'refractor/tsx'
 import typescript from 'refractor/typescript'
 import yaml from 'refractor/yaml'
 
-/** A patch whose lines are to be highlighted. The answer has the same `id`, and the tokens of each of its parts. */
+/** A patch whose lines are to be highlighted. The response has the same `id`, and the tokens of each of its parts. */
 export type HighlightRequest = { id: number; patch: string; language: string }
 export type HighlightResult = { id: number; tokens: HunkTokens[] }
 

@@ -12,7 +12,7 @@ import { Notice } from '../../../ui/notice.tsx'
 import { detectionQuery } from '../repository-queries.ts'
 import { useRepository } from '../use-repository.ts'
 
-/** A run that ends after its setup: its script only answers, so that no model is called and nothing is pushed. */
+/** A run that ends after its setup: its script has only an answer, so that no model is called and nothing is pushed. */
 const trialOf = ({ id, full_name }: Repository) => ({
   repo_id: id,
   model: 'scripted/playbook',
