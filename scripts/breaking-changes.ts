@@ -29,7 +29,7 @@ export function breakingChanges(before: Document, after: Document): string[] {
         ...promises(name, was, is),
         ...parameters(name, was, is, before, after),
         ...body(name, was, is, before, after),
-        ...answers(name, was, is, before, after),
+        ...responseChanges(name, was, is, before, after),
       ]
     }),
   )
@@ -80,7 +80,7 @@ function body(name: string, was: Operation, is: Operation, before: Document, aft
   })
 }
 
-function answers(name: string, was: Operation, is: Operation, before: Document, after: Document): string[] {
+function responseChanges(name: string, was: Operation, is: Operation, before: Document, after: Document): string[] {
   return Object.entries(was.responses ?? {})
     .filter(([status]) => status.startsWith('2'))
     .flatMap(([status, response]) => {

@@ -16,6 +16,19 @@ const stored = new Set(['asked', 'mend', 'looked_at', 'looked_for'])
 /** `made`: resources are created. Tests and programs may still "make" what is no resource. */
 const stored_made = new Set(['made', 'made_at', 'made_at_sha', 'made_by_run'])
 
+/**
+ * An answer is what a person sends, the final answer of an agent, or that of a model to a question beside the conversation. HTTP, a model call
+ * and a process have a response, a tool has a result. These names have the word; those of the last line are on the wire or stored.
+ */
+const answers = new Set([
+  ...['answer', 'isAnswer', 'is_answer', 'answered', 'unanswered', 'answer_seconds', 'AnswerPane', 'NoAnswer'],
+  ...['finalAnswer', 'final_answers', 'endWithoutAnswer', 'postAnswer', 'AnswerTask', 'SideAnswer', 'AnswerSchema', 'answerIn'],
+  ...['AGENTRUN_ANSWER_MAX_SECONDS', 'FINAL_ANSWER', 'answer_timeout', 'model_answered'],
+])
+/** Names of responses that were called answers. */
+const responses =
+  /(?<![\w-])(?:answer(?:s|ed)? (?:JSON|with [1-5]\d\d|[1-5]\d\d)|(?:first|whole) answer of (?:the )?(?:service|server)|HTTP answers?)(?![\w-])/i
+
 const phrases = [
   ...['whoever', 'anew', 'by hand', 'as ever', 'let go of', 'lets go of', 'at work', 'was told', 'is told', 'mend', 'mended', 'mends'],
   ...['found out', 'finds out', 'find out', 'stands twice', 'does not answer', 'never answers', 'no longer answers', 'answers on'],
@@ -64,6 +77,21 @@ test('no identifier of the service or the page calls a created resource made', (
     .flatMap(({ path, identifiers }) =>
       [...identifiers].filter(name => !stored_made.has(name) && wordsOf(name).includes('made')).map(name => `${path}: ${name}`),
     )
+  expect(found).toEqual([])
+})
+
+test('no identifier calls a response or a result an answer', () => {
+  const found = files.flatMap(({ path, identifiers }) =>
+    [...identifiers]
+      .filter(name => !answers.has(name) && wordsOf(name).some(word => /^(?:un)?answer(?:s|ed|ing)?$/.test(word)))
+      .map(name => `${path}: ${name}`),
+  )
+  expect(found).toEqual([])
+  expect([...answers].filter(name => !files.some(({ identifiers }) => identifiers.has(name)))).toEqual([])
+})
+
+test('no comment and no name of a test calls a response an answer', () => {
+  const found = files.flatMap(({ path, comments, titles }) => matches(path, [...comments, ...(isTest(path) ? titles : [])], responses))
   expect(found).toEqual([])
 })
 

@@ -37,13 +37,13 @@ test(`fault 48: a stop that races with the end of a run leaves one end, reported
     const run = await awaitRun(app, id, state => state.terminal)
     expect((await stop(id)).body.status).toBe(run.status)
     const { logs } = (await app.call('GET', `${path}/${id}/logs`)).body
-    const answers = logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER').length
+    const final_answers = logs.filter((entry: { message_type: string }) => entry.message_type === 'FINAL_ANSWER').length
     const ends = await rows<{ status: string }>(
       app,
       `select body::json->>'status' as status from events where run_id = $1 and type = 'agent_run.status' and body::json->>'status' = any($2)`,
       [id, terminal],
     )
-    expect({ ends, answers }).toEqual({ ends: [{ status: run.status }], answers: run.status === 'completed' ? 1 : 0 })
+    expect({ ends, final_answers }).toEqual({ ends: [{ status: run.status }], final_answers: run.status === 'completed' ? 1 : 0 })
     return run.status as string
   }
   const ends: string[] = []
@@ -57,10 +57,10 @@ test('fault 47: twenty resumes of a finished run in parallel, with active worker
   const path = `/v1/organizations/${app.org_id}/agent/run`
   const { id } = await createRun(app, { prompt, repo_id: null, repoless: true })
   await awaitRun(app, id, state => state.terminal)
-  const answers = await Promise.all(
+  const final_answers = await Promise.all(
     Array.from({ length: 20 }, (_, i) => app.call('POST', `${path}/resume`, { agent_run_id: id, prompt: `again ${i}`, mode: 'enqueue' })),
   )
-  expect(answers.map(answer => answer.status)).toEqual(Array(20).fill(200))
+  expect(final_answers.map(answer => answer.status)).toEqual(Array(20).fill(200))
   await awaitRun(app, id, state => state.terminal && state.turn > 1)
   const undelivered = () => rows<{ n: number }>(app, 'select count(*) as n from messages where run_id = $1 and delivered_at is null', [id])
   while ((await undelivered())[0]?.n !== 0) await wait(20)

@@ -47,7 +47,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   let on_line = (line: string): void => void early.push(line)
   let named = true
   const split = splitLines(line => on_line(line))
-  const answers = readPipe(name('answers'), chunk => {
+  const responses = readPipe(name('answers'), chunk => {
     if (named) for (const path of names) if (path !== name('ports')) rmSync(path, { force: true })
     named = false
     split(chunk)
@@ -73,7 +73,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
       clearInterval(here)
       if (requests !== null) closeSync(requests)
       requests = null
-      answers.close()
+      responses.close()
       port_pipe?.close()
     },
   }

@@ -22,13 +22,13 @@ function decide(program: Buffer, architecture: number, number: number, ...parame
     else if (code === 0x15) at += accumulator === value ? yes : no
     else if (code === 0x35) at += accumulator >= value ? yes : no
     else if (code === 0x45) at += (accumulator & value) !== 0 ? yes : no
-    else if (code === 0x06) return answerName(value)
+    else if (code === 0x06) return actionName(value)
     else throw new Error(`unknown instruction ${code} at ${at}`)
   }
   throw new Error('the program ends without an answer')
 }
 
-function answerName(value: number): string {
+function actionName(value: number): string {
   if (value === 0x7fff0000) return 'allow'
   if (value === 0x80000000) return 'kill'
   return { 1: 'EPERM', 38: 'ENOSYS', 93: 'EPROTONOSUPPORT', 97: 'EAFNOSUPPORT' }[value & 0xffff] ?? String(value)
