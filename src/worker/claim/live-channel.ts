@@ -1,6 +1,6 @@
 import type { NearLimit } from '../../core/runs/budget/near-limits.ts'
 import { notifyLive } from '../../store/notify.ts'
-import { type LivePart, LiveText } from './live-text.ts'
+import { type LivePart, ThrottledText } from './throttled-text.ts'
 import type { RunWriter } from './run-writer.ts'
 
 /** Shorter than the interval of live text: viewers see a tool before they see its output. */
@@ -12,7 +12,7 @@ type RunningTool = { id: string; name: string; input: Record<string, unknown> | 
 /** What the viewers of a claimed run see as it happens: running tools, their output and generated text. Nothing of it is stored. */
 export class LiveChannel {
   readonly #writer: RunWriter
-  readonly #text = new LiveText((event, data) => this.#send(event, data))
+  readonly #text = new ThrottledText((event, data) => this.#send(event, data))
   #timer: NodeJS.Timeout | null = null
   #tool: RunningTool | null = null
   #progressed = false

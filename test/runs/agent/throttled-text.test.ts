@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
 import { RedactionThreads } from '../../../src/redaction/threads.ts'
-import { LiveText } from '../../../src/worker/claim/live-text.ts'
+import { ThrottledText } from '../../../src/worker/claim/throttled-text.ts'
 
 const VALUE = 'kQ7wXz2mN9pLr4Ts'
 const values = [{ name: 'A', value: VALUE }]
@@ -11,7 +11,7 @@ const part = { event: 'output' as const, call_id: 'a' }
 function sentBy() {
   let sent = ''
   let poll = () => {}
-  const live = new LiveText((_, data) => {
+  const live = new ThrottledText((_, data) => {
     sent += (JSON.parse(data) as { text: string }).text
     poll()
   })

@@ -18,7 +18,7 @@ type Stream = { part: LivePart; stream: BackgroundStream; unseen: string; waitin
  * Streams ephemeral text to viewers: collected for an interval, redacted across its pieces, and truncated to its end if it is too long. Text
  * that cannot be redacted is not sent.
  */
-export class LiveText {
+export class ThrottledText {
   readonly #send: (event: string, data: string) => void
   #streams: Stream[] = []
   #shown: Shown[] = []
