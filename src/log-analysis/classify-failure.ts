@@ -1,7 +1,8 @@
-import { type Command, hidesFailure, onlyChecksExistence } from './commands.ts'
+import type { Command } from './commands.ts'
 import { exitCodeMeaning, exitCodeRemedy } from './exit-codes.ts'
 import { failingTests } from './failing-tests.ts'
 import { type Finding, finding, type Severity } from './finding.ts'
+import { hidesFailure, onlyChecksExistence } from './harmless-exits.ts'
 import { type Match, matchSignatures, worded } from './match-signatures.ts'
 
 const MAX_TESTS = 100

@@ -76,13 +76,8 @@ export function linesOf(output: string): string[] {
 }
 
 const SURROUNDING = /^(?:cd|set|export|source|\.|pushd|mkdir|echo|printf|true|false|exit|:)\b/
-/** A redirection into a file. */
-const WRITES = /(?:^|[^\d&>-])>{1,2}(?!\s?(?:\/dev\/null|&))/
-const EXISTENCE_CHECK =
-  /^(?:cat|grep|egrep|fgrep|rg|ag|sed|awk|head|tail|less|more|ls|find|which|type|command|stat|file|wc|test|\[|diff|cmp|pgrep|ps|env|printenv|pwd|echo|printf|git\s+(?:log|show|diff|grep|status|blame|ls-files|cat-file|rev-parse))(?=\s|$)/
-
 /** Returns the commands of a line without their surroundings: directory changes, variables, redirections. */
-function parts(command: string): string[] {
+export function commandParts(command: string): string[] {
   return command
     .split(/\n|&&|\|\||;/)
     .map(part =>
@@ -98,18 +93,12 @@ function parts(command: string): string[] {
     .filter(part => part !== '')
 }
 
+/** Returns the commands that do the work: without directory changes and variables. */
+export const workingParts = (command: string): string[] => commandParts(command).filter(part => !SURROUNDING.test(part))
+
 /** Returns the subject of a command: the same for `npm test` and `cd app && CI=1 npm test 2>&1 | tail`. */
 export function subjectOf(command: string): string {
-  const all = parts(command)
-  return (all.filter(part => !SURROUNDING.test(part)).join(' && ') || all.join(' && ')).slice(0, 500)
-}
-
-/** Returns whether a command only checks for existence: its failure means absence, not a problem. */
-export function onlyChecksExistence(command: string): boolean {
-  if (WRITES.test(command)) return false
-  const all = parts(command)
-  const at_work = all.filter(part => !SURROUNDING.test(part))
-  return (at_work.length > 0 ? at_work : all).every(part => EXISTENCE_CHECK.test(part) || /^(?:echo|printf|true|:)\b/.test(part))
+  return (workingParts(command).join(' && ') || commandParts(command).join(' && ')).slice(0, 500)
 }
 
 /** Programs whose second word is the subcommand, and programs that run others. */
@@ -126,6 +115,3 @@ export function workOf(command: string): string {
   if (RUNS_OTHERS.test(program)) return subject
   return HAS_SUBCOMMANDS.test(program) ? `${program} ${second}` : program
 }
-
-/** Returns whether the exit code of a line is not that of its work: `npm test | tail` succeeds even when tests fail. */
-export const hidesFailure = (command: string): boolean => /\|(?!\|)|\|\||;\s*(?:echo|true|exit 0)|&\s*$/.test(command)

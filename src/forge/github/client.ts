@@ -4,6 +4,7 @@ import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
 import { forgeErrorFrom } from './failure.ts'
+import { RefusedReads } from './refused-reads.ts'
 import { WrittenMarks } from './written-marks.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have created. */
@@ -20,8 +21,6 @@ export type GitHubSettings = {
 /** How long a token for git is valid at least: a large push takes its time. */
 const GIT_MS = 10 * 60_000
 const API_VERSION = '2022-11-28'
-const REFUSAL_MS = 10 * 60_000
-const MAX_REFUSALS = 1_000
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Returns the address of the API: github.com has its API on a separate host, GitHub Enterprise Server below `/api/v3`. */
@@ -45,7 +44,7 @@ export class GitHubClient {
   readonly #own: Octokit
   readonly #installed = new Map<number, Octokit>()
   readonly #installation_of = new Map<string, number>()
-  readonly #refused = new Map<string, { error: ForgeError; until: number }>()
+  readonly #refused = new RefusedReads()
   readonly marks = new WrittenMarks()
   #identity: Identity | null = null
 
@@ -110,23 +109,9 @@ export class GitHubClient {
     }
   }
 
-  /**
-   * `work`, unless GitHub refused it for this repository less than ten minutes ago: then the same error again without a request. New
-   * credentials have a client of their own.
-   */
-  async unlessRefused<T>({ owner, name }: ForgeRepository, work: () => Promise<T>): Promise<T> {
-    const key = `${owner}/${name}`
-    const known = this.#refused.get(key)
-    if (known && known.until > Date.now()) throw known.error
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof ForgeError && error.code === 'forbidden') {
-        if (this.#refused.size >= MAX_REFUSALS) this.#refused.clear()
-        this.#refused.set(key, { error, until: Date.now() + REFUSAL_MS })
-      }
-      throw error
-    }
+  /** `work`, unless GitHub refused it for this repository a short time ago. New credentials have a client of their own. */
+  unlessRefused<T>(repo: ForgeRepository, work: () => Promise<T>): Promise<T> {
+    return this.#refused.unlessRefused(repo, work)
   }
 
   async installation<T>(installation_id: number, work: (octokit: Octokit) => Promise<T>): Promise<T> {

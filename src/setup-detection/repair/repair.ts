@@ -1,42 +1,11 @@
 import type { Step, ToProve } from '../proposal.ts'
 import { type Failed, readable } from './failures.ts'
+import { missingPythonPackages } from './python-modules.ts'
 import { COMMAND_RULES } from './repair-rules.ts'
 
 /** Changed commands, and the reason. `id`: of the rule, which is applied to the same command once. */
 export type Repair = { id: string; why: string; commands: Step[]; proof?: string }
 
-/** Names of packages that differ from the modules that Python tests import; nothing else is ever installed because of an output. */
-const TEST_MODULES: { [module: string]: string } = {
-  ...Object.fromEntries(
-    ['pytest', 'mock', 'hypothesis', 'coverage', 'six', 'parameterized', 'nose2', 'tox', 'wheel', 'numpy', 'requests', 'attrs'].map(
-      name => [name, name],
-    ),
-  ),
-  ...{
-    setuptools: 'setuptools',
-    pkg_resources: "'setuptools<81'",
-    yaml: 'PyYAML',
-    pytest_cov: 'pytest-cov',
-    pytest_asyncio: 'pytest-asyncio',
-  },
-  ...{
-    pytest_mock: 'pytest-mock',
-    xdist: 'pytest-xdist',
-    dateutil: 'python-dateutil',
-    attr: 'attrs',
-    ddt: 'ddt',
-    freezegun: 'freezegun',
-    responses: 'responses',
-  },
-}
-const PLUGINS: [RegExp, string][] = [
-  [/unrecognized arguments:[^\n]*--cov|no such option: --cov/, 'pytest-cov'],
-  [/unrecognized arguments:[^\n]*(?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
-  [/unrecognized arguments:[^\n]*--timeout|Unknown config option: timeout/, 'pytest-timeout'],
-  [/Unknown config option: asyncio_|async def functions are not natively supported/, 'pytest-asyncio'],
-  [/fixture 'mocker' not found/, 'pytest-mock'],
-  [/fixture 'benchmark' not found|unrecognized arguments:[^\n]*--benchmark/, 'pytest-benchmark'],
-]
 /** Modules of the repository itself that its build creates. */
 const NOT_BUILT =
   /Cannot find (?:module|package) '(?:\.{1,2}\/|\/workspace\/|file:)[^'\n]*'|ERR_MODULE_NOT_FOUND|Failed to resolve entry for package|ENOENT[^\n]*\/(?:dist|lib|build|out|es|esm|cjs)\/|Can't resolve '\.[^'\n]*(?:dist|build|lib)|TS6305|Not found: \/workspace\/\S*(?:dist|lib|build|out)\/|Cannot find module '@[\w-]+\/[\w-]+' or its corresponding type|Could not resolve "[^"\n]*(?:dist|build)\b/
@@ -70,11 +39,7 @@ export function repairForProof(
 ): Repair | null {
   const text = readable(failed.output)
   if (ecosystem === 'python') {
-    const modules = [...text.matchAll(/No module named '?([\w]+)/g)].flatMap(([, name]) =>
-      name !== undefined && Object.hasOwn(TEST_MODULES, name) ? (TEST_MODULES[name] ?? []) : [],
-    )
-    const plugins = PLUGINS.flatMap(([pattern, name]) => (pattern.test(text) ? [name] : []))
-    const wanted = [...new Set([...modules, ...plugins])]
+    const wanted = missingPythonPackages(text)
     const id = `python_modules ${wanted.join(' ')}`
     if (wanted.length > 0 && !applied.has(id)) return withModules(commands, wanted, id, proof)
     const installed = commands.some(({ command }) => /pip install .*-e |\b(?:uv sync|poetry install)\b/.test(command))

@@ -1,7 +1,7 @@
 import type { NearLimit } from '../../core/runs/budget/near-limits.ts'
 import { notifyLive } from '../../store/notify.ts'
-import { type LivePart, ThrottledText } from './throttled-text.ts'
 import type { RunWriter } from './run-writer.ts'
+import { type LivePart, ThrottledText } from './throttled-text.ts'
 
 /** Shorter than the interval of live text: viewers see a tool before they see its output. */
 const TOOL_DELAY_MS = 30
