@@ -6,6 +6,7 @@ import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
+import { page } from './page/page.ts'
 import { programs } from './programs.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<string>> = {
   'run-cost': runCost,
   'step-overhead': stepOverhead,
   'log-page': logPage,
+  page,
   search,
   programs,
   sandbox,

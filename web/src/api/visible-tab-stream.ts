@@ -60,7 +60,7 @@ export function followWhileVisible<Event extends object>({ open, after_seq, on_e
 }
 
 /** The longest wait before a reconnection, so that the page follows soon after the service is back. */
-const MAX_BACKOFF_MS = 2_000
+const MAX_BACKOFF_MS = 1_000
 /** The longest back-off of the SDK. A longer wait was requested by the service. */
 const MAX_SDK_BACKOFF_MS = 8_000
 

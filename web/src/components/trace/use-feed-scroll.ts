@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import type { LogPages } from '../../trace/log-pages.ts'
 import { useFollow } from './use-stick-to-end.ts'
 
@@ -40,13 +40,15 @@ export function useFeedScrolling({ pages, live_rows, selected, target, begin }: 
 /** The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected entry. */
 function useFeedVirtualizer(box: Box, rows: { count: number; total: number; selected: number | null; first: number }): FeedVirtualizer {
   const { count, total, selected, first } = rows
+  // Another function would have the position of each entry computed in each frame.
+  const getItemKey = useCallback((index: number) => (index < total ? index : `live-${index - total}`), [total])
   return useVirtualizer({
     count,
     getScrollElement: () => box.current,
     estimateSize: () => ROW_PX,
     overscan: 4,
     initialOffset: () => first * ROW_PX,
-    getItemKey: index => (index < total ? index : `live-${index - total}`),
+    getItemKey,
     // The selected entry stays in the document, so that it keeps the focus when it is scrolled away.
     rangeExtractor: range => {
       const shown = defaultRangeExtractor(range)
