@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -53,6 +53,8 @@ export async function startService(env: Record<string, string>, within: string[]
   gone.catch(() => {})
   const [, base_url = '', org_id = ''] = await Promise.race([banner(child.stdout), gone])
   const url = `${base_url}/v1/organizations/${org_id}`
+  // The command that starts it may ignore signals.
+  const pid = within.length === 0 ? (child.pid ?? 0) : childOf(child.pid ?? 0)
 
   const call: Service['call'] = async (method, path, body) => {
     const response = await fetch(url + path, {
@@ -66,7 +68,7 @@ export async function startService(env: Record<string, string>, within: string[]
   }
   return {
     url,
-    pid: child.pid ?? 0,
+    pid,
     database_url: socketUrl(join(data, 'postgres/run'), 'agentrun', 'agentrun'),
     call,
     async ended(run_id) {
@@ -79,11 +81,13 @@ export async function startService(env: Record<string, string>, within: string[]
     },
     async [Symbol.asyncDispose]() {
       const ended = new Promise(resolve => child.once('exit', resolve))
-      if (child.exitCode === null && child.kill('SIGTERM')) await ended
+      if (child.exitCode === null && process.kill(pid, 'SIGTERM')) await ended
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
+
+const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])
 
 /** What the start prints: address and organization. */
 function banner(output: NodeJS.ReadableStream): Promise<string[]> {

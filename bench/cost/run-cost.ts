@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { startFakeOpenAI } from '../../test/model/fake-openai.ts'
 import { makeRepository } from '../make-repository.ts'
 import { familyMs } from '../processor.ts'
@@ -18,7 +17,7 @@ const NAMESPACE = ['/usr/bin/unshare', '--pid', '--fork', '--kill-child', '--mou
  */
 export async function runCost(): Promise<string> {
   const times = await costs([], service => familyMs(service.pid))
-  const started = await costs(NAMESPACE, service => lastId(childOf(service.pid)))
+  const started = await costs(NAMESPACE, service => lastId(service.pid))
   const table = STEPS.map(
     (steps, i) => `  ${steps} steps  ${times[i]?.toFixed(0).padStart(5)} ms  ${started[i]?.toFixed(1).padStart(6)} processes and threads`,
   )
@@ -60,8 +59,6 @@ async function costs(within: string[], read: (service: Service) => number): Prom
   }
   return means
 }
-
-const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])
 
 /** The id that a process or thread in the namespace of `pid` got last: the one that reads it. */
 const lastId = (pid: number) =>
