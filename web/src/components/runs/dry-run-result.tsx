@@ -11,11 +11,17 @@ type Props = {
   shown: ReadonlySet<string>
 }
 
-/** What the service would do with a new run, and what prevents it. Problems of a field that is shown stand at that field. */
+/** The bar with the buttons covers the end of the form. */
+const show = (section: HTMLElement | null) => section?.scrollIntoView({ block: 'nearest' })
+
+/**
+ * What the service would do with a new run, and what prevents it. Problems of a field that is shown stand at that field; the form
+ * explains scripted models itself.
+ */
 export function DryRunResult({ result, shown }: Props) {
   const { blocking_problems: problems, notices } = result
   return (
-    <section aria-label="Dry run" role="status" className="space-y-2">
+    <section ref={show} aria-label="Dry run" role="status" className="scroll-mb-16 space-y-2">
       {problems
         .filter(({ field }) => field === null || !shown.has(field))
         .map(({ code, detail }) => (
@@ -23,11 +29,13 @@ export function DryRunResult({ result, shown }: Props) {
             {visible(detail)}
           </Notice>
         ))}
-      {notices.map(({ code, detail }) => (
-        <Notice key={code} tone="warn">
-          {visible(detail)}
-        </Notice>
-      ))}
+      {notices
+        .filter(({ code }) => code !== 'scripted_model')
+        .map(({ code, detail }) => (
+          <Notice key={code} tone="warn">
+            {visible(detail)}
+          </Notice>
+        ))}
       <div className="rounded-lg border border-line bg-surface px-3.5 py-3">
         <h2 className="mb-2 flex items-center gap-1.5 font-medium">
           {problems.length === 0 && <CircleCheck aria-hidden className="size-4 text-ok" />}
