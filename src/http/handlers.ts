@@ -61,7 +61,7 @@ import { executeTool, listTools } from '../service/run-kinds/execute-tool.ts'
 import { generateSetupCommands } from '../service/run-kinds/generate-setup.ts'
 import { analyzeLogs, analyzeRunLogs, analyzeSandboxLogs } from '../service/run-kinds/log-analysis.ts'
 import { addSessionLog, createSession, setSessionStatus } from '../service/run-kinds/recorded-sessions.ts'
-import { getArtifact } from '../service/runs/artifacts.ts'
+import { getArtifact, getMessageImages } from '../service/runs/artifacts.ts'
 import { banRun, removeRunFromPullRequest, unbanRun } from '../service/runs/ban-run.ts'
 import { createRun } from '../service/runs/create-run.ts'
 import { deleteRun } from '../service/runs/delete-run.ts'
@@ -179,6 +179,7 @@ export const handlers: Handlers = {
     const diff = await getRunDiff(ctx, params.agent_run_id, query)
     return query.format === 'patch' ? new RawResponse(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
+  getMessageImages: (ctx, { params, query }) => getMessageImages(ctx, params.agent_run_id, query),
   getArtifact: async (ctx, { params }) => {
     const { content, content_type, file_name } = await getArtifact(ctx, params.artifact_id)
     return new RawResponse([content], content_type, { 'content-disposition': `attachment; filename="${file_name}"` })

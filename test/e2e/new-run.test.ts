@@ -94,6 +94,10 @@ test('images are chosen, pasted and dropped into the prompt, removed, and sent',
   const id = Number(page.url().split('/').at(-1))
   const [message] = await rows(app, 'select images from messages where run_id = $1', [id])
   expect(JSON.parse(message?.images)).toEqual(Array(2).fill(`data:image/png;base64,${PIXEL}`))
+  const feed = page.getByRole('feed')
+  await feed.getByRole('img', { name: 'Image 1 of 2' }).waitFor()
+  await feed.getByRole('button', { name: 'Image 2 of 2' }).click()
+  await page.getByRole('dialog', { name: 'Image 2 of 2' }).getByRole('img').waitFor()
 })
 
 test('what the service refuses is shown at its field, and nothing typed is lost', async () => {

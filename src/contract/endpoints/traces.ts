@@ -3,6 +3,7 @@ import { type Endpoint, org, run, v1 } from '../endpoint.ts'
 import { exampleEntry, exampleRun } from '../runs/example-run.ts'
 import { LogSearch, SearchLogsQuery } from '../runs/log-search.ts'
 import { ListLogsQuery, RunWithLogs } from '../runs/logs.ts'
+import { MessageImages, MessageImagesQuery } from '../runs/message-images.ts'
 import { EventsQuery } from '../runs/run-inputs.ts'
 import { RunTimeline, TimelineQuery } from '../runs/timeline.ts'
 
@@ -54,6 +55,19 @@ export const traceEndpoints = {
     params: run,
     query: TimelineQuery,
     response: RunTimeline,
+  },
+  getMessageImages: {
+    ...v1,
+    tag: 'agents',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/images',
+    summary: 'Get the images of a message of an agent run',
+    description: 'The trace has only their number. The images of a message of a parent run are at the parent run.',
+    scope: 'logs:read',
+    bucket: 'logs',
+    params: run,
+    query: MessageImagesQuery,
+    response: MessageImages,
   },
   getArtifact: {
     ...v1,

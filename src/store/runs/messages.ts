@@ -66,3 +66,13 @@ export async function postponeMessages(db: Db, organization_id: number, run_id: 
   })
   return (rowCount ?? 0) > 0
 }
+
+/** Returns the images of the message that is entry `seq` of a run, as data URIs. */
+export async function listMessageImages(db: Db, organization_id: number, run_id: number, seq: number): Promise<string[]> {
+  const { rows } = await db.query<{ images: string }>({
+    name: 'list_message_images',
+    text: 'select images from messages where organization_id = $1 and run_id = $2 and seq = $3 and images is not null order by id',
+    values: [organization_id, run_id, seq],
+  })
+  return rows.flatMap(({ images }) => parseColumn(TextList, images))
+}

@@ -33,6 +33,7 @@ const homes: Record<EndpointName, string[]> = {
   getAgentRunLogs: ['run-logs', 'run-logs-text'],
   searchAgentRunLogs: ['search-logs'],
   getAgentRunTimeline: ['run-timeline'],
+  getMessageImages: ['message-images'],
   getArtifact: ['artifacts'],
   getOrganizationLimits: ['limits-and-health'],
   getOrganizationHealth: ['limits-and-health'],

@@ -130,6 +130,7 @@ export function tokenCalls(ids: Ids): Call[] {
     disconnectGitea: `url=${away.gitea}`,
     listGiteaRepositories: 'url=https://gitea.invalid',
     searchAgentRunLogs: 'q=x',
+    getMessageImages: 'seq=1',
     deleteModel: 'id=acme/coder',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,

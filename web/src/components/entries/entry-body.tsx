@@ -20,6 +20,7 @@ const missing = () => ({ default: NotLoaded })
 /** Rare entries, whose bodies are loaded with the first of them. */
 const BlockedHost = lazy(() => import('./blocked-host.tsx').then(({ BlockedHost }) => ({ default: BlockedHost }), missing))
 const Compaction = lazy(() => import('./compaction.tsx').then(({ Compaction }) => ({ default: Compaction }), missing))
+const MessageImages = lazy(() => import('./message-images.tsx').catch(missing))
 const LogFindings = lazy(() => import('./log-findings.tsx').then(({ LogFindings }) => ({ default: LogFindings }), missing))
 
 type Props = { entry: LogEntry; open: boolean; passed: boolean; on_toggle: () => void }
@@ -45,7 +46,12 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
     case 'FINAL_ANSWER':
       return text.startsWith('{') ? <JsonView title="JSON" value={parsed(text)} /> : <Markdown text={text} />
     case 'USER_MESSAGE':
-      return prose(textAt(observation, 'text') ?? text)
+      return (
+        <>
+          {prose(textAt(observation, 'text') ?? text)}
+          <ImagesOf entry={entry} />
+        </>
+      )
     case 'USER_GITHUB_ISSUE_COMMENT':
       return prose(textAt(observation, 'body') ?? text)
     case 'PLAN_EVALUATION':
@@ -103,6 +109,16 @@ function ActionEntry({ entry, open, passed, on_toggle, prose }: Props & { prose:
       <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} passed={passed} on_toggle={on_toggle} />
       {(open || !passed) && <WholeOutput artifact_url={artifact_url} />}
     </>
+  )
+}
+
+function ImagesOf({ entry: { agent_run_id, seq, observation } }: { entry: LogEntry }) {
+  const count = numberAt(observation, 'images') ?? 0
+  if (count === 0) return null
+  return (
+    <Suspense fallback={<div className="h-24" />}>
+      <MessageImages agent_run_id={agent_run_id} seq={seq} count={count} />
+    </Suspense>
   )
 }
 
