@@ -116,7 +116,7 @@ test('the end is followed until someone scrolls up; then nothing moves, and what
   await feed.evaluate((box: { scrollTop: number }) => {
     box.scrollTop -= 1500
   })
-  const end = page.getByRole('button', { name: 'To the end' })
+  const end = page.getByRole('button', { name: 'Jump to latest' })
   await end.waitFor()
   const entry = feed.locator('article').nth(4)
   const id = await entry.getAttribute('id')

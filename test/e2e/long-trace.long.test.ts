@@ -52,7 +52,7 @@ test('scrolling through all of it keeps the document small and the entries right
     expect(await page.evaluate(nodes)).toBeLessThan(600)
   }
   await page.locator('#e1').waitFor()
-  await page.getByRole('button', { name: 'To the end' }).click()
+  await page.getByRole('button', { name: 'Jump to latest' }).click()
   await page.locator(`#e${entries}`).waitFor()
 })
 

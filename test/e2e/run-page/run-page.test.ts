@@ -14,10 +14,7 @@ test('a run that its budget paused continues from the header with twice the budg
   await someone.open(`/agent/trace/${run.id}`)
   await untilStatus(page, 'paused')
   const next = page.getByRole('region', { name: 'What to do next' })
-  await page
-    .getByRole('tabpanel')
-    .getByText(/max_steps 2/)
-    .waitFor()
+  await page.getByRole('tabpanel').getByText('Step limit reached (2)').waitFor()
   await next.getByRole('button', { name: 'Raise to 4 steps and continue' }).click()
   await untilStatus(page, 'completed')
   await next.waitFor({ state: 'detached' })

@@ -39,6 +39,6 @@ export function fixedSummary(observation: unknown): EntrySummary {
   ]
   const because = stoppedBecause(observation)
   const tone = because !== null ? 'bad' : left.length > 0 ? 'warn' : 'ok'
-  const label = because !== null ? 'Stopped fixing checks' : left.length > 0 ? 'Checks still failing' : 'Checks fixed'
+  const label = because !== null ? 'Stopped retrying checks' : left.length > 0 ? 'Checks still failing' : 'Checks fixed'
   return { kind: 'evaluation', label, line: parts.join('; '), tone, note: because }
 }

@@ -86,7 +86,7 @@ test('a plan counts what is done, a pull request its lines', () => {
 
 test('a review shows its verdict, and a negative one has the tone of an error', () => {
   const review = (verdict: string) => entrySummary(entry('COMMIT_EVALUATION', { observation: { verdict, findings: [] } }))
-  expect(review('pass')).toMatchObject({ label: 'Review of the commits', note: 'pass', tone: 'neutral' })
+  expect(review('pass')).toMatchObject({ label: 'Commit review', note: 'pass', tone: 'neutral' })
   expect(review('fail')).toMatchObject({ note: 'fail', tone: 'bad' })
 })
 
@@ -99,7 +99,7 @@ test('failing checks are named, and the outcome of an attempt names those that p
     entrySummary(entry('FIX_PR_ERRORS', { thought: 'x', observation: { fixed_checks, remaining_checks, stopped_because } }))
   expect(fixed(['test'], [], null)).toMatchObject({ label: 'Checks fixed', line: 'test passes now', tone: 'ok', note: null })
   expect(fixed(['a', 'b'], ['lint'], null)).toMatchObject({ line: 'a, b pass now; lint still fails', tone: 'warn' })
-  expect(fixed([], ['lint'], 'not_converging')).toMatchObject({ label: 'Stopped fixing checks', tone: 'bad', note: 'no progress' })
+  expect(fixed([], ['lint'], 'not_converging')).toMatchObject({ label: 'Stopped retrying checks', tone: 'bad', note: 'no progress' })
   expect(fixed([], [], 'a word of a later version')).toMatchObject({ note: 'a word of a later version' })
 })
 

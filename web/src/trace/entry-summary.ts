@@ -206,7 +206,7 @@ export const messageLabels: Record<MessageType, string> = {
   DETECT_PR_ERRORS: 'Checks failed',
   FIX_PR_ERRORS: 'Fixing checks',
   PR_CREATION_FAILED: 'Pull request failed',
-  PR_EVALUATION: 'Review of the pull request',
-  COMMIT_EVALUATION: 'Review of the commits',
+  PR_EVALUATION: 'Pull request review',
+  COMMIT_EVALUATION: 'Commit review',
   AGENT_RUN_LINK: 'Linked run',
 }

@@ -16,7 +16,7 @@ export function WholeOutput({ artifact_url }: { artifact_url: string | null }) {
   return (
     <div className="flex items-center gap-2">
       <Button variant="quiet" className="h-6! text-xs!" busy={save.isPending} onClick={() => save.mutate(id)}>
-        <Download aria-hidden className="size-3.5" /> Save the whole output
+        <Download aria-hidden className="size-3.5" /> Download full output
       </Button>
       {save.isError && (
         <span role="alert" className="text-bad text-xs">

@@ -12,6 +12,7 @@ import { PlanList } from '../entries/plan.tsx'
 import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
+import { reachedLimit } from '../runs/remedies/remedy.ts'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
 const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
@@ -49,7 +50,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
       ))}
       {run.error && (
         <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
-          <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code)}</strong>{' '}
+          <strong>{reachedLimit(run) ?? (run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code))}</strong>{' '}
           <code className="font-mono text-2xs text-muted">{visible(run.error.code)}</code>
           <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
         </Notice>

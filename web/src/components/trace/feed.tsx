@@ -114,7 +114,7 @@ const FeedBox = ({ box, busy, focus, on_interaction, children }: BoxProps) => (
 
 const EndButton = ({ fresh, on_click }: { fresh: number; on_click: () => void }) => (
   <Button className="absolute right-4 bottom-3 rounded-full! shadow-md" onClick={on_click}>
-    <ArrowDown aria-hidden className="size-3.5" /> {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'To the end'}
+    <ArrowDown aria-hidden className="size-3.5" /> {fresh > 0 ? `${fresh.toLocaleString('en')} new` : 'Jump to latest'}
   </Button>
 )
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
-import { remedyOf } from './remedy.ts'
+import { reachedLimit, remedyOf } from './remedy.ts'
 
 const no_budget = { max_cost_usd: null, max_steps: null, max_active_seconds: null, max_wall_seconds: null }
 const run = (fields: Partial<AgentRun>) =>
@@ -20,6 +20,14 @@ test('a reached budget is doubled, and only the limit that was reached', () => {
     budget: { max_cost_usd: '0.3' },
   })
   expect(atBudget({ max_active_seconds: 90 }, 'allows max_active_seconds 90')).toMatchObject({ budget: { max_active_seconds: 180 } })
+})
+
+test('a reached limit is named with its value, and that of the organization is none of the run', () => {
+  const reached = (budget: Partial<AgentRun['budget']>, message: string) =>
+    reachedLimit(run({ status_reason: 'budget', budget: { ...no_budget, ...budget }, error: { code: 'budget', message } }))
+  expect(reached({ max_steps: 200 }, 'its budget allows max_steps 200')).toBe('Step limit reached (200)')
+  expect(reached({ max_steps: 200, max_cost_usd: '0.15' }, 'allows max_cost_usd 0.15')).toBe('Cost limit reached ($0.15)')
+  expect(reached({ max_steps: 200 }, 'the organization may spend (budget_usd_per_month)')).toBeNull()
 })
 
 test('the budget of the organization is not raised with that of the run', () => {

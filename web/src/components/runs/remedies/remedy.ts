@@ -42,11 +42,32 @@ function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
   return waiting_on === 'ci' ? null : { kind: 'reply', label: 'Reply' }
 }
 
-/** Twice the limit that was reached, which the error of the run names; null: it is none of the run. */
-function raised({ budget, error }: AgentRun): Remedy | null {
+type Limited = Pick<AgentRun, 'budget' | 'error'>
+
+/** The limit of a run's budget that its error names; null: it is none of the run. */
+function limitOf({ budget, error }: Limited): keyof AgentRun['budget'] | null {
   const names = Object.keys(budget) as (keyof AgentRun['budget'])[]
-  const limit = names.find(name => budget[name] !== null && error?.message.includes(name))
-  if (limit === undefined) return null
+  return names.find(name => budget[name] !== null && error?.message.includes(name)) ?? null
+}
+
+/** Which limit of its own budget has paused a run: `Step limit reached (200)`; null: none. */
+export function reachedLimit({ status_reason, ...run }: Limited & Pick<AgentRun, 'status_reason'>): string | null {
+  const limit = status_reason === 'budget' ? limitOf(run) : null
+  if (limit === null) return null
+  const value = Number(run.budget[limit])
+  const texts = {
+    max_steps: `Step limit reached (${value})`,
+    max_cost_usd: `Cost limit reached ($${value})`,
+    max_active_seconds: `Limit of active time reached (${duration(value * 1000)})`,
+    max_wall_seconds: `Time limit reached (${duration(value * 1000)})`,
+  }
+  return texts[limit]
+}
+
+/** Twice the limit that was reached, which the error of the run names; null: it is none of the run. */
+function raised({ budget, error }: Limited): Remedy | null {
+  const limit = limitOf({ budget, error })
+  if (limit === null) return null
   const doubled = 2 * Number(budget[limit])
   const to = {
     max_steps: `${doubled} steps`,
