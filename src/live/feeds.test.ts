@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CLAIMED } from '../store/notify.ts'
 import { Feeds, type WatchedRun } from './feeds.ts'
 import { Hub } from './hub.ts'
 
@@ -10,8 +11,9 @@ const words = (runs: WatchedRun[]) => runs.map(run => `${run.organization_id}:${
 function watching(every_ms: number) {
   const reports: string[][] = []
   let wanted = { count: Number.POSITIVE_INFINITY, resolve: () => {} }
+  const hub = new Hub()
   const feeds = new Feeds(
-    new Hub(),
+    hub,
     error => expect(error).toBeUndefined(),
     runs => {
       reports.push(words(runs))
@@ -25,7 +27,7 @@ function watching(every_ms: number) {
     if (reports.length < count) await promise
     return reports.slice(0, count)
   }
-  return { feeds, reports, reported }
+  return { feeds, hub, reports, reported }
 }
 
 test('a run is reported as soon as a reader follows it, and all followed runs are reported periodically', async () => {
@@ -56,4 +58,12 @@ test('a run without a viewer is not reported again', async () => {
   feeds.run(1, 8, 'standard', source, () => null).add(reader())
   await reported(3)
   expect(reports.slice(1).flat()).not.toContain('1:7')
+})
+
+test('a run is reported when a worker claims it, if it has a viewer here', async () => {
+  const { feeds, hub, reports } = watching(60_000)
+  feeds.run(1, 7, 'standard', source, () => null).add(reader())
+  hub.live(1, 7, CLAIMED)
+  hub.live(1, 8, CLAIMED)
+  expect(reports).toEqual([['1:7'], ['1:7']])
 })

@@ -1,4 +1,4 @@
-import { WATCH_INTERVAL_MS } from '../store/notify.ts'
+import { CLAIMED, WATCH_INTERVAL_MS } from '../store/notify.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import type { Hub } from './hub.ts'
 
@@ -14,7 +14,7 @@ export class Feeds {
   readonly #every_ms: number
   #timer: NodeJS.Timeout | undefined
 
-  /** @param on_watch receives every run that is followed here, at once and then every few seconds */
+  /** @param on_watch receives every run that is followed here: at once, when a worker claims it, and every few seconds */
   constructor(hub: Hub, on_error: (error: unknown) => void, on_watch: (runs: WatchedRun[]) => void, every_ms = WATCH_INTERVAL_MS) {
     this.#hub = hub
     this.#on_error = on_error
@@ -32,6 +32,7 @@ export class Feeds {
     return this.#open(key, source, feed => [
       this.#hub.onRun(organization_id, run_id, () => feed.wake()),
       this.#hub.onLive(organization_id, run_id, json => {
+        if (json === CLAIMED) return this.#on_watch([{ organization_id, run_id }])
         const text = frameOf(json)
         if (text !== null) feed.broadcast(text)
       }),

@@ -15,6 +15,32 @@ export const channels = {
 /** Interval at which a process reports which runs are followed there. */
 export const WATCH_INTERVAL_MS = 5_000
 export const WATCHED = '{"event":"watched"}'
+/** A worker has claimed a run: processes that follow it report that at once. */
+export const CLAIMED = '{"event":"claimed"}'
+
+/** `payload`: at most 7,500 bytes of JSON after the ids: PostgreSQL refuses payloads of 8,000. */
+export type Notification = { channel: string; payload: string }
+
+/** The run, its entries or its events have grown. */
+export const runNotification = (organization_id: number, run_id: number): Notification => ({
+  channel: channels.run,
+  payload: `${organization_id}:${run_id}`,
+})
+
+/** An ephemeral event, for current readers. */
+export const liveNotification = (organization_id: number, run_id: number, json: string): Notification => ({
+  channel: channels.live,
+  payload: `${organization_id}:${run_id}:${json}`,
+})
+
+/** Sends notifications in their order, with one statement. */
+export async function notifyAll(db: Db, notifications: Notification[]): Promise<void> {
+  await db.query({
+    name: 'notify_all',
+    text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) with ordinality n (channel, payload, i) order by i',
+    values: [notifications.map(({ channel }) => channel), notifications.map(({ payload }) => payload)],
+  })
+}
 
 export async function notifyWork(db: Db): Promise<void> {
   await db.query({ name: 'notify_work', text: `select pg_notify('${channels.work}', '')`, values: [] })
@@ -25,31 +51,18 @@ export async function notifyWebhook(db: Db): Promise<void> {
 }
 
 export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {
-  await db.query({ name: 'notify_run', text: `select pg_notify('${channels.run}', $1)`, values: [`${organization_id}:${run_id}`] })
+  await notifyAll(db, [runNotification(organization_id, run_id)])
 }
 
 /** Lets the owner of a run check for control requests at once, instead of with its next heartbeat. */
 export async function notifyOwner(db: Db, organization_id: number, run_id: number): Promise<void> {
-  await notifyLive(db, organization_id, run_id, '{"event":"control"}')
+  await notifyAll(db, [liveNotification(organization_id, run_id, '{"event":"control"}')])
 }
 
 /** Lets the owners of these runs publish ephemeral events for some seconds, because the runs are followed. */
 export async function notifyWatched(db: Db, runs: { organization_id: number; run_id: number }[]): Promise<void> {
-  await db.query({
-    name: 'notify_watched',
-    text: `select pg_notify('${channels.live}', run) from unnest($1::text[]) run`,
-    values: [runs.map(run => `${run.organization_id}:${run.run_id}:${WATCHED}`)],
-  })
-}
-
-/**
- * Sends an ephemeral event to the readers of a run; nothing is stored.
- * @param json at most 7,500 bytes: PostgreSQL refuses payloads of 8,000.
- */
-export async function notifyLive(db: Db, organization_id: number, run_id: number, json: string): Promise<void> {
-  await db.query({
-    name: 'notify_live',
-    text: `select pg_notify('${channels.live}', $1)`,
-    values: [`${organization_id}:${run_id}:${json}`],
-  })
+  await notifyAll(
+    db,
+    runs.map(run => liveNotification(run.organization_id, run.run_id, WATCHED)),
+  )
 }

@@ -61,7 +61,7 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
     void heartbeatOnce()
   }, HEARTBEAT_MS)
   const unsubscribe = hub.onLive(writer.organization_id, writer.run_id, json => {
-    if (json === WATCHED) writer.viewers.seen()
+    if (json === WATCHED) writer.viewerSeen()
     else if (json.startsWith('{"event":"control"')) void heartbeatOnce()
   })
   return {

@@ -1,5 +1,4 @@
 import type { NearLimit } from '../../core/runs/budget/near-limits.ts'
-import { notifyLive } from '../../store/notify.ts'
 import type { RunWriter } from './run-writer.ts'
 import { type LivePart, ThrottledText } from './throttled-text.ts'
 
@@ -34,19 +33,19 @@ export class LiveChannel {
 
   /** Announces a tool, unless it ends before the delay is over: then its entry is enough. */
   toolStarted({ id, name, input }: RunningTool) {
-    const call = { id, name, input: input && this.#writer.redactor.small(input) }
-    this.#tool = call
-    const started = { call_id: id, tool_name: name, tool_input: call.input, started_at: new Date().toISOString() }
-    const data = JSON.stringify(started)
-    this.#timer = setTimeout(
-      () => this.#send('tool', Buffer.byteLength(data) < MAX_TOOL_BYTES ? data : JSON.stringify({ ...started, tool_input: {} })),
-      TOOL_DELAY_MS,
-    )
+    this.#tool = { id, name, input }
+    const started_at = new Date().toISOString()
+    this.#timer = setTimeout(() => {
+      if (!this.#writer.viewers.present) return
+      const started = { call_id: id, tool_name: name, tool_input: input && this.#writer.redactor.small(input), started_at }
+      const data = JSON.stringify(started)
+      this.#send('tool', Buffer.byteLength(data) < MAX_TOOL_BYTES ? data : JSON.stringify({ ...started, tool_input: {} }))
+    }, TOOL_DELAY_MS)
   }
 
-  /** The tool that runs at this moment. */
+  /** The tool that runs at this moment, redacted. */
   get tool(): RunningTool | null {
-    return this.#tool
+    return this.#tool && { ...this.#tool, input: this.#tool.input && this.#writer.redactor.small(this.#tool.input) }
   }
 
   /** Sends the notice about limits that the agent received. */
@@ -73,9 +72,7 @@ export class LiveChannel {
   }
 
   #send(event: string, data: string) {
-    const { db, organization_id, run_id, viewers } = this.#writer
-    if (!viewers.present) return
-    notifyLive(db, organization_id, run_id, `{"event":"${event}","data":${data}}`).catch(() => {})
+    this.#writer.publish(`{"event":"${event}","data":${data}}`)
   }
 
   close() {

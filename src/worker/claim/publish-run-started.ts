@@ -1,17 +1,17 @@
-import { notifyRun } from '../../store/notify.ts'
+import { CLAIMED, liveNotification, notifyAll, runNotification } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { lockRun, type RunRow } from '../../store/runs/runs.ts'
 import type { DatabaseDeps } from '../deps.ts'
 
 /**
  * Publishes that a claimed run starts or continues, before any other event of it, unless another worker has it by now. A transaction of its own:
- * a claim that locked the organization's row would block all other claims of the organization.
+ * a claim that locked the organization's row would block all other claims of the organization. Viewers announce themselves to this worker.
  */
 export async function publishRunStarted({ db }: DatabaseDeps, { organization_id, id, epoch, status }: RunRow): Promise<void> {
   await db.transaction(async tx => {
     const now = await lockRun(tx, organization_id, id)
     if (now?.epoch !== epoch || now.status !== status) return
     await insertEvent(tx, organization_id, id, 'agent_run.status', { status })
-    await notifyRun(tx, organization_id, id)
+    await notifyAll(tx, [runNotification(organization_id, id), liveNotification(organization_id, id, CLAIMED)])
   })
 }

@@ -1,7 +1,7 @@
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
-import { notifyRun } from '../../store/notify.ts'
+import { liveNotification, type Notification, notifyAll, notifyRun, runNotification } from '../../store/notify.ts'
 import { type Addition, type AppendResult, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
@@ -10,7 +10,7 @@ import { requireOwned } from './fenced-error.ts'
 import { redactedRecord } from './redacted-writes.ts'
 import { ViewerPresence } from './viewer-presence.ts'
 
-const NOTIFY_DELAY_MS = 20
+const FLUSH_DELAY_MS = 20
 
 const no_secrets = createBackgroundRedactor([])
 
@@ -30,7 +30,9 @@ export class RunWriter {
   readonly viewers: ViewerPresence
   #redactor = no_secrets
   #alarms: Alarms | null = null
-  #notice: NodeJS.Timeout | null = null
+  #flush: NodeJS.Timeout | null = null
+  #entries_grew = false
+  #events: Notification[] = []
   #redacting: Promise<unknown> = Promise.resolve()
 
   constructor(db: Transactional, run: { organization_id: number; id: number; epoch: number }, direct = db, viewers = new ViewerPresence()) {
@@ -106,17 +108,39 @@ export class RunWriter {
       })
   }
 
-  /** Notifies readers at most every 20 ms, outside the transaction of the write: inside, it would cost most of the write rate. */
+  /** A viewer has announced itself. The first one may have read the tables before the entries that nobody was notified of. */
+  viewerSeen() {
+    const is_first = !this.viewers.present
+    this.viewers.seen()
+    if (is_first) this.notify()
+  }
+
+  /** Notifies viewers of new entries. */
   notify() {
     if (!this.viewers.present) return
-    this.#notice ??= setTimeout(() => {
-      this.#notice = null
-      notifyRun(this.db, this.organization_id, this.run_id).catch(() => {})
-    }, NOTIFY_DELAY_MS)
+    this.#entries_grew = true
+    this.#schedule()
+  }
+
+  /** Sends an ephemeral event to viewers. `json`: at most 7,500 bytes. */
+  publish(json: string) {
+    if (!this.viewers.present) return
+    this.#events.push(liveNotification(this.organization_id, this.run_id, json))
+    this.#schedule()
+  }
+
+  /** One statement for all notifications of 20 ms, outside the transaction of a write: inside, it would cost most of the write rate. */
+  #schedule() {
+    this.#flush ??= setTimeout(() => {
+      const entries = this.#entries_grew ? [runNotification(this.organization_id, this.run_id)] : []
+      this.#flush = null
+      this.#entries_grew = false
+      notifyAll(this.db, [...this.#events.splice(0), ...entries]).catch(() => {})
+    }, FLUSH_DELAY_MS)
   }
 
   close() {
-    if (this.#notice) clearTimeout(this.#notice)
+    if (this.#flush) clearTimeout(this.#flush)
   }
 }
 

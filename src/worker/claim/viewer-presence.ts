@@ -4,17 +4,16 @@ import { WATCH_INTERVAL_MS } from '../../store/notify.ts'
 const MISSED = 3
 
 /**
- * Whether a run may have viewers at this moment. Viewers announce themselves every few seconds; at the start a run counts as viewed. Runs
- * without viewers send no notifications, because every notification wakes every process of the service.
+ * Whether a run may have viewers at this moment: they announce themselves when they come, when a worker claims the run, and every few seconds.
+ * Runs without viewers send no notifications, because every notification wakes every process of the service.
  */
 export class ViewerPresence {
   readonly #now: () => number
-  #until: number
+  #until = Number.NEGATIVE_INFINITY
 
   /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
-    this.#until = now() + MISSED * WATCH_INTERVAL_MS
   }
 
   /** A viewer has announced itself. */

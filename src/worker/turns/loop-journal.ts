@@ -4,6 +4,7 @@ import type { PlannedCall } from '../../agent/meter.ts'
 import { countedTokens } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
+import { notifyRun } from '../../store/notify.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { takeMessages } from '../../store/runs/messages.ts'
@@ -166,9 +167,9 @@ async function withLimitNotice<T>(
   const result = await writer.db.transaction(async tx => {
     const written = await write(joined(tx))
     await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.limits_near', { limits })
+    await notifyRun(tx, writer.organization_id, writer.run_id)
     return written
   })
-  writer.notify()
   live.limitsNear(limits)
   return result
 }

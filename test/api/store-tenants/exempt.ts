@@ -158,8 +158,8 @@ export const whole_key: Record<string, string> = {
     listMembers: 'by its id',
     listRepositories: 'by its id',
     notifyRun: 'a hint: both numbers are compared by who hears it',
-    notifyLive: 'the same',
     notifyOwner: 'the same',
     notifyWatched: 'the same',
+    notifyAll: 'the same',
   },
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { AgentRun } from '../../../src/contract/runs/runs.ts'
-import { notifyLive, notifyRun } from '../../../src/store/notify.ts'
+import { liveNotification, notifyAll, notifyRun } from '../../../src/store/notify.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
@@ -125,10 +125,10 @@ describe('200', () => {
     const id = await newRun(1)
     await using reader = await openFrames(app, events(id))
     await reader.until(seen => seen.length === 2)
-    await notifyLive(app.db, app.org_id, id, '{"event":"output","data":{"text":"line"}}')
-    await notifyLive(app.db, app.org_id, id, '{"event":"log","data":{"forged":true}}')
-    await notifyLive(app.db, other.org_id, id, '{"event":"output","data":{"text":"foreign"}}')
-    await notifyLive(app.db, app.org_id, id, '{"event":"output","data":{"text":"end"}}')
+    await notifyAll(app.db, [liveNotification(app.org_id, id, '{"event":"output","data":{"text":"line"}}')])
+    await notifyAll(app.db, [liveNotification(app.org_id, id, '{"event":"log","data":{"forged":true}}')])
+    await notifyAll(app.db, [liveNotification(other.org_id, id, '{"event":"output","data":{"text":"foreign"}}')])
+    await notifyAll(app.db, [liveNotification(app.org_id, id, '{"event":"output","data":{"text":"end"}}')])
     const frames = await reader.until(seen => seen.some(frame => frame.data.includes('end')))
     expect(frames.slice(2)).toEqual([
       { event: 'output', id: null, data: '{"text":"line"}' },

@@ -25,25 +25,41 @@ function sentBy() {
   return { live, until }
 }
 
-test('output that arrives as single characters is redacted as one text', async () => {
-  let pushes = 0
+/** A redactor that counts what is searched. */
+function counting() {
   const redactor = createBackgroundRedactor(values)
-  const counted = {
-    ...redactor,
-    stream() {
-      const stream = redactor.stream()
-      const push: typeof stream.push = (...args) => {
-        pushes++
-        return stream.push(...args)
-      }
-      return { ...stream, push }
-    },
+  const count = { pushes: 0 }
+  const stream = () => {
+    const one = redactor.stream()
+    const push: typeof one.push = (...args) => {
+      count.pushes++
+      return one.push(...args)
+    }
+    return { ...one, push }
   }
+  return { count, redactor: { ...redactor, stream } }
+}
+
+test('output that arrives as single characters is redacted as one text', async () => {
+  const { count, redactor: counted } = counting()
   const { live, until } = sentBy()
   for (const text of `${`-----BEGIN PRIVATE KEY-----\n${VALUE}`.repeat(200)}\n.\nthe end`) live.add({ ...part, text }, counted, true)
   await live.end('output')
   expect(await until('the end')).not.toContain(VALUE)
-  expect(pushes).toBe(1)
+  expect(count.pushes).toBe(1)
+})
+
+test('output that ends without a viewer is not searched, and before the first viewer all of it is', async () => {
+  const { count, redactor } = counting()
+  const { live, until } = sentBy()
+  live.add({ ...part, text: `${VALUE}\n`.repeat(3_000) }, redactor, false)
+  await live.end('output')
+  expect(count.pushes).toBe(0)
+  live.add({ ...part, text: VALUE.slice(0, 8) }, redactor, false)
+  live.add({ ...part, text: `${VALUE.slice(8)}\n.\nthe end` }, redactor, true)
+  await live.end('output')
+  expect(await until('the end')).not.toContain(VALUE.slice(8))
+  expect(count.pushes).toBe(2)
 })
 
 test('the end of a flood is shown, without half of a secret value where output is left out', async () => {

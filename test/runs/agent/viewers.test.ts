@@ -2,6 +2,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { Hub } from '../../../src/live/hub.ts'
 import { Listener } from '../../../src/live/listener.ts'
+import type { Transactional } from '../../../src/store/database.ts'
 import { channels } from '../../../src/store/notify.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { Control } from '../../../src/worker/claim/control.ts'
@@ -101,4 +102,33 @@ test('a change of status is published whether the run has a viewer or not', asyn
   await using ear = await listenToAll(app)
   expect(await writer.move({ from: ['running'], to: 'completed', result: 'done' })).toBe(true)
   expect(await ear.until(notifications => notifications.length > 0)).toEqual([`${app.org_id}:${writer.run_id}`])
+})
+
+test('notifications of a moment are sent in their order by one statement, and the first viewer is notified of earlier entries', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const { run_id, epoch } = await claimOf(app, new ViewerPresence())
+  let statements = 0
+  const counted: Transactional = {
+    query: query => {
+      statements++
+      return app.db.query(query)
+    },
+    transaction: work => app.db.transaction(work),
+  }
+  const writer = new RunWriter(counted, { organization_id: app.org_id, id: run_id, epoch })
+  await using ear = await listenToAll(app)
+  writer.notify()
+  writer.publish('{"event":"text","data":{"text":"unseen"}}')
+  writer.viewerSeen()
+  writer.publish('{"event":"text","data":{"text":"a"}}')
+  writer.notify()
+  writer.publish('{"event":"text","data":{"text":"b"}}')
+  const payload = `${app.org_id}:${run_id}`
+  expect(await ear.until(all => all.includes(payload))).toEqual([
+    `${payload}:{"event":"text","data":{"text":"a"}}`,
+    `${payload}:{"event":"text","data":{"text":"b"}}`,
+    payload,
+  ])
+  expect(statements).toBe(1)
+  writer.close()
 })
