@@ -1,5 +1,6 @@
 import type { Reservation } from '../core/runs/budget/budget-check.ts'
 import type { ModelMessage, ModelResponse, ModelUsage, ToolCall } from '../model/port.ts'
+import type { Redacted } from '../redaction/port.ts'
 import type { FailedAttempt } from './call-with-retries.ts'
 import type { Compaction } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
@@ -59,10 +60,10 @@ export type LoopJournal = {
   /** The recorded call is cancelled. */
   modelNotCalled(): Promise<void>
   /** The response and what follows from it. */
-  modelResponded(response: ModelResponse, follows: FollowsResponse): Promise<Signals>
+  modelResponded(response: Redacted<ModelResponse>, follows: Redacted<FollowsResponse>): Promise<Signals>
   /** The intent of a call that waited for the workspace. */
   toolStarted(call: ToolCall): Promise<void>
-  toolFinished(finished: FinishedCall): Promise<Signals>
+  toolFinished(finished: Redacted<FinishedCall>): Promise<Signals>
   /** Records a compaction, from which the conversation is rebuilt, and shows it in the trace. */
   compacted(compacted: Compacted): Promise<void>
 }

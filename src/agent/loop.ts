@@ -1,4 +1,5 @@
 import { countedTokens } from '../core/runs/budget/budget-check.ts'
+import { composed } from '../redaction/port.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import { addNotice, callModel } from './model-step.ts'
 import { createRepetitionGuard } from './repetition.ts'
@@ -58,7 +59,8 @@ async function runStep(input: LoopInput, state: LoopState): Promise<LoopOutcome 
   const ready = input.sandboxReady()
   const verdict = call === undefined ? judgeText(input, state, response) : null
   const ends_turn = verdict?.ends_turn ?? null
-  const signals = await journal.modelResponded(response, { ends_turn, notice: verdict?.notice ?? null, next: (ready && call) || null })
+  const follows = composed({ ends_turn, notice: verdict?.notice ?? null, next: (ready && call) || null })
+  const signals = await journal.modelResponded(response, follows)
   if (verdict !== null) return afterText(input, state, verdict, signals.messages_waiting)
   state.called = true
   state.nudged = false

@@ -1,13 +1,14 @@
 import type { StatusReason } from '../contract/runs/runs.ts'
 import type { LimitReached } from '../core/runs/budget/budget-check.ts'
 import { ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ToolCall } from '../model/port.ts'
+import type { Redacted } from '../redaction/port.ts'
 import { type Attempt, callWithRetries } from './call-with-retries.ts'
 import type { LoopInput, LoopOutcome, LoopState } from './loop-state.ts'
 import type { PlannedCall } from './meter.ts'
 import { redactedResponse } from './redacted-response.ts'
 
 /** The redacted response, and its tool calls as the model requested them. */
-export type Called = { response: ModelResponse; requested: ToolCall[] }
+export type Called = { response: Redacted<ModelResponse>; requested: ToolCall[] }
 
 /** Calls the model with retries. `start` records an attempt and returns it, or returns the limit that forbids it. Rejects with a ModelError. */
 export async function callRecorded(

@@ -1,5 +1,6 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../model/port.ts'
+import { composed, type Redacted } from '../redaction/port.ts'
 import { mustCompact } from './compaction/compact-step.ts'
 import { resultsOf } from './compaction/compaction.ts'
 import type { TurnEnding } from './conversation.ts'
@@ -21,7 +22,7 @@ export type ToolRound = {
 }
 
 /** `requested`: the calls as the model requested them, while `response` has them redacted. */
-type StepCalls = { response: ModelResponse; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
+type StepCalls = { response: Redacted<ModelResponse>; requested: ToolCall[]; signals: Signals; signal: AbortSignal }
 
 /**
  * Runs the calls of a response in sequence. Each is recorded before it starts and when it has ended; the last outcome is recorded together
@@ -46,7 +47,7 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
     const delivered = await deliverInstructions(input, messages, call, ran)
     const result = { ...ran, output: { ...ran.output, ...delivered } }
     // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
-    const programs = skipped || messages.some(hasPrograms) ? null : await input.programs()
+    const programs = skipped || messages.some(hasPrograms) ? null : await programsText(input)
     const message = toolMessage(call, { ...noted(ran, repetition), ...delivered, ...(programs !== null && { programs }) })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
@@ -54,7 +55,7 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
     next = goes_on && !mustCompact(input, state, messages) ? input.meter.plan(messages, state) : null
     const intent = last ? (next?.kind === 'call' ? next : null) : (calls[i + 1] ?? null)
     const finished = { call, result, message, response: i === 0 ? response : null }
-    signals = await input.journal.toolFinished({ ...finished, ends_turn: ending, next: intent })
+    signals = await input.journal.toolFinished(composed({ ...finished, ends_turn: ending, next: intent }))
   }
   return { messages, signals, ending, failure, next }
 }
@@ -71,6 +72,12 @@ async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, si
     max_seconds: input.tool_seconds,
     on_output: chunk => input.on_output(call, chunk),
   })
+}
+
+/** Redacted like the result that they become a part of. */
+async function programsText({ programs, redactor }: LoopInput): Promise<string | null> {
+  const text = await programs()
+  return text === null ? null : redactor.text(text)
 }
 
 /** A summary may have replaced the result that had them. */

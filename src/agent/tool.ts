@@ -3,7 +3,7 @@ import { type ToolInput, type ToolName, toolInputs, toolSchema } from '../contra
 import type { OrganizationSkills } from '../core/repositories/organization-skills.ts'
 import { truncateBytes, truncateStrings } from '../core/text/truncate.ts'
 import type { Model, ToolCall, ToolSpec } from '../model/port.ts'
-import { type BackgroundRedactor, RedactionError } from '../redaction/port.ts'
+import { type BackgroundRedactor, composed, type Redacted, RedactionError } from '../redaction/port.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
 import { PATCH_GRAMMAR } from './edits/patch-format.ts'
@@ -30,17 +30,19 @@ export type ToolContext = {
  * All that a tool put out, where its `output` holds only part of it. `total_bytes`: what there was; when that is more, `bytes` are
  * the first and the last half of what could be kept.
  */
-export type WholeOutput = { bytes: Uint8Array; total_bytes: number }
+export type WholeOutput = { bytes: Redacted<Uint8Array>; total_bytes: number }
 
 export type ToolStatus = 'ok' | 'error' | 'timeout' | 'interrupted'
 /** What a tool did. `error` is set for what deserves an entry of its own: time-out, kill, unknown tool, bad arguments (specification.md#logs). */
 export type ToolOutcome = {
   status: ToolStatus
   output: Record<string, unknown>
+  /** Fields of the output that the tool has redacted already. */
+  redacted?: Redacted<Record<string, unknown>>
   observation?: string | Record<string, unknown> | null
   truncated?: boolean
   /** Called when the outcome was truncated. */
-  whole?: () => WholeOutput
+  whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>
   error?: { code: string; message: string }
 }
 
@@ -51,7 +53,7 @@ export type Tool<N extends ToolName> = {
 /** The tools of a run: all, without those that are off for it. */
 export type ToolTable = { [N in ToolName]?: Tool<N> }
 
-export type ToolResult = Omit<ToolOutcome, 'whole'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
+export type ToolResult = Omit<ToolOutcome, 'whole' | 'redacted'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
 
 /** Bytes of one output that are kept besides when the trace has only part of it. */
 export const WHOLE_BYTES = 1024 ** 2
@@ -77,43 +79,49 @@ const OTHER_FAMILY: Record<Model['tool_family'], ToolName[]> = {
  * Runs one call, once for all tools: unknown names and bad arguments are outcomes, not errors; the outcome is redacted and bounded;
  * a failing tool is data. Rejects only when the sandbox itself is lost.
  */
-export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolResult> {
+export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<Redacted<ToolResult>> {
   const started = performance.now()
   const shown = await shownOf(await attempt(tools, call, context), context.redactor).catch(error => {
     if (!(error instanceof RedactionError)) throw error
     return { ...failed('not_redacted', `What it gave is not shown: ${error.message}`), truncated: false, whole: null }
   })
-  return { ...shown, duration_ms: performance.now() - started }
+  return composed({ ...shown, duration_ms: performance.now() - started })
 }
 
 /** Redacted, and then cut for the trace. */
 async function shownOf(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
-  const clean = await redacted(outcome, redactor)
+  const clean = await redactedOutcome(outcome, redactor)
   const { value, cut } = truncateStrings(clean.output, TRACE_CHARS)
   return {
     ...clean,
     output: value as Record<string, unknown>,
-    truncated: cut || clean.truncated === true,
-    whole: await wholeOf(clean, cut, redactor),
+    truncated: cut || outcome.truncated === true,
+    whole: await wholeOf(outcome, clean.output, cut, redactor),
   }
 }
 
-const redacted = async (outcome: ToolOutcome, { value }: BackgroundRedactor): Promise<ToolOutcome> => ({
-  ...outcome,
-  output: await value(outcome.output),
-  ...(outcome.observation !== undefined && { observation: await value(outcome.observation) }),
-  ...(outcome.error && { error: await value(outcome.error) }),
-})
-
-/** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
-async function wholeOf({ whole, truncated, output }: ToolOutcome, cut: boolean, redactor: BackgroundRedactor): Promise<WholeOutput | null> {
-  if (!cut && (!truncated || whole === undefined)) return null
-  const { bytes, total_bytes } = whole?.() ?? allOf(Buffer.from(JSON.stringify(output, null, 2)))
-  const clean = await redactor.bytes(bytes)
-  return { bytes: truncateBytes(clean, WHOLE_BYTES), total_bytes: total_bytes + clean.length - bytes.length }
+async function redactedOutcome({ whole: _whole, redacted, ...outcome }: ToolOutcome, { value }: BackgroundRedactor) {
+  return {
+    ...outcome,
+    output: composed({ ...(await value(outcome.output)), ...redacted }),
+    ...(outcome.observation !== undefined && { observation: await value(outcome.observation) }),
+    ...(outcome.error && { error: await value(outcome.error) }),
+  }
 }
 
-export const allOf = (bytes: Uint8Array): WholeOutput => ({ bytes, total_bytes: bytes.length })
+/** What the tool itself can give back whole, otherwise the outcome as it was before it was cut for the trace. */
+async function wholeOf(
+  { whole, truncated }: ToolOutcome,
+  output: Redacted<Record<string, unknown>>,
+  cut: boolean,
+  redactor: BackgroundRedactor,
+): Promise<WholeOutput | null> {
+  if (!cut && (!truncated || whole === undefined)) return null
+  const { bytes, total_bytes } = whole ? await whole(redactor) : allOf(composed(Buffer.from(JSON.stringify(output, null, 2))))
+  return { bytes: composed(truncateBytes(bytes, WHOLE_BYTES)), total_bytes }
+}
+
+export const allOf = (bytes: Redacted<Uint8Array>): WholeOutput => ({ bytes, total_bytes: bytes.length })
 
 async function attempt(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolOutcome> {
   if (!Object.hasOwn(tools, call.name))

@@ -1,6 +1,6 @@
 import type { KnownValue } from '../core/secrets/known-value.ts'
-import type { BackgroundRedactor, BackgroundStream } from './port.ts'
-import { createRedactor, type StreamStep } from './redact.ts'
+import { type BackgroundRedactor, type BackgroundStream, composed } from './port.ts'
+import { createRedactor, type Scope, type StreamStep } from './redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
 /** The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any content. */
@@ -32,8 +32,10 @@ export function createBackgroundRedactor(
 
   return {
     text,
-    bytes: async (bytes, gap) => (bytes.length > MAX_AT_ONCE ? away('bytes', bytes, gap) : here.bytes(bytes, gap)),
-    value: async (value, scope) => (isLarge(value) ? away('value', value, scope) : here.value(value, scope)),
+    bytes: async (bytes, gap) =>
+      composed(await (bytes.length > MAX_AT_ONCE ? away<Uint8Array>('bytes', bytes, gap) : here.bytes(bytes, gap))),
+    value: async <T>(value: T, scope?: Scope) =>
+      composed(await (isLarge(value) ? away<T>('value', value, scope) : here.value(value, scope))),
     json: async (json, scope) => (json.length > MAX_AT_ONCE ? away('json', json, scope) : here.json(json, scope)),
     names: async text => (text.length > MAX_AT_ONCE ? away('names', text) : here.names(text)),
     stream: () => streamOf(step, text),

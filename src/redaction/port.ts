@@ -1,13 +1,21 @@
 import type { Redactor, Scope } from './redact.ts'
 
+declare const is_redacted: unique symbol
+/** A value without secrets: a redactor returned it, or it is composed of such values. What is redacted is not searched again. */
+export type Redacted<T> = T & { readonly [is_redacted]: true }
+
+/** Declares a value that is composed of redacted values, of parts of them, and of texts and numbers of the service itself. */
+export const composed = <T>(value: T): Redacted<T> => value as Redacted<T>
+
 /**
  * A `Redactor` for texts of any size: small texts are redacted synchronously, large ones on a worker thread, so that nothing else waits for
  * them. Rejects with `RedactionError` when that fails: then no part of the text may be stored or shown.
  */
 export type BackgroundRedactor = {
   text(text: string, scope?: Scope): Promise<string>
-  bytes(bytes: Uint8Array, gap?: number): Promise<Uint8Array>
-  value<T>(value: T, scope?: Scope): Promise<T>
+  bytes(bytes: Uint8Array, gap?: number): Promise<Redacted<Uint8Array>>
+  value<T>(value: T): Promise<Redacted<T>>
+  value<T>(value: T, scope: Scope): Promise<T>
   json(json: string, scope?: Scope): Promise<string>
   names(text: string): Promise<string[]>
   stream(): BackgroundStream

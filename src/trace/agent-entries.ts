@@ -2,6 +2,7 @@ import type { ToolResult } from '../agent/tool.ts'
 import { type ActionTool, actionTool } from '../contract/runs/action-tools.ts'
 import { truncateStrings } from '../core/text/truncate.ts'
 import type { ToolCall } from '../model/port.ts'
+import { composed, type Redacted } from '../redaction/port.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry } from './entry.ts'
 
@@ -14,7 +15,16 @@ type Plan = { plan: { id: number; text: string; state: string }[] }
  * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's
  * last entry. An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
  */
-export function toolEntries(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
+export function toolEntries(
+  call: Redacted<ToolCall>,
+  result: Redacted<ToolResult>,
+  thought: Redacted<string> | null,
+  artifact_url: string | null,
+): Redacted<NewEntry>[] {
+  return entriesOf(call, result, thought, artifact_url).map(composed)
+}
+
+function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
   if (call.name === actionTool.finish && result.status === 'ok') return []
   if (call.name === actionTool.plan && result.status === 'ok') {
     const observation = result.observation as Plan

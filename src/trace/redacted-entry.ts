@@ -1,17 +1,20 @@
 import { storedJson } from '../core/json.ts'
-import type { BackgroundRedactor } from '../redaction/port.ts'
+import { type BackgroundRedactor, composed, type Redacted } from '../redaction/port.ts'
 import { countRedactions } from '../redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
-/**
- * Redacts an entry for storage and counts the values that were removed from it, also before. `json` lacks its opening brace, and the address of
- * an artifact is its last property.
- */
+/** Redacts an entry for storage and counts the values that were removed from it, also before. `json` lacks its opening brace. */
 export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntry): Promise<NewEntry> {
-  const json = await redactor.json(`{${entry.json}`)
+  const json = (await redactor.json(`{${entry.json}`)).slice(1)
   const tool_name = entry.tool_name === null ? null : await redactor.text(entry.tool_name)
+  return countedEntry(composed({ ...entry, tool_name, json }))
+}
+
+/** Adds to a redacted entry how many values were removed from it. The address of an artifact is its last property. */
+export function countedEntry(entry: Redacted<NewEntry>): NewEntry {
+  const json = `{${entry.json}`
   const redactions = countRedactions(json)
   if (redactions === null) return entry
   const { artifact_url, ...body } = storedJson<Record<string, unknown>>(json)
-  return { ...entry, tool_name, json: JSON.stringify({ ...body, redactions, artifact_url }).slice(1) }
+  return { ...entry, json: JSON.stringify({ ...body, redactions, artifact_url }).slice(1) }
 }

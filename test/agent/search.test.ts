@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { searchCommand } from '../../src/agent/tools/search-command.ts'
 import { foundLines } from '../../src/agent/tools/search-lines.ts'
+import { composed } from '../../src/redaction/port.ts'
 import { openToolBox, type ToolBox } from './tool-box.ts'
 
 let box: ToolBox
@@ -229,7 +230,7 @@ describe('without ripgrep, git finds the same', () => {
   const withoutRipgrep = (input: { pattern: string } & Record<string, unknown>) =>
     box.sh(searchCommand(input, { max_lines: 1_000, max_bytes: 100_000 }).replaceAll('/run/init/rg', '/nowhere'))
   const matchesOf = async (printed: string) =>
-    (await foundLines(Buffer.from(printed), 1_000_000, { bytes: async bytes => bytes })).lines.map(({ text }) => text)
+    (await foundLines(Buffer.from(printed), 1_000_000, { bytes: async bytes => composed(bytes) })).lines.map(({ text }) => text)
   test.each([
     [{ pattern: '12', path: 'src' }],
     [{ pattern: '\\d\\d', glob: 'src/**/*.{ts,tsx}' }],

@@ -38,7 +38,7 @@ export const read: Tool<'read'> = {
         ...(text.escaped_bytes !== undefined && { escaped_bytes: text.escaped_bytes }),
       },
       truncated: !shown.all || cut || shown.cut_lines,
-      whole: () => allOf(Buffer.from(text.output)),
+      whole: async redactor => allOf(await redactor.bytes(Buffer.from(text.output))),
     }
   },
 }

@@ -3,7 +3,7 @@ import type { ToolInput } from '../../contract/runs/tools.ts'
 import { GlobError } from '../../core/text/glob-pattern.ts'
 import { outputText } from '../../core/text/output-text.ts'
 import type { ExecResult } from '../../sandbox/port.ts'
-import { interrupted, type Tool, type ToolContext, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
+import { allOf, interrupted, type Tool, type ToolContext, type ToolOutcome, WHOLE_BYTES } from '../tool.ts'
 import { BAD_PATTERN, NO_SUCH_PATH, searchCommand } from './search-command.ts'
 import { type FoundLine, foundLines } from './search-lines.ts'
 
@@ -109,10 +109,7 @@ function outcomeOf({ lines, complete }: { lines: FoundLine[]; complete: boolean 
       ...(message !== '' && { note: `Not searched: ${message}` }),
     },
     truncated,
-    whole: () => {
-      const bytes = Buffer.from(lines.map(({ text }) => text).join('\n'))
-      return { bytes, total_bytes: bytes.length }
-    },
+    whole: async redactor => allOf(await redactor.bytes(Buffer.from(lines.map(({ text }) => text).join('\n')))),
   }
 }
 

@@ -1,6 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { BASE64_BYTES, outputText } from '../../core/text/output-text.ts'
 import { truncateBytes } from '../../core/text/truncate.ts'
+import { composed } from '../../redaction/port.ts'
 import type { ExecResult, Sandbox } from '../../sandbox/port.ts'
 import { type Tool, type ToolContext, type ToolOutcome, type ToolStatus, WHOLE_BYTES } from '../tool.ts'
 
@@ -27,7 +28,8 @@ export const shell: Tool<'shell'> = {
     const { status, error, more } = problemOf(result, sandbox, seconds)
     return {
       status,
-      output: { status, ...facts, ...more, ...(error && { error: error.message }) },
+      output: { status, ...more, ...(error && { error: error.message }) },
+      redacted: facts,
       truncated: truncated || result.status === 'output_limit',
       whole,
       ...(error && { error }),
@@ -44,9 +46,9 @@ async function shownOf(result: ExecResult, { redactor }: ToolContext) {
   const truncated = shown.length < total_bytes || (binary.binary === true && shown.length > BASE64_BYTES)
   const restarted = result.shell_restarted && { shell_restarted: true }
   return {
-    facts: { exit_code: result.exit_code, output, ...binary, truncated, ...restarted },
+    facts: composed({ exit_code: result.exit_code, output, ...binary, truncated, ...restarted }),
     truncated,
-    whole: () => ({ bytes: clean, total_bytes }),
+    whole: async () => ({ bytes: clean, total_bytes }),
   }
 }
 

@@ -1,10 +1,11 @@
 import type { ToolResult, WholeOutput } from '../../agent/tool.ts'
 import { isBinary } from '../../core/text/output-text.ts'
+import type { Redacted } from '../../redaction/port.ts'
 import type { Transactional } from '../../store/database.ts'
-import type { Addition, AppendResult, NewEntry } from '../../store/runs/append.ts'
+import type { AppendResult, NewEntry } from '../../store/runs/append.ts'
 import { type NewArtifact, saveArtifact } from '../../store/runs/artifacts.ts'
 import { artifactPath } from '../../trace/entry.ts'
-import type { RunWriter } from './run-writer.ts'
+import type { RedactedAddition, RunWriter } from './run-writer.ts'
 
 /** Maximum size of all artifacts of one run; later outputs are only shown truncated. */
 const MAX_RUN_BYTES = 32 * 1024 ** 2
@@ -15,18 +16,16 @@ const MAX_RUN_BYTES = 32 * 1024 ** 2
  */
 export async function appendToolResult(
   writer: RunWriter,
-  { whole }: ToolResult,
-  entriesOf: (artifact_url: string | null) => NewEntry[],
-  add: Addition,
+  { whole }: Redacted<ToolResult>,
+  entriesOf: (artifact_url: string | null) => Redacted<NewEntry>[],
+  add: Omit<RedactedAddition, 'entries'>,
   db: Transactional = writer.db,
 ): Promise<AppendResult> {
-  if (whole === null) return writer.append({ ...add, entries: entriesOf(null) }, db)
+  if (whole === null) return writer.appendRedacted({ ...add, entries: entriesOf(null) }, db)
   const { organization_id, run_id, epoch } = writer
-  const bytes = await writer.redactor.bytes(whole.bytes)
-  const kept = { bytes, total_bytes: whole.total_bytes + bytes.length - whole.bytes.length }
   return db.transaction(async tx => {
-    const id = await saveArtifact(tx, organization_id, run_id, epoch, { ...artifactOf(kept), max_bytes: MAX_RUN_BYTES })
-    return writer.append({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
+    const id = await saveArtifact(tx, organization_id, run_id, epoch, { ...artifactOf(whole), max_bytes: MAX_RUN_BYTES })
+    return writer.appendRedacted({ ...add, entries: entriesOf(id === undefined ? null : artifactPath(organization_id, id)) }, tx)
   })
 }
 

@@ -1,11 +1,11 @@
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
-import type { BackgroundRedactor } from '../../redaction/port.ts'
+import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { liveNotification, type Notification, notifyAll, notifyRun, runNotification } from '../../store/notify.ts'
 import { type Addition, type AppendResult, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
-import { redactedEntry } from '../../trace/redacted-entry.ts'
+import { countedEntry, redactedEntry } from '../../trace/redacted-entry.ts'
 import { requireOwned } from './fenced-error.ts'
 import { redactedRecord } from './redacted-writes.ts'
 import { ViewerPresence } from './viewer-presence.ts'
@@ -14,11 +14,14 @@ const FLUSH_DELAY_MS = 20
 
 const no_secrets = createBackgroundRedactor([])
 
+/** An addition without secrets: its parts were redacted when they were created. */
+export type RedactedAddition = Omit<Addition, 'entries' | 'records'> & { entries?: Redacted<NewEntry>[]; records?: Redacted<NewRecord>[] }
+
 /** Reports canary values that the redactor has met since the last report; `where` names the text that held them. */
 export type Alarms = { report(where: string): Promise<void> }
 
 /**
- * Writes to one claimed run. Every write is redacted and carries the epoch; a fenced worker gets a FencedError.
+ * Writes to one claimed run. Every write carries the epoch, and is redacted unless its type states that it is; a fenced worker gets a FencedError.
  */
 export class RunWriter {
   readonly db: Transactional
@@ -59,9 +62,18 @@ export class RunWriter {
     await this.#alarms?.report(where)
   }
 
-  /** Appends to trace and journal and notifies readers shortly afterwards. */
+  /** Redacts, appends to trace and journal and notifies readers shortly afterwards. */
   async append(addition: Addition, db: Db = this.db): Promise<AppendResult> {
-    const add = await this.#redacted(addition)
+    return this.#write(await this.#redacted(addition), db)
+  }
+
+  /** Appends what is redacted already, after everything that `append` received before. */
+  async appendRedacted(add: RedactedAddition, db: Db = this.db): Promise<AppendResult> {
+    await this.#redacting
+    return this.#write({ ...add, ...(add.entries && { entries: add.entries.map(countedEntry) }) }, db)
+  }
+
+  async #write(add: Addition, db: Db): Promise<AppendResult> {
     if (db === this.db) await this.reportAlarms(add.entries?.[0]?.tool_name ?? 'trace')
     const appended = requireOwned(await append(db, this.organization_id, this.run_id, this.epoch, add))
     if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
@@ -91,7 +103,7 @@ export class RunWriter {
     await this.reportAlarms('end')
     return this.db
       .transaction(async tx => {
-        await this.append(addition, tx)
+        await this.#write(addition, tx)
         const moved = await moveRun(tx, this.organization_id, this.run_id, this.epoch, clean)
         if (!moved) throw new MovedAway()
         await insertEvent(tx, this.organization_id, this.run_id, 'agent_run.status', {

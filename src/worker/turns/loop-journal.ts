@@ -3,6 +3,7 @@ import type { FinishedCall, FollowsResponse, LoopJournal, Signals } from '../../
 import type { PlannedCall } from '../../agent/meter.ts'
 import { countedTokens } from '../../core/runs/budget/budget-check.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../model/port.ts'
+import { composed, type Redacted } from '../../redaction/port.ts'
 import { joined, type Transactional } from '../../store/database.ts'
 import { notifyRun } from '../../store/notify.ts'
 import type { Addition, AppendResult, NewRecord, UsageDelta } from '../../store/runs/append.ts'
@@ -12,7 +13,7 @@ import { toolEntries } from '../../trace/agent-entries.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import { appendToolResult } from '../claim/keep-output.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
-import type { RunWriter } from '../claim/run-writer.ts'
+import type { RedactedAddition, RunWriter } from '../claim/run-writer.ts'
 import { record, usageOf } from './journal-records.ts'
 import { recordCompaction } from './record-compaction.ts'
 
@@ -43,7 +44,7 @@ export function createLoopJournal(of: JournalOf): LoopJournal {
     async modelResponded(response, follows) {
       await live.responseEnded()
       await writer.reportAlarms('response of the model')
-      return signalsOf(await writer.append(modelResponded(of.model, response, follows)))
+      return signalsOf(await writer.appendRedacted(modelResponded(of.model, response, follows)))
     },
     async toolStarted(call) {
       await writer.append({ records: toolStarted(call) })
@@ -102,7 +103,11 @@ function modelFailed(
   }
 }
 
-function modelResponded(model: string, response: ModelResponse, { ends_turn, notice, next }: FollowsResponse): Addition {
+function modelResponded(
+  model: string,
+  response: Redacted<ModelResponse>,
+  { ends_turn, notice, next }: Redacted<FollowsResponse>,
+): RedactedAddition {
   const { input_tokens, output_tokens, cached_tokens, cost_usd } = response.usage
   const usage: UsageDelta = { model, steps: 1, input_tokens, output_tokens, cached_tokens, cost_usd }
   const body = {
@@ -114,7 +119,8 @@ function modelResponded(model: string, response: ModelResponse, { ends_turn, not
     ...(ends_turn && { ends_turn }),
   }
   const { entries, records } = noticed(notice)
-  return { entries, records: [record('model_answered', null, body), ...records, ...toolStarted(next)], usage, reserved_usd: '0' }
+  const all = [record('model_answered', null, body), ...records, ...toolStarted(next)]
+  return { entries: entries.map(composed), records: all.map(composed), usage, reserved_usd: '0' }
 }
 
 /** Text that only announces work is shown as the agent's view of its plan; a response that cannot be used as an error. */
@@ -132,15 +138,19 @@ function noticed(notice: FollowsResponse['notice']): Required<Pick<Addition, 'en
 
 const toolStarted = (call: ToolCall | null): NewRecord[] => (call === null ? [] : [record('tool_started', call.id, { call })])
 
-async function writeToolFinished(of: JournalOf, { call, result, message, response, ends_turn, next }: FinishedCall): Promise<Signals> {
+async function writeToolFinished(
+  of: JournalOf,
+  { call, result, message, response, ends_turn, next }: Redacted<FinishedCall>,
+): Promise<Signals> {
   const { writer, live } = of
   await live.toolEnded()
   await writer.reportAlarms(`output of ${call.name.slice(0, 100)}`)
   const entriesWritten = of.onToolEnd(call.name)
-  const thought = response === null ? null : thoughtOf(response)
+  const thought = response === null ? null : composed(thoughtOf(response))
   const finished = record('tool_finished', call.id, { call_id: call.id, message, ...(ends_turn && { ends_turn }) })
-  const entriesOf = (artifact_url: string | null) => toolEntries(call, result, thought, artifact_url)
-  const write = (add: Addition, db?: Transactional) => appendToolResult(writer, result, entriesOf, add, db)
+  const entriesOf = (artifact_url: string | null) => toolEntries(composed(call), composed(result), thought, artifact_url)
+  const write = ({ records, ...add }: Addition, db?: Transactional) =>
+    appendToolResult(writer, composed(result), entriesOf, { ...add, records: (records ?? []).map(composed) }, db)
   const writeWithModelCall = (planned: PlannedCall) => {
     const { records, reserved_usd } = modelStarted(planned)
     return withLimitNotice(of, planned, db => write({ records: [finished, ...records], reserved_usd }, db))

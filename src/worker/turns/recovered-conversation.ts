@@ -3,6 +3,7 @@ import { storedJson } from '../../core/json.ts'
 import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage } from '../../model/port.ts'
+import { composed } from '../../redaction/port.ts'
 import { listJournal } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { toolEntries } from '../../trace/agent-entries.ts'
@@ -43,7 +44,7 @@ export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[]): Prom
     const message = toolMessage(call, output)
     await writer.append({
       // An inherited call has its entry in the trace of the run that started it.
-      entries: inherited ? [] : toolEntries(call, result, null, null),
+      entries: inherited ? [] : toolEntries(composed(call), composed(result), null, null),
       records: [record('tool_finished', call.id, { call_id: call.id, message })],
     })
     messages.push(message)
