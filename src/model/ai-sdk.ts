@@ -7,8 +7,9 @@ import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
 import { sdkTools, textFields, withFreeformCalls } from './freeform-tools.ts'
+import { KeptPrefixes, type MessagesField, type SerializedPart } from './kept-prefix.ts'
 import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
-import type { Model, ModelError, ModelRequest, ModelResponse, ModelUsage } from './port.ts'
+import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ModelUsage } from './port.ts'
 import { type ReadResponse, responseReader } from './response.ts'
 import type { Thinking } from './thinking.ts'
 import { withToolResultTexts } from './tool-results.ts'
@@ -29,6 +30,8 @@ type AiSdkModel = {
   cache_mark: ProviderOptions | null
   /** Whether a failed tool result has a field of its own; otherwise the SDK would wrap its text in JSON. */
   marks_failures: boolean
+  /** Where the body of a request has its messages. */
+  messages_field: MessagesField
   /** Whether the provider takes tools whose input is a text instead of JSON. */
   freeform_tools: boolean
   /** Texts that must not be in an error message. */
@@ -36,7 +39,7 @@ type AiSdkModel = {
 }
 
 /** The call that a request belongs to: each guards its own bytes, while the SDK's model with its schemas is created once. */
-const calls = new AsyncLocalStorage<CallGuard>()
+const calls = new AsyncLocalStorage<Pick<CallGuard, 'fetch'>>()
 const watchedFetch: typeof globalThis.fetch = (input, init) => {
   const guard = calls.getStore()
   return guard ? guard.fetch(input, init) : Promise.reject(new Error('a request outside of a call'))
@@ -45,6 +48,9 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
 /** A request as it is sent; `effort` null: the provider decides. */
 type Sent = ModelRequest & { effort: ReasoningEffort | null }
 
+/** The SDK's model, and what it has serialized already. */
+type Connected = { language_model: LanguageModel; prefixes: KeptPrefixes }
+
 /**
  * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and
  * retries nothing. Messages of responses are plain JSON; a response without any content has none.
@@ -52,7 +58,7 @@ type Sent = ModelRequest & { effort: ReasoningEffort | null }
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
   const learned = () => model.learned.get(id) ?? nothing_learned
-  let connected: LanguageModel | undefined
+  let connected: Connected | undefined
   return {
     id,
     scripted: false,
@@ -72,7 +78,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       let refused: ReasoningEffort | null = null
       let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
       for (;;) {
-        connected ??= model.connect(watchedFetch)
+        connected ??= { language_model: model.connect(watchedFetch), prefixes: new KeptPrefixes(model.messages_field) }
         const called = await callOnce(model, connected, sent)
         if ('response' in called) {
           if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
@@ -92,14 +98,10 @@ export function createAiSdkModel(model: AiSdkModel): Model {
   }
 }
 
-async function callOnce(
-  model: AiSdkModel,
-  connected: LanguageModel,
-  sent: Sent,
-): Promise<{ response: ModelResponse } | { error: ModelError }> {
+async function callOnce(model: AiSdkModel, connected: Connected, sent: Sent): Promise<{ response: ModelResponse } | { error: ModelError }> {
   using guard = guardCall(sent, model.fetch)
   try {
-    const read = await Promise.race([guard.stopped, calls.run(guard, () => readResponse(model, connected, sent, guard))])
+    const read = await Promise.race([guard.stopped, readResponse(model, connected, sent, guard)])
     return { response: { ...read, usage: toUsage(model.described, read, sent) } }
   } catch (cause) {
     const error = guard.failure() ?? toModelError(cause, model.secrets, Date.now())
@@ -108,20 +110,27 @@ async function callOnce(
   }
 }
 
-async function readResponse(model: AiSdkModel, connected: LanguageModel, sent: Sent, guard: CallGuard): Promise<ReadResponse> {
-  const mark = sent.cache_key === undefined ? null : model.cache_mark
-  const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
-  const messages = withToolResultTexts(conversation, model.marks_failures)
-  const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
-  const { stream } = await streamCall({
-    model: connected,
-    instructions: { role: 'system', content: sent.instructions, ...(mark && { providerOptions: mark }) },
-    messages: mark ? markCached(messages, mark) : messages,
-    tools: sdkTools(sent.tools, model.freeform_tools),
-    ...thinking,
-    providerOptions: merged(model.options(sent.cache_key), options),
-    abortSignal: guard.signal,
-  })
+async function readResponse(model: AiSdkModel, connected: Connected, sent: Sent, guard: CallGuard): Promise<ReadResponse> {
+  const { messages } = sent
+  const settings = sent.cache_key === undefined ? null : `${sent.cache_key} ${sent.effort} ${sent.instructions}`
+  const unmarked = messages.findLastIndex(({ role }) => role === 'assistant') - 1
+  const kept = settings === null ? null : connected.prefixes.find(messages, settings, unmarked)
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    if (settings === null || typeof init?.body !== 'string') return guard.fetch(input, init)
+    const body = kept === null ? init.body : connected.prefixes.insert(init.body, kept)
+    if (body === null)
+      guard.stop(new ModelError('malformed', 'The request has another form than the one before; it is serialized as a whole.'))
+    if (body === null) return Promise.reject(new Error('not sent'))
+    const request = { settings, chars: init.body.length, kept }
+    const serialize = (part: ModelMessage[], what: SerializedPart) => bodyOf(model, connected, { ...sent, messages: part }, what)
+    // While the model responds.
+    setImmediate(() => void connected.prefixes.keep(messages, request, serialize).catch(() => {}))
+    return guard.fetch(input, { ...init, body })
+  }
+  const rest = { ...sent, messages: messages.slice(kept?.messages.length ?? 0) }
+  const { stream } = await calls.run({ fetch }, () =>
+    streamCall({ ...callOf(model, connected, rest, 'marked'), abortSignal: guard.signal }),
+  )
   const reader = responseReader(sent.call_ids ?? new Set(), textFields(sent.tools))
   for await (const part of stream) {
     if (guard.failure()) break
@@ -129,6 +138,33 @@ async function readResponse(model: AiSdkModel, connected: LanguageModel, sent: S
     if (delta) sent.on_delta?.(delta)
   }
   return reader.finish()
+}
+
+/** The body of a request that is not sent, without marks at its messages; null: the SDK serializes no such messages. */
+async function bodyOf(model: AiSdkModel, connected: Connected, part: Sent, what: SerializedPart): Promise<string | null> {
+  let body: string | null = null
+  const fetch: typeof globalThis.fetch = async (_input, init) => {
+    body = typeof init?.body === 'string' ? init.body : null
+    throw new Error('only serialized')
+  }
+  const { instructions, ...call } = callOf(model, connected, part, 'unmarked')
+  await calls.run({ fetch }, () => streamCall(what === 'messages only' ? call : { ...call, instructions })).catch(() => {})
+  return body
+}
+
+function callOf(model: AiSdkModel, { language_model }: Connected, sent: Sent, marks: 'marked' | 'unmarked') {
+  const mark = sent.cache_key === undefined ? null : model.cache_mark
+  const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
+  const messages = withToolResultTexts(conversation, model.marks_failures)
+  const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
+  return {
+    model: language_model,
+    instructions: { role: 'system' as const, content: sent.instructions, ...(mark && { providerOptions: mark }) },
+    messages: mark && marks === 'marked' ? markCached(messages, mark) : messages,
+    tools: sdkTools(sent.tools, model.freeform_tools),
+    ...thinking,
+    providerOptions: merged(model.options(sent.cache_key), options),
+  }
 }
 
 function merged(one: ProviderOptions, other: ProviderOptions): ProviderOptions {

@@ -8,6 +8,7 @@ import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
 import { describeModel } from './described-model.ts'
 import { withCustomCallStatus } from './freeform-tools.ts'
+import type { MessagesField } from './kept-prefix.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import { type ModelApi, thinkingOf } from './thinking.ts'
@@ -34,6 +35,13 @@ const PROVIDERS = {
   google: { api: 'google-generate-content', base_url: 'https://generativelanguage.googleapis.com/v1beta' },
 } as const satisfies Record<Exclude<ModelProvider, 'openai-compatible'>, { api: ModelApi; base_url: string }>
 
+const MESSAGES_FIELDS = {
+  'anthropic-messages': 'messages',
+  'openai-responses': 'input',
+  'openai-chat': 'messages',
+  'google-generate-content': 'contents',
+} as const satisfies Record<ModelApi, MessagesField>
+
 /** Names of the three providers go into addresses, so they are one plain segment; a compatible server may call its models anything. */
 const PLAIN_NAME = /^[\w.:@-]+$/
 
@@ -56,6 +64,7 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     },
     cache_mark: cacheMark(api, described.cache_marks),
     marks_failures: api !== 'openai-responses',
+    messages_field: MESSAGES_FIELDS[api],
     freeform_tools: api === 'openai-responses',
     secrets: api_key ? [api_key] : [],
   })
