@@ -14,12 +14,14 @@ import { sandbox } from './sandbox.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead } from './step-overhead.ts'
+import { stepSizes } from './step-sizes.ts'
 
 /** `npm run bench` measures all, `npm run bench -- <name>` one. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'run-cost': runCost,
   'step-overhead': stepOverhead,
+  'step-sizes': stepSizes,
   'log-page': logPage,
   page,
   search,
