@@ -1,5 +1,7 @@
 /** Functions without an organization, with their purpose. */
 export const without: Record<string, string> = {
+  runNotification: 'no statement: what is sent',
+  liveNotification: 'no statement: what is sent',
   toolList: 'builds SQL text from constants',
   ...{
     claimRun: 'the queue of all',

@@ -1,0 +1,127 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { RedactionThreads } from '../../../src/redaction/threads.ts'
+import { channels } from '../../../src/store/notify.ts'
+import type { FakeScript } from '../../model/fake-server.ts'
+import { rows } from '../../start-app.ts'
+import { createRun } from '../await-run.ts'
+import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-app.ts'
+
+/**
+ * What a run sends from its create to its end. `commits`: transactions; a statement outside of one is one. `kilobytes`: parameters of statements.
+ * `large_texts_redacted`: texts above 16 KiB that were searched for secrets.
+ */
+type Counts = { statements: number; commits: number; notifications: number; kilobytes: number; large_texts_redacted: number }
+
+/** The budget of a change: whoever raises a number states in the commit why it is worth it. Kilobytes and what a run costs besides are maxima. */
+const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2.2, large_texts_redacted: 0 }
+const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 130, large_texts_redacted: 1 }
+const RUN_OF_8_STEPS: Counts = { statements: 92, commits: 52, notifications: 6, kilobytes: 30, large_texts_redacted: 0 }
+
+/** As often as a run takes long: heartbeats of its lease, and checkpoints, which are joined while one is running. */
+const timed = /^heartbeat$|checkpoint/
+
+const LARGE = `head -c 48000 /dev/urandom | base64 -w 99 | head -c 64000`
+/** The prompt is the number of steps and their command. */
+const script: FakeScript = ({ body }) => {
+  const messages = body.messages as { role: string; content: string }[]
+  const prompt = messages.find(({ role }) => role === 'user')?.content ?? ''
+  const step = messages.filter(({ role }) => role === 'assistant').length
+  const [, steps = '0', command = ''] = /^(\d+) × ([\s\S]*)$/.exec(prompt) ?? []
+  return step < Number(steps) ? calls(shell(`${command} # ${step}`)) : finish('Done.')
+}
+
+let app: CodingApp
+const query = vi.spyOn(pg.Client.prototype, 'query')
+const redact = vi.spyOn(RedactionThreads.prototype, 'run')
+
+beforeAll(async () => {
+  app = await startCodingApp(script, { AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' })
+})
+afterAll(async () => {
+  vi.restoreAllMocks()
+  await app[Symbol.asyncDispose]()
+})
+
+/** Plays a run without a viewer; returns what it sent in all, and what each step sent from the end of the third tool to that of the last. */
+async function countsOf(steps: number, command: string): Promise<{ run: Counts; step: Counts }> {
+  const ear = new pg.Client({ connectionString: app.database_url })
+  const completed = Promise.withResolvers<void>()
+  await ear.connect()
+  const from = query.mock.calls.length
+  const searched_from = redact.mock.calls.length
+  let run_id = 0
+  ear.on('notification', async () => {
+    const [run] = run_id === 0 ? [] : await rows<{ status: string }>(app, 'select status from runs where id = $1', [run_id])
+    if (run?.status === 'completed') completed.resolve()
+  })
+  await ear.query(`listen ${channels.run}`)
+  run_id = (await createRun(app, { prompt: `${steps} × ${command}` })).id
+  await completed.promise
+  await ear.end()
+  const sent = query.mock.calls.slice(from).map((args, i) => ({
+    client: query.mock.contexts[from + i],
+    order: query.mock.invocationCallOrder[from + i] ?? 0,
+    query: Object(args[0]) as Sent['query'],
+  }))
+  const searched = redact.mock.invocationCallOrder.slice(searched_from)
+  const transactions = transactionsIn(sent).filter(transaction => transaction.some(({ query }) => isOf(query, run_id)))
+  const ends = sent
+    .filter(({ query }) => isOf(query, run_id) && JSON.stringify(query.values).includes('tool_finished'))
+    .map(({ order }) => order)
+  const [first = 0, last = 0] = [ends[2], ends[steps - 1]]
+  const between = (order: number) => order > first && order <= last
+  const all = countsIn(transactions, searched)
+  const some = countsIn(
+    transactions.filter(([one]) => between(one?.order ?? 0)),
+    searched.filter(between),
+  )
+  const step = Object.fromEntries(Object.entries(some).map(([name, count]) => [name, count / (steps - 3)])) as Counts
+  return { run: all, step }
+}
+
+type Sent = { client: unknown; order: number; query: { name?: string; text?: string; values?: unknown[] } }
+
+function countsIn(transactions: Sent[][], searched: number[]): Counts {
+  const statements = transactions.flat()
+  const bytes = statements.reduce((sum, { query }) => sum + Buffer.byteLength(JSON.stringify(query.values ?? [])), 0)
+  return {
+    statements: statements.length,
+    commits: transactions.length,
+    notifications: statements.filter(({ query }) => query.name?.startsWith('notify')).length,
+    kilobytes: bytes / 1000,
+    large_texts_redacted: searched.length,
+  }
+}
+
+/** The committed transactions, with their first and last statement; each other statement is one. */
+function transactionsIn(sent: Sent[]): Sent[][] {
+  const transactions: Sent[][] = []
+  const open = new Map<unknown, Sent[]>()
+  for (const one of sent) {
+    const { text, name } = one.query
+    const transaction = open.get(one.client)
+    if (text === 'begin') open.set(one.client, [one])
+    else if (transaction) transaction.push(one)
+    else if (name !== undefined && !timed.test(name)) transactions.push([one])
+    if (transaction && text === 'commit') transactions.push(transaction)
+    if (text === 'commit' || text === 'rollback') open.delete(one.client)
+  }
+  return transactions
+}
+
+/** Statements name the organization and then the run; notifications name both in their payload. */
+const isOf = ({ values = [] }: Sent['query'], run_id: number): boolean =>
+  values[1] === run_id || values.some(value => JSON.stringify(value ?? null).includes(`"${app.org_id}:${run_id}`))
+
+function expectWithin(counts: Counts, { kilobytes, ...exact }: Counts) {
+  expect(counts).toMatchObject(exact)
+  expect(counts.kilobytes).toBeLessThanOrEqual(kilobytes)
+}
+
+test('a step sends two statements and no notification, and its output is searched for secrets once', async () => {
+  const small = await countsOf(8, 'true')
+  expectWithin(small.step, STEP)
+  for (const [name, count] of Object.entries(RUN_OF_8_STEPS)) expect(small.run[name as keyof Counts], name).toBeLessThanOrEqual(count)
+  expectWithin((await countsOf(5, LARGE)).step, STEP_OF_64_KB)
+})
