@@ -13,8 +13,7 @@ import { recovery } from './recovery.ts'
 import { sandbox } from './sandbox.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
-import { stepOverhead } from './step-overhead.ts'
-import { stepSizes } from './step-sizes.ts'
+import { stepOverhead, stepSizes } from './step-overhead.ts'
 
 /** `npm run bench` measures all, `npm run bench -- <name>` one. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {

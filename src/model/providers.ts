@@ -8,9 +8,9 @@ import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
 import { describeModel } from './described-model.ts'
 import { withCustomCallStatus } from './freeform-tools.ts'
-import type { MessagesField } from './kept-prefix.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
+import type { MessagesField } from './request/kept-prefix.ts'
 import { type ModelApi, thinkingOf } from './thinking.ts'
 
 type Fetch = typeof globalThis.fetch

@@ -2,7 +2,7 @@ import type { ToolResult } from '../agent/tool.ts'
 import { type ActionTool, actionTool } from '../contract/runs/action-tools.ts'
 import { truncateStrings } from '../core/text/truncate.ts'
 import type { ToolCall } from '../model/port.ts'
-import { composed, type Redacted } from '../redaction/port.ts'
+import type { Redacted } from '../redaction/port.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 import { entry, errorEntry } from './entry.ts'
 
@@ -21,7 +21,7 @@ export function toolEntries(
   thought: Redacted<string> | null,
   artifact_url: string | null,
 ): Redacted<NewEntry>[] {
-  return entriesOf(call, result, thought, artifact_url).map(composed)
+  return entriesOf(call, result, thought, artifact_url) as Redacted<NewEntry>[]
 }
 
 function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {

@@ -1,5 +1,5 @@
 import { storedJson } from '../core/json.ts'
-import { type BackgroundRedactor, composed, type Redacted } from '../redaction/port.ts'
+import type { BackgroundRedactor, Redacted } from '../redaction/port.ts'
 import { countRedactions } from '../redaction/redact.ts'
 import type { NewEntry } from '../store/runs/append.ts'
 
@@ -7,7 +7,7 @@ import type { NewEntry } from '../store/runs/append.ts'
 export async function redactedEntry(redactor: BackgroundRedactor, entry: NewEntry): Promise<NewEntry> {
   const json = (await redactor.json(`{${entry.json}`)).slice(1)
   const tool_name = entry.tool_name === null ? null : await redactor.text(entry.tool_name)
-  return countedEntry(composed({ ...entry, tool_name, json }))
+  return countedEntry({ ...entry, tool_name, json } as Redacted<NewEntry>)
 }
 
 /** Adds to a redacted entry how many values were removed from it. The address of an artifact is its last property. */

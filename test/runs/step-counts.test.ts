@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { RedactionThreads } from '../../../src/redaction/threads.ts'
-import { channels } from '../../../src/store/notify.ts'
-import type { FakeScript } from '../../model/fake-server.ts'
-import { rows } from '../../start-app.ts'
-import { createRun } from '../await-run.ts'
-import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-app.ts'
+import { RedactionThreads } from '../../src/redaction/threads.ts'
+import { channels } from '../../src/store/notify.ts'
+import type { FakeScript } from '../model/fake-server.ts'
+import { rows } from '../start-app.ts'
+import { createRun } from './await-run.ts'
+import { type CodingApp, calls, finish, shell, startCodingApp } from './coding-app.ts'
 
 /**
  * What a run sends from its create to its end. `commits`: transactions; a statement outside of one is one. `kilobytes`: parameters of statements.
@@ -13,7 +13,7 @@ import { type CodingApp, calls, finish, shell, startCodingApp } from '../coding-
  */
 type Counts = { statements: number; commits: number; notifications: number; kilobytes: number; large_texts_redacted: number }
 
-/** The budget of a change: whoever raises a number states in the commit why it is worth it. Kilobytes and what a run costs besides are maxima. */
+/** The budget of a change: a commit that raises a number states why it is worth it. Kilobytes and what a run costs besides are maxima. */
 const STEP: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 2.2, large_texts_redacted: 0 }
 const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kilobytes: 130, large_texts_redacted: 1 }
 const RUN_OF_8_STEPS: Counts = { statements: 92, commits: 52, notifications: 6, kilobytes: 30, large_texts_redacted: 0 }

@@ -1,4 +1,4 @@
-import type { ModelMessage } from './port.ts'
+import type { ModelMessage } from '../port.ts'
 
 /** The name of the array of messages in the body of a request: Claude and chat completions, the Responses API, Gemini. */
 export type MessagesField = 'messages' | 'input' | 'contents'
