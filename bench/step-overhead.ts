@@ -55,9 +55,9 @@ export async function stepOverhead(): Promise<string> {
 
 const LONG = 1_000
 const LARGE = 100
-const large = 'answer to next request, outputs of 64 kB'
-const first_steps = 'answer to next request, steps 2 to 11'
-const last_steps = `answer to next request, steps ${LONG - 9} to ${LONG}`
+const large = 'response to next request, outputs of 64 kB'
+const first_steps = 'response to next request, steps 2 to 11'
+const last_steps = `response to next request, steps ${LONG - 9} to ${LONG}`
 
 /** The overhead of a step whose command prints 64 kB, and how much longer the last steps of a run of 1,000 take than the first. */
 export async function stepSizes(): Promise<string> {
@@ -79,10 +79,10 @@ export async function stepSizes(): Promise<string> {
     first = model.requests.length
     const run = await service.call('POST', '/agent/run', { prompt: 'Take many steps.' })
     await service.ended(Number(run.id))
-    // Numbered from 1: after the answer of a step, its command and the request of the next one.
+    // Numbered from 1: after the response of a step, its command and the request of the next one.
     return Array.from(
       { length: steps },
-      (_, i) => (model.requests[first + i + 1]?.at ?? NaN) - (model.requests[first + i]?.answered_at ?? NaN),
+      (_, i) => (model.requests[first + i + 1]?.at ?? NaN) - (model.requests[first + i]?.responded_at ?? NaN),
     )
   }
   // A first run, so that the code is compiled before the early steps are measured.
