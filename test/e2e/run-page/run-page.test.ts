@@ -46,6 +46,22 @@ test('a question is answered from the header, and successful commands before the
   await untilStatus(page, 'completed')
 })
 
+test('a run is opened at the end of its answer, with lists and tables that are rendered later', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const answer = `answer: ${JSON.stringify(`# Rates\n\n| from | to |\n|---|---|\n${'| a | b |\n'.repeat(12)}\n${'- a line\n'.repeat(12)}\nThe end.`)}`
+  const run = await createRun(app, { prompt: playbook('Explain the rates', ...many(1, 14), answer) })
+  await awaitEnd(app, run.id)
+  await someone.open(`/agent/trace/${run.id}`)
+  const feed = page.getByRole('feed')
+  await feed.getByRole('table').waitFor()
+  await page.locator('#follow-up').waitFor()
+  await page.waitForFunction(`(() => {
+    const { scrollTop, clientHeight, scrollHeight } = document.querySelector('[role=feed]')
+    return scrollHeight - clientHeight - scrollTop < 2
+  })()`)
+})
+
 test('a failed command shows the end of its output, and the run is forked before its error', async () => {
   await using someone = await visit()
   const { page } = someone

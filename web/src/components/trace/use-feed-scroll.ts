@@ -25,7 +25,7 @@ export function useFeedScrolling({ pages, live_rows, selected, target, begin }: 
   const count = pages.total + live_rows
   const virtualizer = useFeedVirtualizer(box, { count, total: pages.total, selected, first: target ?? (begin === 'end' ? count : 0) })
   const size = virtualizer.getTotalSize()
-  const follow = useFollow(box, target === null && begin === 'end', size)
+  const follow = useFollow(box, target === null && begin === 'end', size, () => virtualizer.scrollToEnd())
   const { pin, unpin } = usePinnedEntry(virtualizer, size)
   const focus = useEntryFocus(box)
   const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }

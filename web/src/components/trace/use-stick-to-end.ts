@@ -7,11 +7,14 @@ type Follow = { on: boolean; set: (on: boolean) => void }
 
 /**
  * Keeps a scrolling box at its end while following is on. Scrolling up turns it off, scrolling back to the end turns it on;
- * growth never moves the visible text. The end stays visible when the box becomes lower. `size` is the height of the content.
+ * growth never moves the visible text. The end stays visible when the box becomes lower. `size` is the height of the content, `toEnd` scrolls to its
+ * end: the virtual list does it, because it corrects positions that others set while rows above are measured.
  */
-export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number): Follow {
+export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean, size: number, toEnd: () => void): Follow {
   const [on, setOn] = useState(initially)
   const last_top = useRef(0)
+  const latest = useRef(toEnd)
+  latest.current = toEnd
 
   useEffect(() => {
     const element = box.current
@@ -32,10 +35,7 @@ export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean
     const element = box.current
     if (!on || !element) return
     // What is loaded below the box, such as the follow-up form, takes some of its height.
-    const observer = new ResizeObserver(() => {
-      element.scrollTop = element.scrollHeight
-      last_top.current = element.scrollTop
-    })
+    const observer = new ResizeObserver(() => latest.current())
     observer.observe(element)
     return () => observer.disconnect()
   }, [box, on])
@@ -44,8 +44,7 @@ export function useFollow(box: RefObject<HTMLElement | null>, initially: boolean
   useLayoutEffect(() => {
     const element = box.current
     if (!on || !element) return
-    element.scrollTop = element.scrollHeight
-    last_top.current = element.scrollTop
+    latest.current()
   }, [box, on, size])
 
   return { on, set: useCallback((next: boolean) => setOn(next), []) }
