@@ -18,7 +18,7 @@ const components: Components = {
   img: ({ alt, src }) => <span className="text-faint">[picture: {alt || String(src ?? '')}]</span>,
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+    <div className="overflow-x-auto" tabIndex={0} role="group" aria-label="Table">
       <table>{children}</table>
     </div>
   ),
