@@ -41,6 +41,7 @@ export const without: Record<string, string> = {
     retryWhileUnavailable: 'no statement',
     breaksConnection: 'no statement',
     isKnownToken: 'the first start',
+    hasTokens: 'the first start',
     insertToken: 'a user',
     deleteExpiredTokens: 'the sweep of all',
     findUsers: 'the operator',

@@ -68,6 +68,11 @@ async function addRuns(app: App) {
       { kind: 'tool_finished', key: 'call_1', body: '{}' },
     ],
   })
+  const [shown] = await rows<{ seq: number }>(
+    app,
+    `update messages set images = '["data:image/png;base64,AA=="]' where run_id = $1 returning seq`,
+    [run],
+  )
   await putRun(app, run, 'running')
   const { id: child } = await createRun(app, { prompt: 'x', parent_run_id: run })
   await rows(app, `update runs set source_type = 'PARENT_RUN', cost_usd = 1 where id = $1`, [child])
@@ -84,7 +89,7 @@ async function addRuns(app: App) {
   const { run_id: recorded } = await insertSession(app.db, session, { title: 'x', model: 'x' })
   await putRun(app, recorded, 'failed')
   await rows(app, `insert into leftover_workspaces values ($1, $2, '/w', 'h')`, [app.org_id, ended])
-  return { run, child, ended, expired, recorded, notified_run: ended, epoch: row?.epoch ?? 0 }
+  return { run, child, ended, expired, recorded, notified_run: ended, epoch: row?.epoch ?? 0, image_seq: shown?.seq ?? 0 }
 }
 
 async function addOfRun(app: App, { run, epoch }: { run: number; epoch: number }) {

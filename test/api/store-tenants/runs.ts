@@ -38,7 +38,7 @@ import {
   searchEntries,
   searchRange,
 } from '../../../src/store/runs/log-entries.ts'
-import { insertMessage, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
+import { insertMessage, listMessageImages, postponeMessages, takeMessages } from '../../../src/store/runs/messages.ts'
 import { recordPause, requestPause, withdrawPause } from '../../../src/store/runs/pauses.ts'
 import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
@@ -136,6 +136,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
   heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
+  listMessageImages: (db, org) => listMessageImages(db, org, mine.run, mine.image_seq),
   insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
   insertRun: async (db, org) => {
     const foreign = { ...run, organization_id: org, user_id: other.user_id, repository_id: null, parent_run_id: null }
