@@ -3,8 +3,6 @@ import type { Workspace } from './workspace.ts'
 
 /** How long an end waits until the last checkpoint is stored. */
 export const FINISH_MS = 10_000
-/** A completed run may be continued on another host, and nobody waits for this one: its last files are worth more time. */
-const COMPLETED_MS = 60_000
 const STOP_MS = 1_000
 /** Shorter than the time that a worker has to release a run that pauses. */
 const PAUSE_MS = 5_000
@@ -24,6 +22,5 @@ export async function closeWorkspace(opened: Opened, end: End): Promise<void> {
 
 function timeoutOf(end: End): number {
   if (end.kind === 'stop') return STOP_MS
-  if (end.kind === 'completed') return COMPLETED_MS
   return end.kind === 'paused' && end.reason === 'user_request' ? PAUSE_MS : FINISH_MS
 }
