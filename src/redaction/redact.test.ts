@@ -71,6 +71,7 @@ const written: [string, (value: string) => string][] = [
   ['in UTF-16', value => [...value].join('\0')],
   ['with blanks of no width', value => [...value].join('\u200b')],
   ['with blanks of no width, read as bytes', value => [...value].join('\xe2\x80\x8b')],
+  ['with soft hyphens', value => [...value].join('\u00ad')],
   ['in lines of seven', value => wrapped(value, 7)],
   ['in wide letters', wide],
   ['in wide letters, read as bytes', value => Buffer.from(wide(value)).toString('latin1')],
@@ -106,6 +107,12 @@ describe.each([
     }
     const stream = redactor.stream()
     expect([...text].map(piece => stream.push(piece)).join('') + stream.end()).toBe(whole)
+  })
+
+  const in_bytes = written.filter(([how]) => !how.includes('read as bytes'))
+  test.each(in_bytes)('nor in the bytes of an output: %s', (_how, write) => {
+    const clean = Buffer.from(redactor.bytes(Buffer.from(`before ${write(value)} after`))).toString()
+    expect(clean).toMatch(/^before .{0,24}\[redacted:\w+\].{0,24}\s* after$/s)
   })
 
   test('as bytes, in any surroundings', () => {

@@ -20,6 +20,8 @@ export function formsOf(value: string): string[] {
   const few = value.length > LONG
   const forms = new Set([value, value.trim()].flatMap(text => (few ? longForms(text) : [...longForms(text), ...shortForms(text)])))
   for (const line of long) for (const form of longForms(line)) forms.add(form)
+  // Output is searched as bytes too.
+  for (const form of [...forms]) if (/[^\0-\x7f]/.test(form)) forms.add(Buffer.from(form, 'utf8').toString('latin1'))
   return [...forms].map(withoutLines).filter(form => form.length >= SHORTEST_FORM)
 }
 

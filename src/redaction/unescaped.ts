@@ -6,13 +6,26 @@ const LINE = /[\r\n]+[ \t]*/g
  * Colours and other terminal control sequences, overstruck characters and invisible characters: also in UTF-8 read as bytes, and in JSON.
  */
 const MARK =
-  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|[^\n]\x08|(?:\\[^\n]|[^\n])\\b|\\\\|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
+  /(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-?]*[ -/]*[@-~]|(?:[\xc2-\xf4][\x80-\xbf]{1,3}|[^\n])\x08|(?:\\[^\n]|[\xc2-\xf4][\x80-\xbf]{1,3}|[^\n])\\b|\\\\|[\0\u00ad\u200b-\u200f\u2060\ufeff]|\\u0000|\xc2\xad|\xe2\x80[\x8b-\x8f]|\xe2\x81\xa0|\xef\xbb\xbf|[\r\n]+[ \t]*/g
 /** Skipped: the character after it begins no escape. */
 const ESCAPED = '\\\\'
 /** Searched one by one: a text has millions of characters, and rarely one of these. */
 const BEGINNINGS = [
   ...['\x1b', '\\u001b', '\\x1b', '\\033', '\\e[', '\x08', '\\b', '\0', '\\u0000'],
-  ...['\u00ad', '\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2060', '\ufeff', '\xe2\x80', '\xe2\x81\xa0', '\xef\xbb\xbf'],
+  ...[
+    '\u00ad',
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\u200e',
+    '\u200f',
+    '\u2060',
+    '\ufeff',
+    '\xc2\xad',
+    '\xe2\x80',
+    '\xe2\x81\xa0',
+    '\xef\xbb\xbf',
+  ],
 ]
 /** JSON, C and shell; URL; HTML. */
 const ESCAPE =
