@@ -55,12 +55,17 @@ test('a commit of a run is imported by five git processes, and the objects of a 
   expect(await set.callsOf(importIt)).toEqual(['index-pack', 'cat-file'])
 })
 
-test('a pushed commit enters the mirror by three git processes, and is not fetched afterwards', async () => {
+test('a pushed commit enters the mirror by four git processes, and is not fetched afterwards', async () => {
   await using set = await counted()
   await set.importHead()
   await set.push()
   const pushed = { turn: 1, head_sha: set.head, branch: { name: 'topic', before: null } }
-  expect(await set.callsOf(() => keepPushed(set.host, set.objects, pushed))).toEqual(['for-each-ref', 'pack-objects', 'update-ref'])
+  expect(await set.callsOf(() => keepPushed(set.host, set.objects, pushed))).toEqual([
+    'for-each-ref',
+    'pack-objects',
+    'update-ref',
+    'update-ref',
+  ])
   expect(await set.topic()).toBe(set.head)
   const refresh = () => refreshMirror(set.host, set.repo)
   expect(await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false }))).not.toContain('fetch')

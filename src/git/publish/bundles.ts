@@ -1,5 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withMirrorLock } from '../mirrors/mirror-lock.ts'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
 import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
@@ -18,6 +19,8 @@ type BundleInput = {
 }
 
 const KEEP_MS = 300_000
+/** How long a push waits for a fetch of the same repository before it leaves the branch to the next one. */
+const BRANCH_LOCK_MS = 1_000
 
 /** Returns the mirror's ref for the commit that a run pushed in a turn. */
 export function runRef(run_id: number, turn: number): string {
@@ -63,9 +66,11 @@ export async function keepPushed(host: GitHost, objects: RunObjects, { turn, hea
   const moved = moves ? [`update refs/heads/${branch.name} ${sha} ${found ?? NO_COMMIT}`] : []
   const update = (lines: string[]) =>
     git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--stdin'], stdin: lines.map(line => `${line}\n`).join('') })
-  await update([...kept, ...moved]).catch(error => {
-    if (moved.length === 0) throw error
-    return update(kept)
+  await update(kept)
+  if (!moves) return
+  // A fetch holds the lock, or has found a later push: then it is up to the next fetch.
+  await withMirrorLock(host, objects.repository_id, BRANCH_LOCK_MS, () => update(moved)).catch(error => {
+    if (!(error instanceof GitError)) throw error
   })
 }
 
