@@ -6,9 +6,12 @@ import type { FeedHandle } from './use-feed-handle.ts'
 
 type Direction = 'next' | 'previous'
 
+/** Enough to read a sentence while one looks elsewhere. */
+const NOTICE_MS = 10_000
+
 /**
  * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command or check. After the last one
- * follows the first. `notice`: for three seconds, that it began again, or that there is none.
+ * follows the first. `notice`: for ten seconds, or until the next jump, that it began again, or that there is none.
  */
 export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, go: (seq: number) => void) {
   const [notice, setNotice] = useState<string | null>(null)
@@ -28,7 +31,7 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, 
   }
   useEffect(() => {
     if (notice === null) return
-    const timer = setTimeout(() => setNotice(null), 3000)
+    const timer = setTimeout(() => setNotice(null), NOTICE_MS)
     return () => clearTimeout(timer)
   }, [notice])
   return {
