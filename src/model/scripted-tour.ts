@@ -6,7 +6,7 @@ import type { Move } from './scripted-steps.ts'
 const COUNT_COMMITS = 'git rev-list --count HEAD 2>/dev/null || echo 0; git log --oneline -n 5 2>/dev/null || true'
 const LIST_FILES = 'git ls-files 2>/dev/null | wc -l; ls -1Ap'
 
-const HOW_TO_GO_ON = `To have real work done, configure a language model and start the service again: \`ANTHROPIC_API_KEY\`, \`OPENAI_API_KEY\`, \`GOOGLE_GENERATIVE_AI_API_KEY\`, or \`OPENAI_COMPATIBLE_BASE_URL\` for a server of your own; \`AGENTRUN_DEFAULT_MODEL\` (\`provider/model\`) chooses the one that is used.
+const HOW_TO_GO_ON = `To have real work done, add the key of a model provider under *Settings*, *Models and keys*, or start the service with \`ANTHROPIC_API_KEY\`, \`OPENAI_API_KEY\`, \`GOOGLE_GENERATIVE_AI_API_KEY\`, or \`OPENAI_COMPATIBLE_BASE_URL\` for a server of your own; \`AGENTRUN_DEFAULT_MODEL\` (\`provider/model\`) chooses the one that is used.
 
 Without a model, put the exact steps into the prompt, and they are played one by one:
 
