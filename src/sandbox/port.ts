@@ -2,7 +2,7 @@ import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
 
 /**
  * A sandbox holds one run's workspace and runs everything the agent requests: commands and file access. Nothing outside may be reachable
- * from it, and the host never reads the workspace itself.
+ * from it, and the host never reads files of the workspace itself (their metadata: decisions.md#no-snapshot-of-unchanged-files).
  * Failure contract, the same for every driver:
  * - `start` rejects with SandboxError and leaves no process behind.
  * - `exec` never rejects because of the command: a failed, killed or silent command is an ExecResult. It rejects with SandboxLostError only
@@ -27,6 +27,11 @@ export interface SandboxDriver {
   end(identity: string): Promise<void>
   /** Absent: this driver mounts folders only as they are. */
   readonly layers?: LayerDriver
+  /**
+   * Returns a digest that differs after each change of the files of a workspace, which may be a copy of a layer, unless two changes are less than
+   * 10 ms apart. Null: it is unknown, because there are too many files or they cannot be read. Absent: another machine may write them.
+   */
+  filesState?(workspace: string, layered: boolean): Promise<string | null>
 }
 
 /** Mounts a folder as a copy-on-write overlay of another one: unchanged files are read from the base, changes are stored separately. */

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedactionThreads } from '../../src/redaction/threads.ts'
 import { channels } from '../../src/store/notify.ts'
+import { FilesState } from '../../src/worker/workspace/files-state.ts'
 import type { FakeScript } from '../model/fake-server.ts'
 import { rows } from '../start-app.ts'
 import { createRun } from './await-run.ts'
@@ -34,6 +35,7 @@ const script: FakeScript = ({ body }) => {
 let app: CodingApp
 const query = vi.spyOn(pg.Client.prototype, 'query')
 const redact = vi.spyOn(RedactionThreads.prototype, 'run')
+const capture = vi.spyOn(FilesState.prototype, 'capture')
 
 beforeAll(async () => {
   app = await startCodingApp(script, { AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' })
@@ -124,4 +126,15 @@ test('a step sends two statements and no notification, and its output is searche
   expectWithin(small.step, STEP)
   for (const [name, count] of Object.entries(RUN_OF_8_STEPS)) expect(small.run[name as keyof Counts], name).toBeLessThanOrEqual(count)
   expectWithin((await countsOf(5, LARGE)).step, STEP_OF_64_KB)
+})
+
+test('only the first steps and those that change files are followed by a snapshot, and each turn ends with one', async () => {
+  const snapshotsOf = async (steps: number, command: string) => {
+    const before = capture.mock.calls.length
+    await countsOf(steps, command)
+    return capture.mock.calls.length - before
+  }
+  // The first one shows the files of the checkout; within a tick of the clock after it nothing is certain.
+  expect(await snapshotsOf(8, 'cat README.md; sleep 0.03')).toBe(3)
+  expect(await snapshotsOf(5, 'date >>times; sleep 0.03')).toBe(6)
 })

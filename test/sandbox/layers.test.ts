@@ -172,3 +172,46 @@ it('renames no folder of the template in one step, which mv and git know how to 
     text: 'ein/a\ntwo/mine/deep\n',
   })
 })
+
+it('shows from outside that something has changed in a layer, and that nothing has', { timeout: 60_000 }, async () => {
+  await using both = await openBoth(created.makeWorkspace('state'), makeBase('state-base'))
+  const { box } = both
+  const look = () => created.driver.filesState?.(join(created.folder, 'workspaces', 'state'), true)
+  await box.shell('echo one >new; mkdir -p deep/er; ln -s /etc link; git init -q . && git commit -q --allow-empty -m first')
+  const harmless = ['true', 'cat new top one/a; ls -R . >/dev/null; stat link', 'echo x >/tmp/other', 'git log >/dev/null']
+  // Git refreshes its index once.
+  await box.shell(harmless.join('; '))
+  for (const command of harmless) {
+    const before = await look()
+    await box.shell(command)
+    expect({ command, same: (await look()) === before, known: before !== null }).toEqual({ command, same: true, known: true })
+  }
+  const changes = [
+    'echo two >new',
+    'touch -r top stamp; echo six >new; touch -r stamp new',
+    'printf X | dd of=new conv=notrunc bs=1 seek=0 status=none',
+    'chmod 600 new',
+    'mv new deep/er/newer',
+    'rm link',
+    'ln -s /usr link',
+    'ln deep/er/newer hard',
+    'rm one/b',
+    'echo more >>two/a',
+    'mv top bottom',
+    'rm -r three && mkdir three',
+    'git commit -q --allow-empty -m second',
+    'git checkout -q -b other',
+    `perl -e 'open(F,"+<","hard");seek(F,0,0);print F "z"'`,
+    'setfattr -n user.note -v x hard 2>/dev/null || chmod 640 hard',
+  ]
+  for (const command of changes) {
+    const before = await look()
+    await box.shell(command)
+    expect({ command, same: (await look()) === before }).toEqual({ command, same: false })
+  }
+  expect(await look()).not.toBe(null)
+  await box.shell('mkdir many; for i in {1..1000}; do : >many/$i; done')
+  expect(await look()).toBe(null)
+  await box.shell('rm -r many; mkdir shut; : >shut/file; mv shut elsewhere; ln -s /proc shut')
+  expect(await look()).not.toBe(null)
+})

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { NODE_FOLDER } from '../../core/sandbox-environment.ts'
 import { endProcess } from '../../system/process-identity.ts'
+import { folderStateAs } from '../../system/programs/run-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { type LayerDriver, type SandboxDriver, SandboxError, type SandboxSpec } from '../port.ts'
 import { prepareRuntimeFolder } from '../process/runtime-folder.ts'
@@ -10,7 +11,7 @@ import { startSandbox } from '../process/start-sandbox.ts'
 import { createWatchdog } from '../process/watchdog.ts'
 import type { ResourceControl } from '../resources/bounds.ts'
 import { detectResources } from '../resources/detect.ts'
-import { openLayer } from '../workspaces/layer.ts'
+import { openLayer, storedIn } from '../workspaces/layer.ts'
 import { proveLayers } from '../workspaces/layer-test.ts'
 import { type SandboxHost, spawnBubblewrap } from './bubblewrap-process.ts'
 import { explainFailure } from './explain-failure.ts'
@@ -64,6 +65,7 @@ export function createBubblewrapDriver(options: {
     name: 'bubblewrap',
     means: () => prepare().resources.means,
     ...{ start, end, layers },
+    filesState: (workspace, layered) => folderStateAs(options.user, layered ? storedIn(workspace) : workspace),
     node_folder: nodeHeaders(options.node_path) === null ? null : NODE_FOLDER,
     selfTest: () =>
       proveIsolation(start, { ...options, uid: 1000, own_root: false, usr: 'nosuid', findReachable: null, explain: explainFailure }),

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { settledWithin } from '../../core/timeout.ts'
 import { endProcess, processIdentity } from '../../system/process-identity.ts'
 import type { SystemUser } from '../../system/users.ts'
@@ -81,6 +82,9 @@ export async function openLayer(copies: readonly Copy[], host: { user: SystemUse
     },
   }
 }
+
+/** Returns the folder in which the layer of a copy stores what differs from its base. */
+export const storedIn = (folder: string): string => join(folder, 'upper')
 
 /** Returns the prefix of a command that runs it inside the layer's namespaces. */
 export function enterLayer({ identity }: Layer): string[] {

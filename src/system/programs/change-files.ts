@@ -46,16 +46,16 @@ function withoutEntries(folder: string, budget: number): number {
 }
 
 /**
- * Calls `work`, which must not wait for anything, with the effective user and groups of an account. Only in a process that runs nothing else
+ * Returns what `work` returns, which must not wait for anything, with the effective user and groups of an account. Only in a process that runs nothing else
  * meanwhile: all its threads change. A process that cannot change back ends.
  */
-export function asUser(user: { uid: number; gid: number }, work: () => void): void {
+export function asUser<T>(user: { uid: number; gid: number }, work: () => T): T {
   const [uid, gid, groups] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0, process.getgroups?.() ?? []]
   try {
     process.setgroups?.([])
     process.setegid?.(user.gid)
     process.seteuid?.(user.uid)
-    work()
+    return work()
   } finally {
     try {
       process.seteuid?.(uid)

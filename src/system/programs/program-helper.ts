@@ -1,11 +1,14 @@
 import { asUser, changeFiles, type FileChange } from './change-files.ts'
+import { folderState } from './folder-state.ts'
 import { notRun, type Program, type ProgramEnd, type RunningProgram, tryProgram } from './start-program.ts'
 
-/** What the service sends to this process: a program to run, the number of one to stop, or a change to files as a user. */
+/** What the service sends to this process: a program to run, the number of one to stop, a change to files, or a folder whose state it wants. */
 export type HelperRequest =
   | { id: number; run: Program }
   | { id: number; stop: true }
-  | { id: number; change: FileChange; user: { uid: number; gid: number } }
+  | { id: number; change: FileChange; user: User }
+  | { id: number; state_of: string; user: User | null }
+type User = { uid: number; gid: number }
 /** What this process sends about each program: that it runs, in a process group of this id, and how it ended. */
 export type HelperReport = { id: number; pid: number } | { id: number; end: ProgramEnd }
 
@@ -13,7 +16,8 @@ const running = new Map<number, RunningProgram>()
 
 process.on('message', (request: HelperRequest) => {
   if ('stop' in request) return running.get(request.id)?.stop()
-  if ('change' in request) return report({ id: request.id, end: endOfChange(request.user, request.change) })
+  if ('change' in request) return report({ id: request.id, end: endOf(request.user, () => void changeFiles(request.change)) })
+  if ('state_of' in request) return report({ id: request.id, end: endOf(request.user, () => folderState(request.state_of)) })
   const { id } = request
   const program = tryProgram(request.run)
   running.set(id, program)
@@ -24,10 +28,11 @@ process.on('message', (request: HelperRequest) => {
   })
 })
 
-function endOfChange(user: { uid: number; gid: number }, change: FileChange): ProgramEnd {
+/** Does what needs no program, as `user`; null: as this process. What `work` returns is the output. */
+function endOf(user: User | null, work: () => string | undefined): ProgramEnd {
   try {
-    asUser(user, () => changeFiles(change))
-    return { ...notRun, code: 0 }
+    const output = user === null ? work() : asUser(user, work)
+    return { ...notRun, code: 0, stdout: Buffer.from(output ?? '') }
   } catch (error) {
     return { ...notRun, stderr: error instanceof Error ? error.message : String(error) }
   }

@@ -31,6 +31,15 @@ export async function changeFilesAs(user: { uid: number; gid: number } | null, c
   if (code !== 0) throw new Error(stderr || `the change is ${stopped}`)
 }
 
+/**
+ * Returns a digest of all metadata of a folder, read as `user` (null: as this process), that differs after a change: `folderState`. Null: it has
+ * more than 1,000 entries, or cannot be read.
+ */
+export async function folderStateAs(user: { uid: number; gid: number } | null, folder: string): Promise<string | null> {
+  const { code, stdout } = await request({ state_of: folder, user }).done
+  return code === 0 ? stdout.toString() : null
+}
+
 /** Removes what is small, as `user`. Returns the paths that are still there: they are large, or cannot be removed. */
 export async function refusedRemovals(user: { uid: number; gid: number } | null, paths: readonly string[]): Promise<string[]> {
   const removed = await Promise.all(
@@ -44,14 +53,16 @@ export async function refusedRemovals(user: { uid: number; gid: number } | null,
   return paths.filter((_, i) => !removed[i])
 }
 
-function request(what: { run: Program } | { change: FileChange; user: { uid: number; gid: number } }) {
+type Request = HelperRequest extends infer R ? (R extends { stop: true } ? never : Omit<R, 'id'>) : never
+
+function request(what: Request) {
   helper ??= startHelper()
   const to = helper
   const id = ++last_id
   const { promise: done, resolve } = Promise.withResolvers<ProgramEnd>()
   to.requests.set(id, { resolve, pid: null })
   to.process.channel?.ref()
-  send(to, { id, ...what })
+  send(to, { id, ...what } as HelperRequest)
   return { id, to, done }
 }
 

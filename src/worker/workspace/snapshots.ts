@@ -2,6 +2,7 @@ import { orAborted } from '../../core/abort.ts'
 import { settledWithin } from '../../core/timeout.ts'
 import type { PackInput, Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { SandboxLostError } from '../../sandbox/port.ts'
+import type { FilesState } from './files-state.ts'
 import type { SnapshotSandbox } from './snapshot-sandbox.ts'
 
 const SNAPSHOT_MS = 5 * 60_000
@@ -16,6 +17,7 @@ const MAX_LOST = 3
 export class Snapshots implements AsyncDisposable {
   readonly #open: () => Promise<SnapshotSandbox>
   readonly #onTrouble: (error: unknown) => void
+  readonly #files: FilesState
   #sandbox: SnapshotSandbox | null
   #before: Snapshot | null = null
   #how: Prepared = { from: 'empty' }
@@ -30,10 +32,11 @@ export class Snapshots implements AsyncDisposable {
   #lost = 0
 
   /** @param open restarts the sandbox after it was lost. */
-  constructor(sandbox: SnapshotSandbox, open: () => Promise<SnapshotSandbox>, onTrouble: (error: unknown) => void) {
+  constructor(sandbox: SnapshotSandbox, open: () => Promise<SnapshotSandbox>, onTrouble: (error: unknown) => void, files: FilesState) {
     this.#sandbox = sandbox
     this.#open = open
     this.#onTrouble = onTrouble
+    this.#files = files
   }
 
   /** Takes the first snapshot. Null: it failed. */
@@ -47,7 +50,10 @@ export class Snapshots implements AsyncDisposable {
     return prepared
   }
 
-  /** Null: it failed, it took too long, or an earlier one has just failed, unless `anyway` is set. */
+  /**
+   * Returns the previous snapshot if nothing has changed. Null: it failed, it took too long, or an earlier one has just failed. `anyway`: it is
+   * taken in both cases.
+   */
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
     this.#captured = captured.promise
@@ -58,6 +64,8 @@ export class Snapshots implements AsyncDisposable {
       const work = { spoiled: false }
       this.#current = work
       const stale = this.#stale
+      if ((await this.#files.isCaptured()) && !anyway && !stale) return before
+      const captureDone = this.#files.capture()
       this.#stale = true
       if (this.#sandbox === null || before === null) {
         this.#sandbox ??= await this.#open()
@@ -73,6 +81,7 @@ export class Snapshots implements AsyncDisposable {
       }
       if (work.spoiled) return null
       this.#stale = false
+      captureDone()
       return this.#before
     }).finally(() => {
       this.#current = null

@@ -10,6 +10,7 @@ import { type Identities, recordSandboxes } from '../claim/record-sandboxes.ts'
 import { openEgress } from '../sandbox/egress-of-run.ts'
 import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import { plantCanary, showSecretNames } from '../sandbox/run-secrets.ts'
+import { FilesState } from './files-state.ts'
 import type { PreparedFolders } from './open-folders.ts'
 import type { Opening } from './opening.ts'
 import { KEPT_INSIDE } from './restore.ts'
@@ -58,9 +59,11 @@ export async function startSandboxes(
   identities.push(sandbox.identity, shots.value.identity)
   await record(adopted)
   let stopped = false
-  const snapshots = new Snapshots(shots.value, startShots, error => {
+  const reportSnapshot = (error: unknown) => {
     if (!stopped) deps.log('error', 'a snapshot of the files of a run failed', { error: errorText(error) })
-  })
+  }
+  const files = new FilesState(async () => (await deps.driver.filesState?.(folders.workspace, layer !== null)) ?? null)
+  const snapshots = new Snapshots(shots.value, startShots, reportSnapshot, files)
   // A run that must end does not wait for commands in progress: the first snapshot of many files takes minutes.
   const abort_listener = stack.use(
     onAbort(signal, () => {

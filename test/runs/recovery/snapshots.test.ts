@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
 import { SandboxError, SandboxLostError } from '../../../src/sandbox/port.ts'
+import { FilesState } from '../../../src/worker/workspace/files-state.ts'
 import type { SnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
 import { Snapshots } from '../../../src/worker/workspace/snapshots.ts'
 
 const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null, left_out: [] })
 const never = new AbortController().signal
+const unknown = new FilesState(async () => null)
 
 /** A sandbox whose captures end when the test releases them; `log` lists its requests. */
 function scripted() {
@@ -42,6 +44,7 @@ test('the agent waits until its files are captured, not until they are stored', 
     sandbox,
     () => Promise.resolve(sandbox),
     () => {},
+    unknown,
   )
   await snapshots.prepare({ from: 'empty' })
   const taken = snapshots.take()
@@ -63,6 +66,7 @@ test('a snapshot that the agent did not wait for is discarded, and the next one 
     sandbox,
     () => Promise.resolve(sandbox),
     () => {},
+    unknown,
   )
   await snapshots.prepare({ from: 'empty' })
   const late = snapshots.take()
@@ -84,6 +88,7 @@ test('after a failed snapshot the agent does not wait for another for a while; t
     sandbox,
     () => Promise.resolve(sandbox),
     error => troubles.push(error),
+    unknown,
   )
   await snapshots.prepare({ from: 'empty' })
   const failed = snapshots.take()
@@ -111,6 +116,7 @@ test('a first capture that failed is replaced, without trust in what the agent m
     sandbox,
     () => Promise.resolve(sandbox),
     () => {},
+    unknown,
   )
   expect(await snapshots.prepare({ from: 'clone', sha: 'c' })).toBe(null)
   expect(await snapshots.take()).toBe(null)
@@ -124,6 +130,7 @@ test('a lost sandbox is replaced, and the snapshot is given up when the replacem
     sandbox,
     () => Promise.resolve(sandbox),
     () => {},
+    unknown,
   )
   await snapshots.prepare({ from: 'empty' })
   for (let lost = 0; lost < 6; lost++) {

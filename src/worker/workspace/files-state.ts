@@ -1,0 +1,35 @@
+/** Two changes within this time may have the same time of change; the kernel's clock ticks every 10 ms at most. */
+const TICK_MS = 20
+
+/**
+ * Detects that nothing has changed since a snapshot. `read` returns a text that differs after each change, unless two changes are closer than
+ * TICK_MS; null: unknown.
+ */
+export class FilesState {
+  readonly #read: () => Promise<string | null>
+  #last: string | null = null
+  #since = Number.POSITIVE_INFINITY
+  #captured: string | null = null
+
+  constructor(read: () => Promise<string | null>) {
+    this.#read = read
+  }
+
+  /** Whether the files are as they were when the last snapshot captured them. */
+  async isCaptured(): Promise<boolean> {
+    const state = await this.#read()
+    if (state !== this.#last) this.#since = performance.now()
+    this.#last = state
+    return state !== null && state === this.#captured
+  }
+
+  /** Call it before a capture that follows `isCaptured`. The returned function records that the capture has succeeded. */
+  capture(): () => void {
+    // A change in the tick of the last one, which the capture may have missed, would look like none.
+    const state = performance.now() - this.#since >= TICK_MS ? this.#last : null
+    this.#captured = null
+    return () => {
+      this.#captured = state
+    }
+  }
+}
