@@ -21,8 +21,8 @@ export function folderState(folder: string): string {
 }
 
 /**
- * Goes from folder to folder by descriptors: another process may replace a folder by a link at this moment. Names in the working directory are
- * looked up twice as fast as paths.
+ * Goes from folder to folder by descriptors: another process may replace a folder by a link at this moment. The kernel finds names in the
+ * working directory twice as fast as paths.
  */
 function addFolder(path: string, depth: number, entries: string[]): void {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
