@@ -1,5 +1,7 @@
+import { parseArgs } from 'node:util'
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
+import { compare } from './compare/compare.ts'
 import { runCost } from './cost/run-cost.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
@@ -15,7 +17,7 @@ import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead, stepSizes } from './step-overhead.ts'
 
-/** `npm run bench` measures all, `npm run bench -- <name>` one. Results are only printed: noise of a machine must not fail a build. */
+/** `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare [--json FILE]` other agents beside this one. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'run-cost': runCost,
@@ -36,10 +38,15 @@ const benches: Record<string, () => Promise<string>> = {
   recovery,
 }
 
-const chosen = process.argv.slice(2)
+const { values, positionals: chosen } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })
+// Not one of all: it installs programs of others.
+if (chosen[0] === 'compare') {
+  process.stdout.write(await compare(values.json ?? null))
+  process.exit()
+}
 const unknown = chosen.find(name => !(name in benches))
 if (unknown !== undefined) {
-  process.stderr.write(`no bench ${unknown}; there are: ${Object.keys(benches).join(', ')}\n`)
+  process.stderr.write(`no bench ${unknown}; there are: ${[...Object.keys(benches), 'compare'].join(', ')}\n`)
   process.exit(2)
 }
 for (const [name, bench] of Object.entries(benches)) {
