@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { ResourceMeans, ResourceUsage } from './resources/bounds.ts'
 
 /**
@@ -137,6 +138,25 @@ export type ExecResult = {
   size: WorkspaceSize | null
 }
 
+/** A program that exchanges messages with the service over its standard streams. */
+export type ProcessRequest = {
+  /** A bash command line, executed as `separate`; `exec PROGRAM` makes the program its only process. */
+  command: string
+  /** Bytes of standard error kept, as for `ExecRequest`. */
+  max_output_bytes: number
+  /** Kills the process and what it started. */
+  signal?: AbortSignal
+  /** Receives standard output in order; nothing more is read while its promise is pending. An error kills the process and rejects `ended`. */
+  on_stdout: (chunk: Uint8Array) => Promise<void> | void
+}
+
+export type OpenProcess = {
+  /** Its standard input. A write ends when the process, or the pipe to it, has taken it; `end` closes it. Destroyed when the process has ended. */
+  readonly stdin: Writable
+  /** Its end, with standard error as `output`. Rejects with SandboxLostError when the sandbox is gone. */
+  readonly ended: Promise<ExecResult>
+}
+
 export interface Sandbox extends AsyncDisposable {
   readonly workspace: string
   readonly limits: SandboxLimits
@@ -150,6 +170,11 @@ export interface Sandbox extends AsyncDisposable {
    * bundles.
    */
   stream(request: Omit<ExecRequest, 'shell' | 'on_output'>, sink: (chunk: Uint8Array) => Promise<void> | void): Promise<ExecResult>
+  /**
+   * Starts a program with connected standard streams and no time limit. Up to 8 at once; further ones start when one has ended. Close its
+   * input or abort its signal to end it.
+   */
+  openProcess(request: ProcessRequest): OpenProcess
   /** Kills everything inside. Resolves when nothing is left. */
   stop(): Promise<void>
   /** Resolves when the sandbox has ended for any reason. */

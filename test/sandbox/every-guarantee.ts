@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type EngineName, startEngine, withoutEngine } from './containers/start-engine.ts'
 import type { EngineOfTests } from './start-sandbox.ts'
 
-const suites = ['commands', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']
+const suites = ['commands', 'processes', 'files', 'hostile', 'isolation', 'lifecycle', 'limits', 'sockets', 'workspaces', 'resources']
 
 /** Every guarantee of a sandbox, for containers of an engine that this file of tests has for itself. Where there can be none they are skipped, but never on a machine that tests what is merged. */
 export async function everyGuarantee(name: EngineName, title: string): Promise<void> {

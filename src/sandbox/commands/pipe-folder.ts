@@ -17,6 +17,8 @@ export type PipeFolder = {
   takeSlot(): Promise<Slot>
   /** Returns a slot for reuse. Only when nothing inside has its pipes open: a late writer would write into the next command's output. */
   giveBack(slot: Slot): void
+  /** Removes a slot: what has its pipes open gets a broken pipe. */
+  removeSlot(slot: Slot): void
   /** For a slot whose pipes a background process has open: it is returned when the pipes have ended. */
   leaveOpen(slot: Slot, readers: PipeReader[]): void
   /** Writes the command of a slot; it contains no NUL. */
@@ -58,6 +60,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
     giveBack(slot) {
       free.push(slot)
     },
+    removeSlot,
     leaveOpen(slot, readers) {
       const entry = { slot, readers }
       left_open.push(entry)
@@ -65,7 +68,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
         // The oldest is closed for good: its writers get a broken pipe.
         const oldest = left_open.shift()
         for (const reader of oldest?.readers ?? []) reader.close()
-        for (const kind of all_kinds) if (oldest) rmSync(oldest.slot.path(kind), { force: true })
+        if (oldest) removeSlot(oldest.slot)
       }
       Promise.all(readers.map(reader => reader.ended)).then(() => {
         const index = left_open.indexOf(entry)
@@ -85,6 +88,10 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
       rmSync(path, { recursive: true, force: true })
     },
   }
+}
+
+function removeSlot(slot: Slot): void {
+  for (const kind of all_kinds) rmSync(slot.path(kind), { force: true })
 }
 
 /** Creates the pipes and files of some slots, named from `first` on. */

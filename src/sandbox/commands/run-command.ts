@@ -20,6 +20,8 @@ export type RunningCommand = {
   wasKilled(): void
   /** The pipe that reports the end, if it belongs to the command alone. */
   status?: StatusPipe
+  /** A process that it left behind may read the input of the slot: no other command gets that. */
+  single_use?: boolean
 }
 
 /** `full`: aborted, with the size of the workspace, when that exceeds its limit. */
@@ -71,7 +73,7 @@ export async function runCommand(
     if (init.lost.aborted || reason === 'lost') throw await lossOf(init, kills_before)
     const duration_ms = performance.now() - started_at
     if (request.stdin) await pipes.writeInput(slot, '')
-    await release(pipes, slot, readers)
+    await release(pipes, slot, readers, running.single_use)
     await delivery?.done()
     await init.refreshUsage()
     return {
@@ -108,18 +110,19 @@ async function fillSlot(init: InitProcess, pipes: PipeFolder, request: CommandRe
   }
 }
 
-/** Reads the rest of the pipes, and returns the slot as soon as nothing inside has one of them open. */
-async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[]): Promise<void> {
+/** Reads the rest of the pipes, and returns the slot as soon as nothing inside has one of them open; one for a `single_use` is removed. */
+async function release(pipes: PipeFolder, slot: Slot, readers: PipeReader[], single_use = false): Promise<void> {
   const drain = () => readers.map(reader => reader.drain()).every(over => over)
   const ended = Promise.all(readers.map(reader => reader.ended))
   if (!drain()) {
     await settledWithin(ended, settle_ms)
-    if (!drain()) {
+    if (!drain() && !single_use) {
       for (const reader of readers) reader.discard()
       pipes.leaveOpen(slot, readers)
       return
     }
   }
   for (const reader of readers) reader.close()
-  pipes.giveBack(slot)
+  if (single_use) pipes.removeSlot(slot)
+  else pipes.giveBack(slot)
 }

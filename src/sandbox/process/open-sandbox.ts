@@ -1,15 +1,25 @@
 import { setMaxListeners } from 'node:events'
 import type { Sink } from '../commands/deliver-in-order.ts'
-import type { PipeFolder } from '../commands/pipe-folder.ts'
+import type { PipeFolder, Slot } from '../commands/pipe-folder.ts'
+import { createProcessInput } from '../commands/process-input.ts'
 import { type CommandRequest, runCommand } from '../commands/run-command.ts'
 import { startSeparate } from '../commands/separate-command.ts'
 import { createShell } from '../commands/shell.ts'
 import type { InitProcess } from '../init-process.ts'
-import { type ExecResult, type Sandbox, SandboxLostError, type SandboxSpec, type WorkspaceSize } from '../port.ts'
+import {
+  type ExecResult,
+  type OpenProcess,
+  type ProcessRequest,
+  type Sandbox,
+  SandboxLostError,
+  type SandboxSpec,
+  type WorkspaceSize,
+} from '../port.ts'
 import { watchWorkspace } from '../resources/workspace-watch.ts'
 import { createSemaphore, type Semaphore } from '../semaphore.ts'
 
 const max_separate_commands = 8
+const max_open_processes = 8
 
 /** Returns the sandbox of `init`, its process 1. It owns both from now on. */
 export function openSandbox(
@@ -37,8 +47,22 @@ export function openSandbox(
     return runCommand(context, request, slot => shell.run(slot))
   }
   const separate = (request: CommandRequest, sink?: Sink) => {
-    const streams = { input: request.stdin !== undefined, errors: sink !== undefined }
+    const streams = { input: request.stdin === undefined ? 'none' : 'file', errors: sink !== undefined } as const
     return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
+  }
+  const processes_semaphore = createSemaphore(max_open_processes)
+  const openProcess = ({ on_stdout, ...rest }: ProcessRequest): OpenProcess => {
+    const { stdin, open } = createProcessInput()
+    const request = { ...rest, timeout_ms: Number.POSITIVE_INFINITY }
+    const start = (slot: Slot) => {
+      open(slot.path('requests'))
+      return startSeparate(init, slot, { input: 'pipe', errors: true })
+    }
+    const execution = async () => {
+      await init.ports
+      return runCommand(context, request, start, on_stdout)
+    }
+    return { stdin, ended: inTurn(processes_semaphore, request, execution).finally(() => stdin.destroy()) }
   }
   const usage = () => {
     const peak_disk_bytes = watch.peak_bytes()
@@ -60,6 +84,7 @@ export function openSandbox(
         ? inTurn(shell_semaphore, request, () => persistent(request))
         : inTurn(separate_semaphore, request, () => separate(request)),
     stream: (request, sink) => inTurn(separate_semaphore, request, () => separate(request, sink)),
+    openProcess,
     stop,
     [Symbol.asyncDispose]: stop,
   }
