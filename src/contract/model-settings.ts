@@ -3,6 +3,7 @@ import { ReasoningEffort } from './reasoning-effort.ts'
 
 /** The wire formats that a model can have. */
 export const model_apis = ['anthropic-messages', 'openai-responses', 'openai-chat', 'google-generate-content'] as const
+export type ModelApi = (typeof model_apis)[number]
 /** Providers that have variables of their own. */
 export const model_providers = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
 export type ModelProvider = (typeof model_providers)[number]

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as cost from './call-cost.ts'
 import { KNOWN_MODELS, knownModel } from './model-prices.ts'
+import type { CountedTokens } from './port.ts'
 
-const costUsd = (id: string, tokens: cost.CountedTokens, at: number) => cost.costUsd(knownModel(id), tokens, at)
+const costUsd = (id: string, tokens: CountedTokens, at: number) => cost.costUsd(knownModel(id), tokens, at)
 const maxCostUsd = (id: string, tokens: Parameters<typeof cost.maxCostUsd>[1], at: number) => cost.maxCostUsd(knownModel(id), tokens, at)
 const now = Date.parse('2026-11-20T12:00:00Z')
 const tokens = (input_tokens: number, output_tokens: number, cached_tokens = 0, cache_write_tokens = 0) => ({

@@ -1,12 +1,5 @@
 import type { Pricing } from './model-prices.ts'
-
-export type CountedTokens = {
-  /** All tokens of the prompt, the cached and cache-written ones included. */
-  input_tokens: number
-  cached_tokens: number
-  cache_write_tokens: number
-  output_tokens: number
-}
+import type { CountedTokens } from './port.ts'
 
 /**
  * Returns what a call at the time `now` (ms) cost in US dollars, as an exact decimal string without trailing zeros. Null when the price of

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import type { ModelProvider, ToolFamily } from '../contract/model-settings.ts'
+import type { ModelApi, ModelProvider, ToolFamily } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import type { Price } from '../core/runs/budget/budget-check.ts'
 import { storedText } from '../core/text/stored-text.ts'
@@ -28,7 +28,25 @@ export interface Model {
   readonly tool_family: ToolFamily
   /** The maximum cost of a call at current prices. */
   readonly price: Price
+  /** Where its requests go, for programs that send them themselves; null: it has no address. */
+  readonly endpoint: ModelEndpoint | null
   call(request: ModelRequest): Promise<ModelResponse>
+}
+
+/** All tokens of a call; `input_tokens` includes the cached and cache-written ones. */
+export type CountedTokens = { input_tokens: number; cached_tokens: number; cache_write_tokens: number; output_tokens: number }
+
+/** The address of a model. Its key never leaves the service. */
+export type ModelEndpoint = {
+  api: ModelApi
+  /** Without a slash at its end. */
+  base_url: string
+  api_key: string | null
+  /** The name of the model in its API. */
+  name: string
+  fetch: typeof globalThis.fetch
+  /** Returns the cost of a call in US dollars as a decimal string; null: the price is unknown. */
+  cost(tokens: CountedTokens): string | null
 }
 
 /** What the service's own models are: they read any length, think nothing and edit as their script states. */
@@ -38,6 +56,7 @@ export const without_limits = {
   max_output_tokens: null,
   reasoning_effort: null,
   tool_family: 'edit',
+  endpoint: null,
 } as const
 
 export type ToolSpec = {

@@ -3,15 +3,16 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel } from 'ai'
-import type { ModelProvider, ModelSettings } from '../contract/model-settings.ts'
+import type { ModelApi, ModelProvider, ModelSettings } from '../contract/model-settings.ts'
 import { createAiSdkModel } from './ai-sdk.ts'
 import { type ProviderOptions as CallOptions, withPartMarks } from './cache-marks.ts'
+import { costUsd } from './call-cost.ts'
 import { describeModel } from './described-model.ts'
 import { withCustomCallStatus } from './freeform-tools.ts'
 import type { LearnedModels } from './learned-limits.ts'
 import type { Model } from './port.ts'
 import type { MessagesField } from './request/kept-prefix.ts'
-import { type ModelApi, thinkingOf } from './thinking.ts'
+import { thinkingOf } from './thinking.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -50,7 +51,7 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
   const settings = options.models?.[id]
   const endpoint = endpointOf(options, id, settings)
   if (endpoint === null || (endpoint.api !== 'openai-chat' && !PLAIN_NAME.test(endpoint.name))) return null
-  const { api, name, api_key } = endpoint
+  const { api, base_url, name, api_key } = endpoint
   const described = describeModel(id, settings)
   return createAiSdkModel({
     ...{ id, described, learned, fetch: endpoint.fetch },
@@ -67,6 +68,10 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     messages_field: MESSAGES_FIELDS[api],
     freeform_tools: api === 'openai-responses',
     secrets: api_key ? [api_key] : [],
+    endpoint: {
+      ...{ api, base_url: base_url.replace(/\/+$/, ''), api_key, name, fetch: endpoint.fetch ?? globalThis.fetch },
+      cost: tokens => costUsd(described.pricing, tokens, Date.now()),
+    },
   })
 }
 

@@ -1,10 +1,8 @@
-import type { ModelSettings } from '../contract/model-settings.ts'
+import type { ModelApi } from '../contract/model-settings.ts'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { THINKING_TOKENS } from '../core/runs/budget/output-limit.ts'
 import type { ProviderOptions } from './cache-marks.ts'
 import { olderClaudeOutput } from './described-model.ts'
-
-export type ModelApi = NonNullable<ModelSettings['api']>
 
 /** What a call to the SDK gets about thinking. `reasoning` is the effort that the SDK writes in the words of the provider and model. */
 export type Thinking = { reasoning?: ReasoningEffort; maxOutputTokens: number; options: ProviderOptions }
