@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ModelEndpoint } from '../model/port.ts'
+import { forwardCall, type GatewayOf } from './forward-call.ts'
+import { GatewayRefusal } from './gateway-refusal.ts'
+import { errorBody, type Operation, operationAt } from './operations.ts'
+
+type Json = Record<string, unknown>
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+const MAX_CONNECTIONS = 64
+const HEADERS_TIMEOUT_MS = 10_000
+
+type ModelGateway = { server: Server; close(): void }
+
+/**
+ * Creates the model gateway of one run: programs in its sandbox send their requests to the model of the run here, without a key, in the wire format
+ * of its provider. The gateway adds the key outside of the sandbox, plans and records each call before it is sent, and counts its tokens. Calls are
+ * sent one after another, so that each fits into what the ones before it left of the budget. The server does not listen yet.
+ */
+export function createModelGateway(of: GatewayOf): ModelGateway {
+  const connections = new Set<Socket>()
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (call: () => Promise<void>): Promise<void> => {
+    const turn = last.then(call)
+    last = turn.catch(() => {})
+    return turn
+  }
+  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 60_000 }, (request, response) => {
+    respond(of, inTurn, request, response).catch(error => fail(of, response, error))
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', socket => {
+    connections.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => connections.delete(socket))
+  })
+  return {
+    server,
+    close() {
+      server.close()
+      for (const socket of connections) socket.destroy()
+    },
+  }
+}
+
+async function respond(
+  of: GatewayOf,
+  inTurn: (call: () => Promise<void>) => Promise<void>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { endpoint } = of
+  const [path = ''] = (request.url ?? '').split('?')
+  const operation = operationAt(request.method ?? '', path)
+  if (operation === null) throw new GatewayRefusal(404, `This gateway has no ${request.method} ${path.slice(0, 200)}.`)
+  if (operation.kind === 'models') return sendJson(response, 200, modelsOf(endpoint))
+  if (operation.api !== endpoint.api)
+    throw new GatewayRefusal(404, `The model of this run is called by ${endpoint.api}, not by ${operation.api}.`)
+  const body = await readBody(request)
+  requireModel(endpoint, operation, body)
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  await inTurn(async () => {
+    if (!gone.signal.aborted) await forwardCall(of, { operation, body, headers: request.headers, response, signal: gone.signal })
+  })
+}
+
+/** A program may call the model of its run only. */
+function requireModel({ name }: ModelEndpoint, operation: Exclude<Operation, { kind: 'models' }>, body: Json): void {
+  const wanted = operation.model ?? body.model
+  if (wanted !== name) throw new GatewayRefusal(404, `The model of this run is ${name}, not ${JSON.stringify(wanted)?.slice(0, 200)}.`)
+}
+
+async function readBody(request: IncomingMessage): Promise<Json> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES) throw new GatewayRefusal(413, `A request to the model has at most ${MAX_BODY_BYTES} bytes.`)
+    chunks.push(chunk)
+  }
+  const body = parseJson(Buffer.concat(chunks).toString())
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayRefusal(400, 'The body is not a JSON object.')
+  return body as Json
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The list of models in the shape that OpenAI and Anthropic share. */
+const modelsOf = ({ name }: ModelEndpoint): Json => ({
+  object: 'list',
+  data: [{ id: name, object: 'model', type: 'model', display_name: name, created: 0, owned_by: 'agentrun' }],
+  has_more: false,
+})
+
+function sendJson(response: ServerResponse, status: number, body: Json): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+function fail({ endpoint, onFailure }: GatewayOf, response: ServerResponse, error: unknown): void {
+  const refused = error instanceof GatewayRefusal
+  if (!refused) onFailure(error)
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const status = refused ? error.status : 503
+  response.setHeader('connection', 'close')
+  sendJson(response, status, errorBody(endpoint.api, status, refused ? error.message : 'The call could not be recorded; repeat it later.'))
+}

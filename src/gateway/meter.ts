@@ -1,0 +1,18 @@
+import type { Reservation } from '../core/runs/budget/budget-check.ts'
+import type { CountedTokens, ModelError } from '../model/port.ts'
+
+/** How a call of the gateway ended. `seen_bytes`: of its response. A failed call without `may_cost` was refused, or the provider was not reached. */
+export type GatewayEnd =
+  | { kind: 'responded'; usage: CountedTokens }
+  | { kind: 'failed'; error: ModelError; may_cost: boolean; seen_bytes: number }
+
+/**
+ * Plans and records the calls of a gateway. `start` resolves when the reservation is durable, or with the reason why no call is possible any more.
+ * `ended` resolves when the outcome is durable. Both reject when the run belongs to another worker; then nothing is sent.
+ */
+export type GatewayMeter = {
+  start(request: { bytes: number; max_output_tokens: number }): Promise<{ reservation: Reservation } | { refused: string }>
+  ended(reservation: Reservation, end: GatewayEnd): Promise<void>
+  /** Data came from the provider. */
+  progressed(): void
+}

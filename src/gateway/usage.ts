@@ -1,0 +1,52 @@
+import type { ModelApi } from '../contract/model-settings.ts'
+import type { CountedTokens } from '../model/port.ts'
+
+type Json = Record<string, unknown>
+
+/** Returns the tokens that a message of a provider reports, on top of those of earlier messages of the same response; null: none so far. */
+export function addUsage(api: ModelApi, message: unknown, before: CountedTokens | null): CountedTokens | null {
+  return isObject(message) ? readers[api](message, before) : before
+}
+
+const readers: Record<ModelApi, (message: Json, before: CountedTokens | null) => CountedTokens | null> = {
+  'openai-chat': ({ usage }, before) => (isObject(usage) ? openai(usage, 'prompt_tokens', 'completion_tokens') : before),
+  'openai-responses'(message, before) {
+    // The last event of a stream has the response, which is the whole body without one.
+    const response = isObject(message.response) ? message.response : message
+    return isObject(response.usage) ? openai(response.usage, 'input_tokens', 'output_tokens') : before
+  },
+  'anthropic-messages'(message, before) {
+    const usage = isObject(message.message) ? message.message.usage : message.usage
+    if (!isObject(usage)) return before
+    // A later event repeats the counts that have changed.
+    const of = (name: string, known: number) => (typeof usage[name] === 'number' ? tokens(usage[name]) : known)
+    const [cached, written] = [before?.cached_tokens ?? 0, before?.cache_write_tokens ?? 0]
+    const cached_tokens = of('cache_read_input_tokens', cached)
+    const cache_write_tokens = of('cache_creation_input_tokens', written)
+    const fresh = of('input_tokens', (before?.input_tokens ?? 0) - cached - written)
+    return {
+      ...{ input_tokens: fresh + cached_tokens + cache_write_tokens, cached_tokens, cache_write_tokens },
+      output_tokens: of('output_tokens', before?.output_tokens ?? 0),
+    }
+  },
+  'google-generate-content'({ usageMetadata: usage }, before) {
+    if (!isObject(usage)) return before
+    return {
+      ...{ input_tokens: tokens(usage.promptTokenCount), cached_tokens: tokens(usage.cachedContentTokenCount), cache_write_tokens: 0 },
+      output_tokens: tokens(usage.candidatesTokenCount) + tokens(usage.thoughtsTokenCount),
+    }
+  },
+}
+
+function openai(usage: Json, input: string, output: string): CountedTokens {
+  const details = usage[`${input}_details`]
+  return {
+    input_tokens: tokens(usage[input]),
+    output_tokens: tokens(usage[output]),
+    cached_tokens: isObject(details) ? tokens(details.cached_tokens) : 0,
+    cache_write_tokens: 0,
+  }
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const tokens = (value: unknown): number => (typeof value === 'number' && value > 0 && value < 1e9 ? Math.ceil(value) : 0)
