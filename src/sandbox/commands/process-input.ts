@@ -27,7 +27,7 @@ export function createProcessInput(): ProcessInput {
       done(error)
     },
   })
-  // Whoever writes sees the failure of the write.
+  // A writer gets the failure of its write.
   stdin.on('error', () => {})
   return {
     stdin,

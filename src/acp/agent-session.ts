@@ -1,0 +1,160 @@
+import type { Writable } from 'node:stream'
+import {
+  type AnyMessage,
+  type ClientConnection,
+  client,
+  type InitializeResponse,
+  methods,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  type PromptResponse,
+  RequestError,
+} from '@agentclientprotocol/sdk'
+import { settledWithin } from '../core/timeout.ts'
+import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
+import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
+import { choosePermission } from './permission.ts'
+
+const START_TIMEOUT_MS = 60_000
+const END_TIMEOUT_MS = 2_000
+const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
+const MAX_SHOWN_CHARACTERS = 1_000
+
+/** The agent ended, failed or broke the protocol; the message is for people. */
+export class AgentError extends Error {
+  override name = 'AgentError'
+}
+
+export type PromptPart = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
+
+/** A session with an agent that runs in a sandbox. Disposing ends the process and what it started. */
+export type AgentSession = AsyncDisposable & {
+  /** The name and version that the agent reports. */
+  readonly agent: string
+  /** Whether a prompt may contain images. */
+  readonly images: boolean
+  /** Sends a prompt and resolves with the reason why its turn stopped, after its last update. Rejects with AgentError, or SandboxLostError. */
+  prompt(parts: PromptPart[]): Promise<string>
+  /** Requests the end of the current prompt, which then stops as `cancelled`. */
+  cancel(): void
+}
+
+/** `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is pending. */
+type Program = { sandbox: Sandbox; command: string; on_update(update: Message): Promise<void> | void }
+
+/**
+ * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a session in /workspace. Rejects with
+ * AgentError when it does not respond within a minute, ends, or breaks the protocol.
+ */
+export async function openAgentSession(program: Program): Promise<AgentSession> {
+  const kill = new AbortController()
+  const { connection, over } = connect(program, kill.signal)
+  const close = async () => {
+    connection.close()
+    kill.abort()
+    await over
+  }
+  const send = <T>(request: Promise<T>, timeout_ms?: number) => settled(request, over, timeout_ms)
+  try {
+    const { agent } = connection
+    const clientInfo = { name: 'agentrun', version: '1' }
+    const initializing = agent.request<InitializeResponse>(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: {},
+      clientInfo,
+    })
+    const initialized = await send(initializing, START_TIMEOUT_MS)
+    const opening = agent.request<NewSessionResponse>(methods.agent.session.new, { cwd: '/workspace', mcpServers: [] })
+    const { sessionId } = await send(opening, START_TIMEOUT_MS)
+    const { name = 'agent', version = '' } = initialized.agentInfo ?? {}
+    return {
+      agent: `${name} ${version}`.trim(),
+      images: initialized.agentCapabilities?.promptCapabilities?.image === true,
+      async prompt(parts) {
+        const prompting = agent.request<PromptResponse>(methods.agent.session.prompt, { sessionId, prompt: parts })
+        const { stopReason } = await send(prompting)
+        return stopReason
+      },
+      cancel: () => void connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}),
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** `over` resolves, when the process has ended, with why; it never rejects. */
+type Connected = { connection: ClientConnection; over: Promise<Error> }
+
+function connect({ sandbox, command, on_update }: Program, signal: AbortSignal): Connected {
+  const sent = new Set<unknown>()
+  let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
+  const splitter = createMessageSplitter(message => {
+    if (message.method === methods.client.session.update) return on_update(updateOf(message))
+    // The SDK prints what it cannot match, and nobody here reads other notifications.
+    if ('method' in message ? 'id' in message : sent.delete(message.id)) incoming?.enqueue(message as AnyMessage)
+  })
+  const process = sandbox.openProcess({
+    ...{ command, signal, max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
+    on_stdout: chunk => splitter.add(chunk),
+  })
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      incoming = controller
+    },
+  })
+  const writable = new WritableStream<AnyMessage>({
+    write(message) {
+      if ('method' in message && 'id' in message) sent.add(message.id)
+      return writeLine(process.stdin, JSON.stringify(message))
+    },
+  })
+  const connection = client({ name: 'agentrun' })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => choosePermission(params))
+    .connect({ readable, writable })
+  const over = process.ended.then(endOf, (error: Error) => error)
+  void over.then(() => connection.close())
+  return { connection, over }
+}
+
+const writeLine = (stdin: Writable, line: string) =>
+  new Promise<void>((resolve, reject) => stdin.write(`${line}\n`, error => (error ? reject(error) : resolve())))
+
+function updateOf({ params }: Message): Message {
+  const update = typeof params === 'object' && params !== null && 'update' in params ? params.update : null
+  return typeof update === 'object' && update !== null ? (update as Message) : {}
+}
+
+/** Waits for a response. The end of the process is the better reason for a failure than the closed connection. */
+async function settled<T>(request: Promise<T>, over: Promise<Error>, timeout_ms?: number): Promise<T> {
+  const result = request.then(
+    value => ({ value }),
+    (error: unknown) => ({ error }),
+  )
+  const ended = over.then(error => ({ error }))
+  const first = Promise.race([result, ended])
+  if (timeout_ms !== undefined && !(await settledWithin(first, timeout_ms)))
+    throw new AgentError(`It did not respond within ${timeout_ms / 1_000} s.`)
+  const outcome = await first
+  if ('value' in outcome) return outcome.value
+  const { error } = outcome
+  if (error instanceof RequestError)
+    throw new AgentError(`It reported an error: ${shown(error.message)} ${shown(JSON.stringify(error.data ?? ''))}`)
+  if (error instanceof AgentError || error instanceof SandboxLostError || error instanceof AgentProtocolError) throw asAgentError(error)
+  // The connection is closed because the process has ended, or is about to.
+  if (await settledWithin(over, END_TIMEOUT_MS)) throw asAgentError(await over)
+  throw new AgentError('It closed the connection.')
+}
+
+function asAgentError(error: Error): Error {
+  return error instanceof AgentProtocolError ? new AgentError(error.message) : error
+}
+
+function endOf({ status, exit_code, output }: ExecResult): Error {
+  const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
+  const text = Buffer.from(output).toString().trim()
+  return new AgentError(`It ${how}.${text === '' ? '' : ` Its last output: ${shown(text.slice(-MAX_SHOWN_CHARACTERS))}`}`)
+}
+
+const shown = (text: string): string => (text === '""' ? '' : text.slice(0, MAX_SHOWN_CHARACTERS))

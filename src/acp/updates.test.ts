@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { AgentUpdates } from './updates.ts'
+
+it('merges the updates of a tool call into one, and reports when it starts and when it has finished', () => {
+  const updates = new AgentUpdates()
+  const call = { toolCallId: 'c1', title: 'bash', kind: 'execute' }
+  expect(updates.read({ sessionUpdate: 'tool_call', ...call, status: 'pending', rawInput: {} }, 1)).toMatchObject({ kind: 'tool_started' })
+  const running = { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress', title: 'ls', rawInput: { command: 'ls' } }
+  expect(updates.read(running, 2)).toMatchObject({ kind: 'tool_started', call: { name: 'bash', title: 'ls', input: { command: 'ls' } } })
+  const output = [{ type: 'content', content: { type: 'text', text: 'a.txt' } }]
+  expect(updates.read({ ...running, content: output }, 3)).toBeNull()
+  expect(updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }, 4)).toEqual({
+    kind: 'tool_finished',
+    failed: false,
+    call: { id: 'c1', name: 'bash', title: 'ls', input: { command: 'ls' }, output: { output: 'a.txt' }, started_at: 1 },
+  })
+  expect(updates.takeOpen()).toEqual([])
+})
+
+it('names a tool by what the agent calls it, else by its kind', () => {
+  const name = (update: object) => {
+    const event = new AgentUpdates().read({ sessionUpdate: 'tool_call', toolCallId: 'c', status: 'pending', ...update }, 0)
+    return event?.kind === 'tool_started' ? event.call.name : null
+  }
+  expect(name({ title: '`ls -la`', kind: 'execute' })).toBe('execute')
+  expect(name({ title: 'Read a file', kind: 'read', _meta: { claudeCode: { toolName: 'Read' } } })).toBe('Read')
+  expect(name({ title: 'grep', kind: 'search' })).toBe('grep')
+  expect(name({})).toBe('other')
+})
+
+it('keeps the calls that are open until they are taken', () => {
+  const updates = new AgentUpdates()
+  updates.read({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'bash', status: 'in_progress' }, 0)
+  expect(updates.takeOpen()).toMatchObject([{ id: 'c1' }])
+  expect(updates.takeOpen()).toEqual([])
+})
+
+it('reads a plan with the states of the trace', () => {
+  const entries = [
+    { content: 'Look', status: 'completed', priority: 'high' },
+    { content: 'Fix', status: 'in_progress' },
+    { content: 'Test', status: 'pending' },
+    { content: 7, status: {} },
+  ]
+  expect(new AgentUpdates().read({ sessionUpdate: 'plan', entries }, 0)).toEqual({
+    kind: 'plan',
+    items: [
+      { id: 1, text: 'Look', state: 'done' },
+      { id: 2, text: 'Fix', state: 'in_progress' },
+      { id: 3, text: 'Test', state: 'pending' },
+      { id: 4, text: '', state: 'pending' },
+    ],
+  })
+})
+
+it('ignores unknown updates, and survives any value in any field', () => {
+  const updates = new AgentUpdates()
+  expect(updates.read({ sessionUpdate: 'available_commands_update', availableCommands: [] }, 0)).toBeNull()
+  const kinds = fc.constantFrom('tool_call', 'tool_call_update', 'plan', 'agent_message_chunk', 'agent_thought_chunk', 'other')
+  const fields = ['toolCallId', 'title', 'kind', 'status', 'rawInput', 'rawOutput', 'content', 'entries', '_meta']
+  const update = fc.record({ sessionUpdate: kinds, ...Object.fromEntries(fields.map(name => [name, fc.jsonValue()])) })
+  fc.assert(fc.property(update, received => void updates.read(received, 0)))
+})

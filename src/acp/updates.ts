@@ -1,0 +1,109 @@
+import type { Message } from './messages.ts'
+
+/** A tool call of an agent as far as it is known: updates are merged by its id. */
+export type AgentToolCall = {
+  id: string
+  name: string
+  title: string
+  input: Record<string, unknown>
+  /** Its raw output, else its content. */
+  output: Record<string, unknown>
+  started_at: number
+}
+
+export type PlanItem = { id: number; text: string; state: 'pending' | 'in_progress' | 'done' }
+
+/** What an update means for the trace. Unknown updates mean nothing. */
+export type AgentEvent =
+  | { kind: 'text' | 'reasoning'; text: string }
+  | { kind: 'plan'; items: PlanItem[] }
+  | { kind: 'tool_started'; call: AgentToolCall }
+  | { kind: 'tool_finished'; call: AgentToolCall; failed: boolean }
+
+const MAX_OPEN_CALLS = 1_000
+const MAX_PLAN_ITEMS = 200
+const MAX_NAME = 200
+const MAX_TITLE = 500
+
+/** Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. */
+export class AgentUpdates {
+  readonly #open = new Map<string, AgentToolCall>()
+
+  /** Returns the event of an update; null: it has none. */
+  read(update: Message, now: number): AgentEvent | null {
+    const { sessionUpdate: kind } = update
+    if (kind === 'agent_message_chunk' || kind === 'agent_thought_chunk') {
+      const text = textOf(update.content)
+      return text === '' ? null : { kind: kind === 'agent_message_chunk' ? 'text' : 'reasoning', text }
+    }
+    if (kind === 'plan') return { kind: 'plan', items: planItems(update.entries) }
+    if (kind === 'tool_call' || kind === 'tool_call_update') return this.#toolCall(update, now)
+    return null
+  }
+
+  /** The calls that have started and not finished. */
+  takeOpen(): AgentToolCall[] {
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    return open
+  }
+
+  #toolCall(update: Message, now: number): AgentEvent | null {
+    const { toolCallId: id } = update
+    if (typeof id !== 'string' || id === '' || id.length > MAX_NAME) return null
+    const before = this.#open.get(id)
+    const call = merged(id, update, before, now)
+    if (update.status === 'completed' || update.status === 'failed') {
+      this.#open.delete(id)
+      return { kind: 'tool_finished', call, failed: update.status === 'failed' }
+    }
+    if (before === undefined && this.#open.size >= MAX_OPEN_CALLS) return null
+    this.#open.set(id, call)
+    // Its input is known once it runs.
+    const starts = update.status === 'in_progress' && (before === undefined || Object.keys(before.input).length === 0)
+    return before === undefined || starts ? { kind: 'tool_started', call } : null
+  }
+}
+
+function merged(id: string, update: Message, before: AgentToolCall | undefined, now: number): AgentToolCall {
+  const title = typeof update.title === 'string' ? update.title.slice(0, MAX_TITLE) : (before?.title ?? '')
+  return {
+    id,
+    title,
+    name: before?.name ?? nameOf(update, title),
+    input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? update.rawInput : (before?.input ?? {}),
+    output: outputOf(update) ?? before?.output ?? {},
+    started_at: before?.started_at ?? now,
+  }
+}
+
+/** The first title of a call is the name of its tool with some agents, and a sentence with others; then its kind is more useful. */
+function nameOf({ kind, _meta }: Message, title: string): string {
+  const named = isObject(_meta) && isObject(_meta.claudeCode) ? _meta.claudeCode.toolName : null
+  if (typeof named === 'string' && named !== '') return named.slice(0, MAX_NAME)
+  if (/^[\w.:-]{1,64}$/.test(title)) return title
+  return typeof kind === 'string' && kind !== '' ? kind.slice(0, MAX_NAME) : 'other'
+}
+
+function outputOf({ rawOutput, content }: Message): Record<string, unknown> | null {
+  if (isObject(rawOutput)) return rawOutput
+  if (typeof rawOutput === 'string') return { output: rawOutput }
+  if (!Array.isArray(content)) return null
+  const text = content.map(part => (isObject(part) ? textOf(part.content) : '')).join('')
+  const diffs = content.filter(part => isObject(part) && part.type === 'diff').map(({ path }) => ({ path }))
+  return { ...(text !== '' && { output: text }), ...(diffs.length > 0 && { changed: diffs }) }
+}
+
+const PLAN_STATES: Record<string, PlanItem['state']> = { in_progress: 'in_progress', completed: 'done' }
+
+function planItems(entries: unknown): PlanItem[] {
+  const items = Array.isArray(entries) ? entries.filter(isObject).slice(0, MAX_PLAN_ITEMS) : []
+  return items.map(({ content, status }, i) => ({
+    id: i + 1,
+    text: typeof content === 'string' ? content.slice(0, MAX_TITLE) : '',
+    state: PLAN_STATES[String(status)] ?? 'pending',
+  }))
+}
+
+const textOf = (content: unknown): string => (isObject(content) && typeof content.text === 'string' ? content.text : '')
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
