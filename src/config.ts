@@ -22,6 +22,8 @@ import {
 import { bucketLimits } from './contract/buckets.ts'
 import { type ModelSettings, readModelSettings } from './contract/model-settings.ts'
 import { ReasoningEffort } from './contract/reasoning-effort.ts'
+import { readAgentSettings } from './contract/runs/agent-settings.ts'
+import { type RegisteredAgent, registerAgents } from './core/agents/registered-agents.ts'
 import { log_levels } from './core/log.ts'
 import { podConfigurationFaults } from './core/repositories/pod-configuration.ts'
 
@@ -31,6 +33,14 @@ const models = text.transform((value, ctx): Record<string, ModelSettings> => {
   const found = content === null ? { mistakes: ['must be JSON, or the path of a file that can be read'] } : readModelSettings(content)
   if ('models' in found) return found.models
   for (const mistake of found.mistakes) ctx.addIssue(mistake)
+  return z.NEVER
+})
+const agents = text.transform((value, ctx): ReadonlyMap<string, RegisteredAgent> => {
+  const content = value.trimStart().startsWith('{') ? value : readSecretFile(value)
+  const found = content === null ? { mistakes: ['must be JSON, or the path of a file that can be read'] } : readAgentSettings(content)
+  const registered = 'agents' in found ? registerAgents(found.agents) : found
+  if ('agents' in registered) return registered.agents
+  for (const mistake of registered.mistakes) ctx.addIssue(mistake)
   return z.NEVER
 })
 /** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
@@ -51,6 +61,7 @@ const schema = z.object({
   AGENTRUN_SAMPLE: yes.default(false),
   AGENTRUN_DEFAULT_MODEL: modelName.optional(),
   AGENTRUN_MODELS: models.optional(),
+  AGENTRUN_AGENTS: agents.optional(),
   AGENTRUN_WORKER_CONCURRENCY: whole(0, 1000).default(4),
   AGENTRUN_REPO_PATHS: list.default([]),
   AGENTRUN_ALLOW_PRIVATE_GIT: yes.default(false),

@@ -64,6 +64,7 @@ export function unusedServices(db: Database): Services {
     tool_call_seconds: 1,
     onRun: unusedOpen,
     environment_seconds: 60,
+    agents: new Map(),
     default_egress: 'off',
     postWebhook: unused,
     allow_private_webhooks: false,

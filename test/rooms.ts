@@ -59,13 +59,21 @@ export const rooms: Record<string, Room> = {
     packages: ['ai', '@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
     node: ['node:async_hooks'],
   },
+  // Requests of programs in sandboxes to the model of their run.
+  'src/gateway': {
+    code: ['src/model/call-guard.ts', 'src/model/port.ts'],
+    packages: ['eventsource-parser'],
+    node: ['node:events', 'node:http', 'node:net'],
+  },
+  // The protocol of agents of other vendors, which run in a sandbox.
+  'src/acp': { code: ['src/sandbox/port.ts'], packages: ['@agentclientprotocol/sdk'], node: ['node:stream'] },
   'src/agent': {
     code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
     node: ['node:fs'],
   },
   'src/worker': {
     code: [
-      ...['src/agent', 'src/egress', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/redaction'],
+      ...['src/acp', 'src/agent', 'src/egress', 'src/gateway', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/redaction'],
       ...['src/log-analysis', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
     ],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],

@@ -81,15 +81,15 @@ const OTHER_FAMILY: Record<Model['tool_family'], ToolName[]> = {
  */
 export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<Redacted<ToolResult>> {
   const started = performance.now()
-  const shown = await shownOf(await attempt(tools, call, context), context.redactor).catch(error => {
+  const shown = await shownOutcome(await attempt(tools, call, context), context.redactor).catch(error => {
     if (!(error instanceof RedactionError)) throw error
     return { ...failed('not_redacted', `What it gave is not shown: ${error.message}`), truncated: false, whole: null }
   })
   return composed({ ...shown, duration_ms: performance.now() - started })
 }
 
-/** Redacted, and then cut for the trace. */
-async function shownOf(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
+/** Returns an outcome as the trace has it: redacted, and then truncated. Rejects with RedactionError when it cannot be redacted. */
+export async function shownOutcome(outcome: ToolOutcome, redactor: BackgroundRedactor): Promise<Omit<ToolResult, 'duration_ms'>> {
   const clean = await redactedOutcome(outcome, redactor)
   const { value, cut } = truncateStrings(clean.output, TRACE_CHARS)
   return {

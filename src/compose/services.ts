@@ -54,6 +54,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       return baseUrl()
     },
     organizationModels: models,
+    agents: config.AGENTRUN_AGENTS ?? new Map(),
     testModel: async (organization_id, id) => testModel(await models(db, organization_id), id, signal),
     lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),

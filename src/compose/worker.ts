@@ -58,6 +58,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     sandbox_limits,
     git,
     organizationModels: organizationModels(parts),
+    agents: config.AGENTRUN_AGENTS ?? new Map(),
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },
     host: hostname(),

@@ -69,6 +69,9 @@ function variablesOf(secrets: readonly OpenSecret[], isIncluded: (secret: OpenSe
 /** The port inside a sandbox on which every program finds the proxy, and the socket behind it. */
 export const PROXY_PORT = 3128
 export const PROXY_SOCKET = '/run/egress.sock'
+/** The same for the model gateway of an agent of another vendor. */
+export const GATEWAY_PORT = 3129
+export const GATEWAY_SOCKET = '/run/models.sock'
 
 /** Where Java builds read options: Java ignores the standard proxy variables. */
 const JAVA_OPTIONS = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const

@@ -26,7 +26,7 @@ import {
   setModelProvider,
   testModel,
 } from '../service/organizations/model-settings.ts'
-import { listModels } from '../service/organizations/models.ts'
+import { listAgents, listModels } from '../service/organizations/models.ts'
 import {
   createOrganization,
   getOrganization,
@@ -86,18 +86,7 @@ import {
   redeliverWebhook,
 } from '../service/webhooks/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
-
-/** A response that is text already, perhaps in pieces: JSON that was stored as it is sent, a patch, a file. */
-export class RawResponse {
-  readonly body: string | Buffer[]
-  readonly content_type: string
-  readonly headers: Record<string, string>
-  constructor(body: string | Buffer[], content_type: string, headers: Record<string, string> = {}) {
-    this.body = body
-    this.content_type = content_type
-    this.headers = headers
-  }
-}
+import { RawResponse } from './send-result.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
 /** `gone`: a signal that aborts when nobody waits for the response any more. */
@@ -260,6 +249,7 @@ export const handlers: Handlers = {
   getOrganizationLimits: ctx => getOrganizationLimits(ctx),
   getOrganizationHealth: ctx => getOrganizationHealth(ctx),
   listModels: ctx => listModels(ctx),
+  listAgents: async ctx => listAgents(ctx),
   getModelSettings: ctx => getModelSettings(ctx),
   setModelProvider: (ctx, { params, body }) => setModelProvider(ctx, params.provider, body),
   deleteModelProvider: (ctx, { params }) => deleteModelProvider(ctx, params.provider),

@@ -1,11 +1,12 @@
 import type { Scope } from '../contract/endpoint.ts'
-import type { ModelProvider } from '../contract/model-settings.ts'
+import type { ModelApi, ModelProvider } from '../contract/model-settings.ts'
 import type { OrganizationLimit } from '../contract/organizations/limits.ts'
 import type { ModelDetail, ModelTest } from '../contract/organizations/models.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { RunDiff } from '../contract/runs/run-diff.ts'
 import type { Role } from '../core/access/permissions.ts'
 import type { Window } from '../core/access/rate-window.ts'
+import type { RegisteredAgent } from '../core/agents/registered-agents.ts'
 import type { HostLookup } from '../core/network/public-address.ts'
 import type { RepositoryKind } from '../core/repositories/repository-kind.ts'
 import type { Price } from '../core/runs/budget/budget-check.ts'
@@ -48,7 +49,7 @@ type WebhookPoster = (
 ) => Promise<AttemptOutcome>
 
 /** `price`: null for what is not known. */
-export type UsableModel = { id: string; scripted: boolean; price: Price }
+export type UsableModel = { id: string; scripted: boolean; price: Price; endpoint: { api: ModelApi } | null }
 
 export type ModelList = {
   get(id: string): UsableModel | null
@@ -83,6 +84,8 @@ export type Services = {
   base_url: string
   /** The models of an organization as they are configured now: its own settings, before those of the operator. */
   organizationModels(db: Db, organization_id: number): Promise<ModelList>
+  /** The agents of other vendors that the operator has registered, by id. */
+  agents: ReadonlyMap<string, RegisteredAgent>
   /** Calls a model once; null: it has no key. */
   testModel(organization_id: number, id: string): Promise<TestedModel | null>
   /** Resolves the host of an address that an organization chose, without connecting. */

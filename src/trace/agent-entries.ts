@@ -11,6 +11,10 @@ const INPUT_CHARACTERS = 96 * 1024
 
 type Plan = { plan: { id: number; text: string; state: string }[] }
 
+/** Returns the entry of a plan; without a thought, that is the plan as text. */
+export const planEntry = (plan: Plan['plan'], thought: string | null, duration_ms: number | null = null): NewEntry =>
+  entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText({ plan }), observation: { plan }, duration_ms })
+
 /**
  * Returns the entries of a tool that has ended: one ACTION, or PLAN_EVALUATION for the plan; none for `finish`, whose answer is the turn's
  * last entry. An ERROR besides for time-out, kill, unknown tool and bad arguments (specification.md#logs).
@@ -26,12 +30,8 @@ export function toolEntries(
 
 function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, artifact_url: string | null): NewEntry[] {
   if (call.name === actionTool.finish && result.status === 'ok') return []
-  if (call.name === actionTool.plan && result.status === 'ok') {
-    const observation = result.observation as Plan
-    return [
-      entry({ message_type: 'PLAN_EVALUATION', thought: thought ?? planText(observation), observation, duration_ms: result.duration_ms }),
-    ]
-  }
+  if (call.name === actionTool.plan && result.status === 'ok')
+    return [planEntry((result.observation as Plan).plan, thought, result.duration_ms)]
   const input = shownInput(call.input ?? { invalid: call.invalid ?? 'not a JSON object' })
   const action = entry({
     message_type: 'ACTION',

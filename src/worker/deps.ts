@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
+import type { RegisteredAgent } from '../core/agents/registered-agents.ts'
 import type { Log } from '../core/log.ts'
 import type { Mirror } from '../core/network/package-mirrors.ts'
 import type { Ceilings } from '../core/runs/budget/budget-check.ts'
@@ -56,6 +57,9 @@ export type EgressDeps = { egress: EgressSettings }
 
 /** `known_values`: credentials of this process. */
 export type SecretDeps = { sealer: Sealer; known_values: readonly KnownValue[] }
+
+/** The agents of other vendors that the operator has registered, by id. */
+export type AgentDeps = { agents: ReadonlyMap<string, RegisteredAgent> }
 
 /** The models of an organization, as they are configured now. */
 export type OrganizationModels = (db: Db, organization_id: number) => Promise<ModelCatalog>

@@ -3,7 +3,9 @@ import { type LeftOut, leftOutText } from '../../core/repositories/left-out.ts'
 import { instructionsSection, type RepositoryInstructions } from '../../core/repositories/repository-instructions.ts'
 import { markedText } from '../../core/text/instruction-block.ts'
 
-const template = readFileSync(new URL('../prompts/plan-agent.md', import.meta.url), 'utf8')
+const readTemplate = (name: string) => readFileSync(new URL(`../prompts/${name}.md`, import.meta.url), 'utf8').trim()
+/** `program`: of an agent of another vendor, which has tools and instructions of its own. */
+const templates = { built_in: readTemplate('plan-agent'), program: readTemplate('agent-program') }
 
 const secretsText = (names: string[]) =>
   names.length === 0
@@ -55,6 +57,7 @@ function networkText(hosts: string[] | null): string {
 
 /** Returns the system text of the plan agent. It is byte-stable during a turn, so that providers can cache it. */
 export function planAgentInstructions(facts: {
+  agent?: keyof typeof templates
   repository: string | null
   branch: string | null
   base_ref: string | null
@@ -93,5 +96,5 @@ export function planAgentInstructions(facts: {
     ['What the person who started the run wants of every run', facts.user_custom_prompt],
     ['Instructions and skills', facts.instructions && instructionsSection(facts.instructions)],
   ]
-  return [template.trim(), ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
+  return [templates[facts.agent ?? 'built_in'], ...sections.flatMap(([title, text]) => (text ? [`## ${title}`, text] : []))].join('\n\n')
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, none, org, v1 } from '../endpoint.ts'
 import { OrganizationHealth, OrganizationLimits } from '../organizations/limits.ts'
 import {
+  Agents,
   CreateOrganizationInput,
   Models,
   OrganizationDetail,
@@ -111,5 +112,17 @@ export const organizationEndpoints = {
     bucket: 'standard',
     params: org,
     response: Models,
+  },
+  listAgents: {
+    ...v1,
+    tag: 'models',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/agents',
+    summary: 'List the agents that a run can name',
+    description: 'Agents besides the built-in one are programs that the operator has registered. A run names one as `agent_type`.',
+    scope: 'org:read',
+    bucket: 'standard',
+    params: org,
+    response: Agents,
   },
 } as const satisfies Record<string, Endpoint>

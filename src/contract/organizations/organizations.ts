@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
+import { model_apis } from '../model-settings.ts'
 import { money, moneyInput } from '../money.ts'
 import { pageOf } from '../page.ts'
 import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
@@ -99,6 +100,32 @@ export const Models = z
       {
         providers: [{ name: 'Anthropic', models: [{ label: 'Claude Sonnet 4.5', value: 'anthropic/claude-sonnet-4-5' }] }],
         default_model: 'anthropic/claude-sonnet-4-5',
+      },
+    ],
+  })
+
+export const Agents = z
+  .object({
+    agents: z
+      .array(
+        z.object({
+          agent_type: z.string().describe('The name in a request'),
+          label: z.string().describe('Name to show'),
+          apis: z.array(z.enum(model_apis)).nullable().describe('Wire formats in which it can call a model; null: all of them'),
+        }),
+      )
+      .describe('The built-in agent, and those that the operator has registered'),
+    default_agent: z.string().describe('Used by runs that name none'),
+  })
+  .meta({
+    id: 'AgentsResponse',
+    examples: [
+      {
+        agents: [
+          { agent_type: 'built_in', label: 'Built-in', apis: null },
+          { agent_type: 'opencode', label: 'OpenCode', apis: ['openai-chat', 'anthropic-messages'] },
+        ],
+        default_agent: 'built_in',
       },
     ],
   })

@@ -1,3 +1,4 @@
+import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
 import { invalid } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import type { ActorContext, Context, ModelList, UsableModel } from '../context.ts'
@@ -46,4 +47,10 @@ export async function listModels(ctx: Context) {
     providers: [...providers].map(([name, own]) => ({ name, models: own })),
     default_model: organization?.default_model ?? models.default_model,
   }
+}
+
+/** Returns the agents that a run can name as `agent_type` (docs/specification.md#create-and-resume). */
+export function listAgents(ctx: Context) {
+  const registered = [...ctx.agents.values()].map(({ id, label, apis }) => ({ agent_type: id, label, apis: [...apis] }))
+  return { agents: [{ agent_type: BUILT_IN_AGENT, label: 'Built-in', apis: null }, ...registered], default_agent: BUILT_IN_AGENT }
 }

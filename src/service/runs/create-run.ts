@@ -2,6 +2,7 @@ import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { CreateRunInput } from '../../contract/runs/run-inputs.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
+import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
 import { findPlaybook } from '../../core/runs/playbook.ts'
 import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
@@ -26,9 +27,8 @@ import { byCaller, type MessageSource } from './message-source.ts'
 import { linkWhileActive } from './related-runs.ts'
 import { getRun, requireRun } from './runs.ts'
 
-const AGENTS = ['built_in']
 /** Agents that clients of the public API request by name. */
-const NOT_INSTALLED = ['claude_code', 'codex', 'opencode', 'gemini']
+const PUBLIC_AGENTS = ['claude_code', 'codex', 'opencode', 'gemini']
 
 /**
  * Accepts a run: the row, its first entry and the notification of workers commit together (specification.md#create-and-resume).
@@ -74,8 +74,9 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
     }
   }
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? 'built_in'))
+  const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? BUILT_IN_AGENT))
   const model = await attempt(() => chooseModel(ctx, input.model ?? null, organization?.default_model ?? null))
+  if (agent && model) await attempt(() => requireCallable(ctx, agent, model))
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
   const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
@@ -187,9 +188,19 @@ function firstMessage(
  * (specification.md#create-and-resume).
  */
 function chooseAgent(ctx: Context, name: string): Agent {
-  if (name === 'built_in' || name === 'codegen') return { agent_type: 'built_in' }
-  if (ctx.actor.wire_profile === 'codegen' && NOT_INSTALLED.includes(name)) return { agent_type: 'built_in', instead_of: name }
-  throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not installed; available: ${AGENTS.join(', ')}`)
+  if (name === BUILT_IN_AGENT || name === 'codegen') return { agent_type: BUILT_IN_AGENT }
+  if (ctx.agents.has(name)) return { agent_type: name }
+  if (ctx.actor.wire_profile === 'codegen' && PUBLIC_AGENTS.includes(name)) return { agent_type: BUILT_IN_AGENT, instead_of: name }
+  const available = [BUILT_IN_AGENT, ...ctx.agents.keys()].join(', ')
+  throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not registered; available: ${available}`)
+}
+
+/** An agent of another vendor calls the model itself, so it must know the wire format of its provider. */
+function requireCallable(ctx: Context, { agent_type }: Agent, { id, endpoint }: RunPlan['model']): void {
+  const apis = ctx.agents.get(agent_type)?.apis
+  if (apis === undefined || (endpoint !== null && apis.includes(endpoint.api))) return
+  const has = endpoint === null ? 'plays scripts of the built-in agent' : `has the wire format ${endpoint.api}`
+  throw invalid(['body', 'model'], `agent ${agent_type} cannot call ${id}, which ${has}; it calls models by ${apis.join(', ')}`)
 }
 
 /** The default model replaces a public model name under wire profile `codegen`, as the built-in agent replaces other agents. */

@@ -50,8 +50,13 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   }
 }
 
-async function instructionsOf({ deps, writer, run, base, setup, secrets }: AgentTurn, { instructions }: Begun): Promise<string> {
+/** Returns the instructions of a turn, not redacted yet. */
+export async function instructionsOf(
+  { deps, writer, run, base, setup, secrets, program }: AgentTurn,
+  { instructions }: Begun,
+): Promise<string> {
   return planAgentInstructions({
+    agent: program === null ? 'built_in' : 'program',
     repository: base?.repository.full_name ?? null,
     branch: base?.branch ?? null,
     base_ref: base?.ref ?? null,

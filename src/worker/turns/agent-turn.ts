@@ -1,14 +1,19 @@
 import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
 import { createToolCallModel } from '../../agent/tool-call-model.ts'
+import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
+import type { Model } from '../../model/port.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
+import { StartError } from '../base/start-error.ts'
 import type { End } from '../claim/end.ts'
+import { type AgentProgram, openAgentProgram } from '../sandbox/agent-program.ts'
 import { openRunSecrets } from '../sandbox/run-secrets.ts'
 import { setupOf } from '../setup/setup.ts'
+import { createAcpLoop, type ProgramTurn } from './acp/acp-loop.ts'
 import { type AgentLoop, createAgentLoop } from './agent-loop.ts'
 import { reviewQuestionSender } from './ask-of-run.ts'
-import { type AgentTurn, beginConversation, openFilesOnce } from './begin-conversation.ts'
+import { type AgentTurn, type Begun, beginConversation, openFilesOnce } from './begin-conversation.ts'
 import { endOfControl } from './end-of.ts'
 import { endOfLoop, type Round } from './end-of-loop.ts'
 import { readJournal } from './recovered-conversation.ts'
@@ -23,12 +28,35 @@ export async function agentTurn(of: TurnOf): Promise<End> {
   const base = await startup.during('mirror_ms', () => prepareBase(deps, writer, run, control.signal))
   if (control.signal.aborted) return endOfControl(control)
   const setup = await setupOf(deps, run)
-  const parts = { ...of, model, secrets, base, setup }
+  await using program = await openProgram(of, model)
+  const parts = { ...of, model, secrets, base, setup, program }
   const turn: AgentTurn = { ...parts, openFiles: openFilesOnce(parts) }
   const begun = await beginConversation(turn)
   if (begun === null) return endOfControl(control)
-  const loop = await createAgentLoop(turn, begun)
-  return runRounds(turn, loop, begun)
+  const loop = await createLoop(turn, begun)
+  // Awaited: the gateway of a program closes at the end of this function.
+  return await runRounds(turn, loop, begun)
+}
+
+/** The agents that the operator has registered are programs; everything else of a turn is the same for all agents. */
+const createLoop = (turn: AgentTurn, begun: Begun): Promise<AgentLoop> =>
+  isProgramTurn(turn) ? createAcpLoop(turn, begun) : createAgentLoop(turn, begun)
+
+const isProgramTurn = (turn: AgentTurn): turn is ProgramTurn => turn.program !== null && turn.model.endpoint !== null
+
+/** Returns what the program of the run's agent needs; null for the built-in agent. */
+async function openProgram({ deps, run }: TurnOf, model: Model): Promise<AgentProgram | null> {
+  if (run.agent_type === BUILT_IN_AGENT || run.source_type === 'TOOL') return null
+  const agent = deps.agents.get(run.agent_type)
+  const { endpoint } = model
+  if (agent === undefined || endpoint === null || !agent.apis.includes(endpoint.api))
+    throw new StartError(
+      'setup_failed',
+      'agent_unavailable',
+      `The agent ${run.agent_type} is not registered here for the model ${run.model}.`,
+      'setup',
+    )
+  return openAgentProgram(deps, agent, { ...model, endpoint })
 }
 
 const notConfigured = ({ model }: RunRow): End => ({

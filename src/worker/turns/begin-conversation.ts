@@ -3,6 +3,7 @@ import type { Model } from '../../model/port.ts'
 import type { Base } from '../base/base.ts'
 import { readInstructions } from '../base/instructions.ts'
 import { CHECKS_REVIEWED, isOfChecks } from '../checks/await-checks.ts'
+import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { openWorkspace, type Workspace } from '../workspace/workspace.ts'
@@ -18,7 +19,8 @@ import {
 } from './recovered-conversation.ts'
 import type { TurnOf } from './turn.ts'
 
-type Parts = TurnOf & { model: Model; secrets: RunSecrets; base: Base | null; setup: Setup | null }
+/** `program`: what the sandbox of an agent of another vendor has besides; null: the built-in agent. */
+type Parts = TurnOf & { model: Model; secrets: RunSecrets; base: Base | null; setup: Setup | null; program: AgentProgram | null }
 
 /** A turn of the agent. `openFiles` opens the workspace at the first call. */
 export type AgentTurn = Parts & { openFiles(): Promise<Workspace> }

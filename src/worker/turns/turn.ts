@@ -8,6 +8,7 @@ import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 import type {
+  AgentDeps,
   AuthorDeps,
   CeilingDeps,
   CheckDeps,
@@ -28,6 +29,7 @@ import type { ObservedTurn } from './observe-turn.ts'
 
 /** `children`: starts and lists child runs; `programs`: lists those of the sandboxes of this process. */
 type TurnDeps = BaseDeps &
+  AgentDeps &
   WorkspaceDeps &
   AuthorDeps &
   CeilingDeps &

@@ -10,6 +10,7 @@ import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
 import type { CheckpointDeps, HostFolderDeps, ProcessDeps, TelemetryDeps } from '../deps.ts'
+import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { RunSecrets } from '../sandbox/run-secrets.ts'
 import type { Environments } from '../setup/environments.ts'
 import type { Setup, SetupDeps } from '../setup/run-setup.ts'
@@ -30,6 +31,7 @@ export type Opening = {
   secrets: RunSecrets
   setup: Setup | null
   startup: StartupTimer
+  program: AgentProgram | null
   signal: AbortSignal
 }
 

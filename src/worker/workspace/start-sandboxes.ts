@@ -49,7 +49,9 @@ export async function startSandboxes(
   await record(adopted)
   await showSecretNames(writer, secrets)
   const shown = shownOf(opening, folders)
-  const way_out = { environment: withProxyEnv(secrets.environment, egress.environment), sockets: egress.sockets }
+  const { program } = opening
+  const environment = { ...withProxyEnv(secrets.environment, egress.environment), ...program?.environment }
+  const way_out = { environment, sockets: [...egress.sockets, ...(program?.sockets ?? [])] }
   const startBoth = () => Promise.allSettled([startRecorded(deps, writer, 'agent', { ...shown, ...way_out }), startShots()])
   const [agent, shots] = await startup.during('sandbox_ms', startBoth)
   for (const started of [agent, shots]) if (started.status === 'fulfilled') stack.use(started.value)
@@ -77,10 +79,10 @@ export async function startSandboxes(
 
 const withinOf = ({ layer }: PreparedFolders) => (layer === null ? {} : { within: layer })
 
-function shownOf({ deps, run, base }: Opening, folders: PreparedFolders): Shown {
+function shownOf({ deps, run, base, program }: Opening, folders: PreparedFolders): Shown {
   const { workspace, home } = folders
   const mirror = base === null ? [] : [{ host: mirrorPath(deps.git, base.repository.id), inside: MIRROR_INSIDE }]
-  const read_only = [...mirror, { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE }]
+  const read_only = [...mirror, { host: objectCachePath(deps.git, run.id), inside: KEPT_INSIDE }, ...(program?.read_only ?? [])]
   return { workspace, ...withinOf(folders), read_only, ...(home && { home: home.path }) }
 }
 

@@ -106,6 +106,7 @@ const homes: Record<EndpointName, string[]> = {
   updateOrganization: ['organizations'],
   getOrganizationSettings: ['organizations'],
   listModels: ['models'],
+  listAgents: ['models'],
   getUsage: ['usage'],
   generateSetupCommands: ['analysis', 'quota'],
   listSandboxes: ['sandboxes'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Models } from '../../../src/contract/organizations/organizations.ts'
+import { Agents, Models } from '../../../src/contract/organizations/organizations.ts'
 import { type App, startApp } from '../../start-app.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
@@ -24,4 +24,23 @@ describe('GET …/models', () => {
   })
 
   test('403: another organization', async () => void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/models`), 403))
+})
+
+describe('GET …/agents', () => {
+  test('200: the built-in agent, and those that the operator has registered', async () => {
+    const agents = { opencode: {}, my_agent: { command: 'exec my-agent', apis: ['anthropic-messages'], label: 'My agent' } }
+    await using own = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_AGENTS: JSON.stringify(agents) })
+    const { status, body } = await own.call('GET', `/v1/organizations/${own.org_id}/agents`)
+    expect(status).toBe(200)
+    expect(Agents.strict().parse(body)).toEqual({
+      agents: [
+        { agent_type: 'built_in', label: 'Built-in', apis: null },
+        { agent_type: 'opencode', label: 'OpenCode', apis: expect.arrayContaining(['openai-chat']) },
+        { agent_type: 'my_agent', label: 'My agent', apis: ['anthropic-messages'] },
+      ],
+      default_agent: 'built_in',
+    })
+  })
+
+  test('403: another organization', async () => void expectProblem(await app.call('GET', `/v1/organizations/${other.org_id}/agents`), 403))
 })

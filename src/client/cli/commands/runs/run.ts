@@ -20,6 +20,7 @@ export const run = command({
   options: {
     repo: { type: 'string', value: 'ID|NAME', about: "repository, by default the organization's" },
     model: { type: 'string', value: 'PROVIDER/MODEL', about: 'model' },
+    agent: { type: 'string', value: 'NAME', about: 'agent, by default the built-in one' },
     effort: { type: 'string', value: 'EFFORT', choices: reasoning_efforts, about: 'how much the model thinks' },
     review: { type: 'string', value: 'MODE', choices: review_modes, about: 'who reviews the change: a model, or rules alone' },
     'tool-off': {
@@ -50,6 +51,7 @@ export const run = command({
       prompt,
       repo_id: values.repo === undefined ? undefined : await repositoryId(client, values.repo, signal),
       model: values.model,
+      agent_type: values.agent,
       reasoning_effort: values.effort as ReasoningEffort | undefined,
       review: values.review as ReviewMode | undefined,
       tools_off: values['tool-off'] as typeof optionalTools | undefined,

@@ -1,0 +1,67 @@
+import { agentFolder, type RegisteredAgent } from '../../core/agents/registered-agents.ts'
+import { errorText } from '../../core/log.ts'
+import { GATEWAY_PORT, GATEWAY_SOCKET } from '../../core/sandbox-environment.ts'
+import { listenOnSocket } from '../../egress/socket.ts'
+import { createModelGateway } from '../../gateway/gateway.ts'
+import type { GatewayMeter } from '../../gateway/meter.ts'
+import type { Model, ModelEndpoint } from '../../model/port.ts'
+import type { SandboxSpec } from '../../sandbox/port.ts'
+import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
+
+/** What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter. */
+export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
+  command: string
+  connect(meter: GatewayMeter): void
+} & AsyncDisposable
+
+const not_connected: GatewayMeter = {
+  start: async () => ({ refused: 'The agent is not running.' }),
+  ended: async () => {},
+  progressed() {},
+}
+
+/** Opens the model gateway of one sandbox, and returns what its agent needs to run there. Disposing closes all connections. */
+export async function openAgentProgram(
+  deps: EgressDeps & LogDeps & ModelDeps & Pick<HostFolderDeps, 'users'>,
+  agent: RegisteredAgent,
+  model: Model & { endpoint: ModelEndpoint },
+): Promise<AgentProgram> {
+  const { endpoint, context_tokens, max_output_tokens } = model
+  let current = not_connected
+  const gateway = createModelGateway({
+    endpoint,
+    timeouts: deps.model_timeouts,
+    meter: {
+      start: request => current.start(request),
+      ended: (reservation, end) => current.ended(reservation, end),
+      progressed: () => current.progressed(),
+    },
+    onFailure: error => deps.log('error', 'a call of the model gateway failed', { error: errorText(error) }),
+  })
+  try {
+    const socket = await listenOnSocket(gateway.server, deps.egress.folder, deps.users.sandbox?.gid ?? null)
+    const called = {
+      gateway: `http://127.0.0.1:${GATEWAY_PORT}`,
+      api: endpoint.api,
+      name: endpoint.name,
+      context_tokens,
+      max_output_tokens,
+    }
+    return {
+      command: agent.command,
+      sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
+      environment: agent.environment(called),
+      read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],
+      connect(meter) {
+        current = meter
+      },
+      async [Symbol.asyncDispose]() {
+        gateway.close()
+        socket.remove()
+      },
+    }
+  } catch (error) {
+    gateway.close()
+    throw error
+  }
+}

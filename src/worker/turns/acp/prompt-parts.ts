@@ -1,0 +1,54 @@
+import type { PromptPart } from '../../../acp/agent-session.ts'
+import { markedText } from '../../../core/text/instruction-block.ts'
+import type { ModelMessage } from '../../../model/port.ts'
+
+const CONTINUE =
+  'Your earlier process ended before the task was done. The files in /workspace are as it left them; what it was doing last may or may not have completed. Continue with the task.'
+/** Of the conversation that is repeated to a new process: its beginning and end. */
+const MAX_HISTORY = 120_000
+
+/**
+ * Returns the first prompt of a new process: the instructions, the conversation so far as text, and the messages that wait for a reply. A process
+ * that was lost in the middle of a turn has no such messages.
+ */
+export function firstPrompt(instructions: string, messages: ModelMessage[], images: boolean): PromptPart[] {
+  const waiting = waitingMessages(messages)
+  const before = messages.slice(0, messages.length - waiting.length)
+  const history = before.length === 0 ? [] : [`## The conversation so far\n\n${markedText('conversation', historyText(before))}`]
+  const task = waiting.length === 0 ? [textPart(CONTINUE)] : nextPrompt(waiting, images)
+  return [textPart([instructions, ...history, '## Task'].join('\n\n')), ...task]
+}
+
+/** Returns the prompt for messages that arrived since the last one. */
+export function nextPrompt(messages: ModelMessage[], images: boolean): PromptPart[] {
+  return messages.flatMap(message => partsOf(message).filter(part => images || part.type === 'text'))
+}
+
+/** Returns the messages of people and of the service after the last one of the agent. */
+export function waitingMessages(messages: ModelMessage[]): ModelMessage[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1)
+}
+
+function historyText(messages: ModelMessage[]): string {
+  const lines = messages.map(message => `${message.role === 'user' ? 'Person' : 'You'}: ${textOf(message)}`).join('\n\n')
+  if (lines.length <= MAX_HISTORY) return lines
+  const half = MAX_HISTORY / 2
+  return `${lines.slice(0, half)}\n\n… left out …\n\n${lines.slice(-half)}`.toWellFormed()
+}
+
+const textOf = (message: ModelMessage): string =>
+  partsOf(message)
+    .map(part => (part.type === 'text' ? part.text : '[image]'))
+    .join('\n')
+
+function partsOf({ content }: ModelMessage): PromptPart[] {
+  if (typeof content === 'string') return [textPart(content)]
+  return content.flatMap(part => {
+    if (part.type === 'text') return [textPart(part.text)]
+    if (part.type !== 'file' || typeof part.data !== 'string') return []
+    const [, mimeType = part.mediaType, data = ''] = /^data:([^;,]+);base64,(.*)$/s.exec(part.data) ?? []
+    return data === '' ? [] : [{ type: 'image' as const, data, mimeType }]
+  })
+}
+
+const textPart = (text: string): PromptPart => ({ type: 'text', text })

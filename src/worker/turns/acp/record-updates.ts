@@ -1,0 +1,129 @@
+import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem } from '../../../acp/updates.ts'
+import type { LoopJournal, Signals } from '../../../agent/journal.ts'
+import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
+import type { ModelMessage, ModelResponse, ToolCall } from '../../../model/port.ts'
+import { type BackgroundRedactor, composed, RedactionError } from '../../../redaction/port.ts'
+import { planEntry } from '../../../trace/agent-entries.ts'
+import type { LiveChannel } from '../../claim/live-channel.ts'
+import type { RunWriter } from '../../claim/run-writer.ts'
+
+type RecorderOf = {
+  writer: RunWriter
+  live: LiveChannel
+  journal: LoopJournal
+  redactor: BackgroundRedactor
+  /** Called before a tool call is recorded as started. */
+  onTool(): void
+  /** Called after each write that reports them. */
+  onSignals(signals: Signals): void
+}
+
+/** Characters of a message of the agent that are kept. */
+const MAX_TEXT = 256 * 1024
+
+/**
+ * Writes the updates of an agent of another vendor to trace and journal: a tool call becomes one ACTION with the text before it as its thought, a
+ * plan PLAN_EVALUATION. The text after the last tool call is the answer.
+ */
+export class UpdateRecorder {
+  readonly #of: RecorderOf
+  readonly #updates = new AgentUpdates()
+  #text = ''
+  #reasoning = ''
+  #plan = ''
+  #recorded: Set<string> = new Set()
+
+  constructor(of: RecorderOf) {
+    this.#of = of
+  }
+
+  async add(update: Record<string, unknown>): Promise<void> {
+    this.#of.live.progressed()
+    const event = this.#updates.read(update, performance.now())
+    if (event !== null) await this.#record(event)
+  }
+
+  /** Returns the text and the reasoning since the last tool call, and begins anew. */
+  takeAnswer(): { text: string; thought: string | null } {
+    const answer = { text: this.#text.trim(), thought: this.#reasoning.trim() || null }
+    this.#text = ''
+    this.#reasoning = ''
+    return answer
+  }
+
+  /** Records the calls that are open when a prompt has ended as interrupted. */
+  async closeOpen(): Promise<void> {
+    for (const call of this.#updates.takeOpen())
+      await this.#finished(call, {
+        status: 'interrupted',
+        output: { ...call.output, status: 'interrupted', error: 'Interrupted before it ended.' },
+      })
+  }
+
+  async #record(event: AgentEvent): Promise<void> {
+    const { live } = this.#of
+    if (event.kind === 'tool_started') await this.#started(event.call)
+    else if (event.kind === 'tool_finished') await this.#finished(event.call, outcomeOf(event.call, event.failed))
+    else if (event.kind === 'plan') await this.#planned(event.items)
+    else {
+      if (event.kind === 'text') this.#text = (this.#text + event.text).slice(-MAX_TEXT)
+      else this.#reasoning = (this.#reasoning + event.text).slice(-MAX_TEXT)
+      live.addText({ event: 'text', kind: event.kind, text: event.text })
+    }
+  }
+
+  async #planned(items: PlanItem[]): Promise<void> {
+    const plan = JSON.stringify(items)
+    if (plan === this.#plan || items.length === 0) return
+    this.#plan = plan
+    await this.#of.writer.append({ entries: [planEntry(items, null)] })
+  }
+
+  async #started(call: AgentToolCall): Promise<void> {
+    const { live, journal, onTool } = this.#of
+    await live.responseEnded()
+    live.toolStarted(call)
+    if (this.#recorded.has(call.id)) return
+    this.#recorded.add(call.id)
+    onTool()
+    await journal.toolStarted(toolCall(call))
+  }
+
+  async #finished(call: AgentToolCall, outcome: ToolOutcome): Promise<void> {
+    const { live, journal, redactor, onSignals } = this.#of
+    await live.toolEnded()
+    const duration_ms = performance.now() - call.started_at
+    const shown = await shownOutcome(outcome, redactor).catch(error => {
+      if (!(error instanceof RedactionError)) throw error
+      return { status: 'error' as const, output: { status: 'error', error: 'Its output is not shown.' }, truncated: false, whole: null }
+    })
+    const { text, thought } = this.takeAnswer()
+    const finished = await redactor.value({ call: toolCall(call), message: summaryOf(call, outcome), response: responseOf(text, thought) })
+    const result = composed({ ...shown, duration_ms })
+    onSignals(await journal.toolFinished(composed({ ...finished, result, ends_turn: null, next: null })))
+  }
+}
+
+const toolCall = ({ id, name, input, title }: AgentToolCall): ToolCall => ({
+  ...{ id, name },
+  input: title === '' || title === name ? input : { title, ...input },
+})
+
+function outcomeOf({ output }: AgentToolCall, failed: boolean): ToolOutcome {
+  const status = failed ? 'error' : 'ok'
+  const { metadata } = output
+  const exit = typeof metadata === 'object' && metadata !== null && 'exit' in metadata ? metadata.exit : null
+  return { status, output: { ...output, status, ...(typeof exit === 'number' && { exit_code: exit }) } }
+}
+
+/** How a call is remembered when the conversation is repeated to a new process of the agent. */
+function summaryOf({ name, title, input }: AgentToolCall, { status }: ToolOutcome): ModelMessage {
+  const shown = title === '' || title === name ? JSON.stringify(input).slice(0, 500) : title
+  return { role: 'assistant', content: `[${name}: ${shown} → ${status}]` }
+}
+
+const no_usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: null, raw: null }
+
+const responseOf = (text: string, reasoning: string | null): ModelResponse => ({
+  ...{ text, reasoning, tool_calls: [], finish_reason: 'tool_calls', usage: no_usage, messages: [] },
+})

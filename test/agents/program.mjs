@@ -1,0 +1,113 @@
+// A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do: argument`, one after another.
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+const gateway = process.env.GATEWAY
+const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const update = update => send({ method: 'session/update', params: { sessionId: 's', update } })
+const say = text => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+let calls = 0
+let waiting = null
+let prompting = null
+let running = null
+
+async function call(path, body, headers = {}) {
+  const response = await fetch(gateway + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+  return { status: response.status, text: await response.text() }
+}
+const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
+
+const actions = {
+  say,
+  call: async () => say(`[${(await call('/v1/chat/completions', chat())).status}]`),
+  'call model': async name => say(`[${(await call('/v1/chat/completions', chat({ model: name }))).status}]`),
+  'call path': async path => say(`[${(await call(path, chat())).status}]`),
+  'call bytes': async bytes => say(`[${(await call('/v1/chat/completions', chat({ padding: 'a'.repeat(Number(bytes)) }))).status}]`),
+  'call text': async text => say(`[${(await call('/v1/chat/completions', text)).status}]`),
+  'call headers': async () =>
+    say(`[${(await call('/v1/chat/completions', chat(), { authorization: 'Bearer stolen', 'x-forwarded-host': 'other.test' })).status}]`),
+  'call cut': async () =>
+    say(
+      await call('/v1/chat/completions', chat()).then(
+        () => '[whole]',
+        () => '[cut]',
+      ),
+    ),
+  'call leave': () => {
+    const gone = new AbortController()
+    fetch(`${gateway}/v1/chat/completions`, { method: 'POST', body: chat(), signal: gone.signal }).catch(() => {})
+    return new Promise(resolve => setTimeout(() => resolve(gone.abort()), 300))
+  },
+  print: text => process.stdout.write(`${text}\n`.repeat(500)),
+  'wrong ids': () => send({ id: 99_999, result: {} }),
+  unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
+  exit: code => process.exit(Number(code)),
+  hang: () => new Promise(() => {}),
+  tool: command =>
+    new Promise(resolve => {
+      const id = `c${++calls}`
+      update({ sessionUpdate: 'tool_call', toolCallId: id, title: 'bash', kind: 'execute', status: 'in_progress', rawInput: { command } })
+      const child = spawn('bash', ['-c', command])
+      running = child
+      let output = ''
+      child.stdout.on('data', data => (output += data))
+      child.on('close', code => {
+        update({ sessionUpdate: 'tool_call_update', toolCallId: id, status: code ? 'failed' : 'completed', rawOutput: { output } })
+        resolve()
+      })
+    }),
+  flood: megabytes => {
+    const text = 'a'.repeat(1024 * 1024)
+    for (let i = 0; i < Number(megabytes); i++) say(text)
+  },
+  permission: () => {
+    const options = [
+      { optionId: 'always', name: 'Always', kind: 'allow_always' },
+      { optionId: 'once', name: 'Once', kind: 'allow_once' },
+    ]
+    const answer = new Promise(resolve => (waiting = resolve))
+    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options } })
+    return answer.then(result => say(`[${JSON.stringify(result?.outcome)}]`))
+  },
+  'permission and exit': () => {
+    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] } })
+    process.exit(1)
+  },
+  plan: text => update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
+  stop: reason => ({ reason }),
+}
+
+async function prompt({ id, params }) {
+  prompting = id
+  const text = params.prompt.map(part => part.text ?? '').join('\n')
+  const lines = text
+    .slice(text.lastIndexOf('do: '))
+    .split('\n')
+    .filter(line => line.startsWith('do: '))
+  for (const line of lines) {
+    for (const step of line.slice(4).split(' | ')) {
+      const name = Object.keys(actions)
+        .filter(key => step === key || step.startsWith(`${key} `))
+        .sort((a, b) => b.length - a.length)[0]
+      const outcome = await actions[name](step.slice(name.length + 1))
+      if (outcome?.reason) return send({ id, result: { stopReason: outcome.reason } })
+    }
+  }
+  if (prompting === id) send({ id, result: { stopReason: 'end_turn' } })
+}
+
+createInterface({ input: process.stdin }).on('line', line => {
+  const message = JSON.parse(line)
+  const { id, method } = message
+  if (id === 'p1') return waiting?.(message.result)
+  if (method === 'initialize' && process.env.SILENT !== 'initialize')
+    send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities: {} } })
+  if (method === 'session/new') send({ id, result: { sessionId: 's' } })
+  if (method === 'session/prompt') prompt(message)
+  if (method === 'session/cancel' && prompting !== null) {
+    send({ id: prompting, result: { stopReason: 'cancelled' } })
+    prompting = null
+    running?.kill('SIGKILL')
+  }
+})

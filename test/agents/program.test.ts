@@ -1,0 +1,147 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
+import { chmodSync, copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { FakeScript } from '../model/fake-server.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
+import { testFolder } from '../temporary-folder.ts'
+
+/** A program of this test as an agent: it does what the prompt says, well or badly. */
+let app: CodingApp
+let reply: FakeScript = () => ({ text: 'Hello.' })
+beforeAll(async () => {
+  const folder = testFolder()
+  chmodSync(folder, 0o755)
+  copyFileSync(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'))
+  const program = {
+    ...{ folder, command: 'exec node /opt/agents/program/program.mjs', apis: ['openai-chat'], label: 'Test program' },
+    environment: { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' },
+  }
+  const missing = { command: 'exec /opt/agents/none/program', apis: ['openai-chat'] }
+  app = await startCodingApp((request, n) => reply(request, n), { AGENTRUN_AGENTS: JSON.stringify({ program, missing }) })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+/** Runs the steps, and returns the run at its end with its trace. */
+async function perform(steps: string, more: object = {}): Promise<{ run: any; logs: any[] }> {
+  const { id } = await createRun(app, { prompt: `do: ${steps}`, agent_type: 'program', ...more })
+  const run = await awaitEnd(app, id)
+  return { run, logs: await allLogs(app, id) }
+}
+const completed = (result: string) => ({ status: 'completed', result })
+
+test('the last message is the answer, a tool becomes one ACTION with the message before it, and a plan is shown', async () => {
+  const { run, logs } = await perform('plan Say it | say I look. | tool echo hi | unknown | say Done.')
+  expect(run).toMatchObject(completed('Done.'))
+  expect(logs.find(entry => entry.message_type === 'PLAN_EVALUATION')?.observation).toEqual({
+    plan: [{ id: 1, text: 'Say it', state: 'in_progress' }],
+  })
+  expect(logs.filter(entry => entry.tool_name === 'bash')).toMatchObject([
+    { message_type: 'ACTION', thought: 'I look.', tool_input: { command: 'echo hi' }, tool_output: { output: 'hi\n', status: 'ok' } },
+  ])
+})
+
+test('a permission is given for one call', async () => {
+  expect((await perform('permission')).run).toMatchObject(completed('[{"outcome":"selected","optionId":"once"}]'))
+})
+
+test.each([
+  ['exit 7', 'It ended with exit code 7'],
+  ['permission and exit', 'It ended with exit code 1'],
+  ['print garbage', 'It prints text that is no message of the protocol, for example: "garbage"'],
+  ['stop refusal', 'The agent stopped its turn: refusal'],
+])('the run fails with the reason: %s', async (steps, message) => {
+  const { run } = await perform(`say Before. | ${steps}`)
+  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
+  expect(run.error.message).toContain(message)
+})
+
+test('a response with a wrong id and 100 MB of updates do no harm, and the answer is bounded', async () => {
+  const { run } = await perform('wrong ids | flood 100 | tool true | say Done.')
+  expect(run).toMatchObject(completed('Done.'))
+}, 60_000)
+
+test('a program that does not exist fails the run with its output', async () => {
+  const { id } = await createRun(app, { prompt: 'x', agent_type: 'missing' })
+  expect((await awaitEnd(app, id)).error.message).toMatch(/missing: It ended with exit code 127\. Its last output: .*No such file/)
+})
+
+test('the gateway sends a call with the key of the service, and nothing of the headers of the program', async () => {
+  const before = app.model.requests.length
+  expect((await perform('call headers')).run).toMatchObject(completed('[200]'))
+  const [request] = app.model.requests.slice(before)
+  expect(request?.headers).toMatchObject({ authorization: 'Bearer key-of-the-model-server', host: new URL(app.model.origin).host })
+  expect(request?.headers).not.toHaveProperty('x-forwarded-host')
+})
+
+test.each([
+  ['call model gpt-99', 404],
+  ['call path /v1/files', 404],
+  ['call path /v1/messages', 404],
+  ['call text {"model":', 400],
+  ['call text [1]', 400],
+  ['call bytes 50000000', 413],
+])('the gateway refuses %s with %i, and no request reaches the provider', async (steps, status) => {
+  const before = app.model.requests.length
+  const { run } = await perform(`${steps} | say after`)
+  expect(run.result).toMatch(status === 413 ? /after$/ : new RegExp(`^\\[${status}\\]after$`))
+  expect(app.model.requests).toHaveLength(before)
+})
+
+test('a response that breaks off is charged, breaks off for the program too, and leaves the gateway usable', async () => {
+  let n = 0
+  reply = () => (n++ === 0 ? { raw: ['data: {"choices":[{"index":0,"delta":{"content":"Hel'], after: 'cut' } : { text: 'Hello.' })
+  const { run } = await perform('call cut | call')
+  reply = () => ({ text: 'Hello.' })
+  expect(run).toMatchObject(completed('[cut][200]'))
+  expect(run.usage.output_tokens).toBeGreaterThan(1_000)
+})
+
+test('a program that leaves a call has it charged, and its next call is sent', async () => {
+  reply = (_request, n) => (n === app.model.requests.length - 1 && stalled-- > 0 ? { stall: 'before_body' } : { text: 'Hello.' })
+  let stalled = 1
+  const { run } = await perform('call leave | call')
+  reply = () => ({ text: 'Hello.' })
+  expect(run).toMatchObject(completed('[200]'))
+})
+
+test('a refusal of the provider reaches the program with its status, and a wrong key fails the run as such', async () => {
+  reply = () => ({ status: 401, body: { error: { message: 'Incorrect API key provided: key-of-the-model-server' } } })
+  const { run, logs } = await perform('call | exit 1')
+  reply = () => ({ text: 'Hello.' })
+  expect(run).toMatchObject({ status: 'failed', status_reason: 'model_auth' })
+  expect(JSON.stringify([run, logs])).not.toContain('key-of-the-model-server')
+})
+
+const resume = (agent_run_id: number, more: object) =>
+  app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
+const started = (id: number) =>
+  app.db.query({ text: "select 1 from journal where run_id = $1 and kind = 'tool_started'", values: [id] }).then(({ rows }) => rows.length)
+
+test('a step limit pauses the run before the next call, and a resume with more continues', async () => {
+  const before = app.model.requests.length
+  const { id } = await createRun(app, { prompt: 'do: call | call | call | say Done.', agent_type: 'program', budget: { max_steps: 2 } })
+  const paused = await awaitRun(app, id, run => run.status === 'paused')
+  expect(paused).toMatchObject({ status_reason: 'budget', usage: { input_tokens: 200 } })
+  expect(app.model.requests).toHaveLength(before + 2)
+  expect(await resume(id, { prompt: 'do: call | say Continued.', budget: { max_steps: 3 } })).toMatchObject({ status: 200 })
+  expect(await awaitEnd(app, id)).toMatchObject(completed('[200]Continued.'))
+})
+
+test('an interrupting message cancels the prompt, and the agent gets the message in the same session', async () => {
+  const { id } = await createRun(app, { prompt: 'do: tool sleep 600', agent_type: 'program' })
+  await expect.poll(() => started(id), { timeout: 20_000 }).toBe(1)
+  expect(await resume(id, { prompt: 'do: say Got it.', mode: 'interrupt' })).toMatchObject({ status: 200 })
+  expect(await awaitEnd(app, id)).toMatchObject(completed('Got it.'))
+  const tools = (await allLogs(app, id)).filter(entry => entry.tool_name === 'bash')
+  expect(tools).toMatchObject([{ tool_output: { status: 'interrupted' } }])
+})
+
+test('a stop ends the agent in the middle of a command', async () => {
+  const { id } = await createRun(app, { prompt: 'do: tool sleep 600', agent_type: 'program' })
+  await expect.poll(() => started(id), { timeout: 20_000 }).toBe(1)
+  expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })).status).toBe(200)
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
+})
