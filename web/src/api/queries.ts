@@ -195,6 +195,12 @@ export const modelsQuery = queryOptions({
   staleTime: 300_000,
 })
 
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: ({ signal }) => call('listAgents', { signal }),
+  staleTime: 300_000,
+})
+
 export const meQuery = queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => call('getMe', { signal }), staleTime: 300_000 })
 
 export const organizationsQuery = queryOptions({

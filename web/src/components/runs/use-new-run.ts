@@ -15,7 +15,7 @@ import { useReadOnlyReason } from '../permission.ts'
 import { budgetOf, no_budget } from './fields/budget-fields.tsx'
 
 const empty = {
-  ...{ base_ref: '', model: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
+  ...{ base_ref: '', model: '', agent_type: '', reasoning_effort: null as ReasoningEffort | null, title: '', tags: [] as string[] },
   ...{ review: null as ReviewMode | null, tools_off: [] as string[] },
   ...{ budget: no_budget, open_pr: null as boolean | null },
 }
@@ -24,7 +24,7 @@ type NewRunDraft = typeof empty & { prompt: string; repo_id: number | null }
 
 /** Fields that show their own problems. Any other problem is shown below the form. */
 const shown = new Set([
-  ...['prompt', 'repo_id', 'base_ref', 'model', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off', 'images'],
+  ...['prompt', 'repo_id', 'base_ref', 'model', 'agent_type', 'reasoning_effort', 'review', 'title', 'tags', 'tools_off', 'images'],
   ...['budget.max_cost_usd', 'budget.max_steps', 'budget.max_active_seconds'],
 ])
 
@@ -34,6 +34,7 @@ const bodyOf = (draft: NewRunDraft, images: string[], repository: { id: number }
   repo_id: repository?.id,
   base_ref: draft.base_ref.trim() || null,
   model: draft.model || null,
+  agent_type: draft.agent_type || null,
   reasoning_effort: draft.reasoning_effort,
   review: draft.review,
   title: draft.title.trim() || null,

@@ -5,6 +5,7 @@ import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { DryRunResult } from '../../components/runs/dry-run-result.tsx'
+import { AgentField } from '../../components/runs/fields/agent-field.tsx'
 import { BudgetFields } from '../../components/runs/fields/budget-fields.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
@@ -139,8 +140,8 @@ function TargetFields({ form: { draft, set, problems, repository, choices, defau
 
 /** What the service has a default for. Open when something in it is set, or refused. */
 function Advanced({ form: { draft, set, problems, pull_request } }: { form: NewRun }) {
-  const { title, reasoning_effort, review, tags, tools_off, budget, open_pr } = draft
-  const texts = [title, reasoning_effort ?? '', review ?? '', ...Object.values(budget)]
+  const { title, agent_type, reasoning_effort, review, tags, tools_off, budget, open_pr } = draft
+  const texts = [title, agent_type, reasoning_effort ?? '', review ?? '', ...Object.values(budget)]
   const used = texts.some(text => text !== '') || tags.length > 0 || tools_off.length > 0 || open_pr !== null
   const refused = Object.keys(problems).some(name => !main_fields.has(name))
   const [toggled, setToggled] = useState<boolean | null>(null)
@@ -161,6 +162,7 @@ function Advanced({ form: { draft, set, problems, pull_request } }: { form: NewR
               />
             )}
           </Field>
+          <AgentField value={agent_type} on_change={agent_type => set({ agent_type })} problem={problems.agent_type} />
           <EffortField
             value={draft.reasoning_effort}
             on_change={reasoning_effort => set({ reasoning_effort })}
