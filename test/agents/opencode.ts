@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const OPENCODE = 'opencode-ai@1.18.33'
 
 /** Installs the real OpenCode from npm once per machine, and returns its folder. */
-async function installOpencode(): Promise<string> {
+export async function installOpencode(): Promise<string> {
   const folder = join(tmpdir(), `agentrun-test-agents-${OPENCODE.replace('@', '-')}`)
   if (existsSync(folder)) return folder
   const preparing = `${folder}-${process.pid}`

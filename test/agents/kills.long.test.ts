@@ -1,0 +1,79 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: responses are read without types
+import { join } from 'node:path'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../database.ts'
+import { startFakeOpenAI } from '../model/fake-openai.ts'
+import { gitIn, makeRepository } from '../runs/coding-app.ts'
+import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
+import { TOKEN } from '../start-app.ts'
+import { testFolder } from '../temporary-folder.ts'
+import { bash, installOpencode, opencodeScript, write } from './opencode.ts'
+
+const KILLS = 4 * Number(process.env.TEST_MORE ?? 1)
+/** The same moments in each run. `TEST_SEED=7` gives others. */
+const seed = Number(process.env.TEST_SEED ?? 1)
+const moments = Array.from({ length: KILLS }, (_, i) => 200 + ((seed * 7919 + i * 104_729) % 6_000))
+
+const script = opencodeScript([
+  () => ({ text: 'I look first.', tool_calls: [bash('cat count.js; sleep 0.3')] }),
+  () => ({ tool_calls: [write('two.js', 'export const two = 2\n')] }),
+  () => ({ tool_calls: [bash('sleep 0.3; cat two.js')] }),
+  () => ({ text: 'I added two.js.' }),
+])
+
+async function call(service: ServiceProcess, method: string, path: string, body?: unknown): Promise<any> {
+  const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
+
+test(
+  'kill -9 at any moment of a run of OpenCode: another process continues it to one pull request, and every call of the model is accounted for',
+  async () => {
+    const folder = await installOpencode()
+    const repository = makeRepository()
+    await using database = await createTestDatabase()
+    await using model = await startFakeOpenAI(script)
+    const env = {
+      ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
+      ...{ AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off', AGENTRUN_INIT_REPO_URL: repository },
+      ...{ OPENAI_COMPATIBLE_BASE_URL: model.base_url, AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' },
+      AGENTRUN_AGENTS: JSON.stringify({ opencode: { folder } }),
+    }
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    let service = await startServiceProcess(env)
+    try {
+      for (const moment of moments) {
+        const { id } = await call(service, 'POST', '/run', { prompt: 'Add two.js.', agent_type: 'opencode' })
+        await new Promise(resolve => setTimeout(resolve, moment))
+        service.child.kill('SIGKILL')
+        await service.ended
+        service = await startServiceProcess(env)
+        await expect.poll(async () => (await call(service, 'GET', `/run/${id}`)).terminal, { timeout: 60_000, interval: 200 }).toBe(true)
+        const run = await call(service, 'GET', `/run/${id}`)
+        const { logs } = await call(service, 'GET', `/run/${id}/logs`)
+        expect(run, JSON.stringify({ moment, error: run.error, last: logs.slice(-3) })).toMatchObject({
+          status: 'completed',
+          result: 'I added two.js.',
+        })
+        expect(logs.map((entry: any) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))
+        expect(run.github_pull_requests).toHaveLength(1)
+        const head = run.github_pull_requests[0].head_branch_name
+        expect(gitIn(repository, 'show', `${head}:two.js`)).toBe('export const two = 2\n')
+        const { rows } = await client.query('select kind from journal where run_id = $1 order by n', [id])
+        const count = (...kinds: string[]) => rows.filter(({ kind }) => kinds.includes(kind)).length
+        expect(count('model_answered', 'model_failed')).toBe(count('model_started'))
+      }
+    } finally {
+      service.child.kill('SIGKILL')
+      await service.ended
+      await client.end()
+    }
+  },
+  60_000 * KILLS,
+)
