@@ -2,14 +2,13 @@
 // The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no package.
 const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
-const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
+const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } = require('node:fs')
 const { constants: system } = require('node:os')
-const { performance } = require('node:perf_hooks')
 const { delimiter, dirname, join } = require('node:path')
 
-/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: not a script of npm. `restarts`: a service, restarted after a crash. */
+/** What each command runs, and what it needs first. `strict`: without its tools it does not start; `some`: without these it does less. `direct`: not a script of npm. `prepare` runs nothing: supervisor.sh does, with the Node that it writes. */
 const commands = {
-  start: { node: ['src/main.ts'], tools: ['git', 'bwrap'], web: true, restarts: true },
+  prepare: { tools: ['git', 'bwrap'], web: true, direct: true },
   dev: { node: ['--watch', 'src/main.ts'], tools: ['git', 'bwrap'] },
   check: { node: ['scripts/check.ts'], tools: [] },
   'supply-chain': { node: ['scripts/supply-chain.ts'], tools: [] },
@@ -37,11 +36,6 @@ const debian_packages = {
   runsc: 'runsc',
 }
 const wanted_major = 24
-/** A crashed service is restarted after a second, then after twice the last delay up to the longest; the count restarts once it was ready for a minute. */
-const MAX_RESTARTS = 10
-const FIRST_DELAY_MS = 1_000
-const MAX_DELAY_MS = 30_000
-const STABLE_MS = 60_000
 const clone = __dirname
 const first_parent = process.ppid
 
@@ -61,12 +55,11 @@ function exitCode(code, signal) {
 }
 
 /** Runs a program to its end; resolves to its exit code as a shell counts it, 127 when it cannot be started. */
-function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal, onMessage }) {
+function run(program, args, { env, cwd = clone, stdio = ['ignore', 2, 2], kill = signal => signal }) {
   if (stop_requested) throw new Stop(`stopped by ${stop_requested}`)
   return new Promise(resolve => {
     const child = spawn(program, args, { cwd, env, stdio })
     current = { send: signal => child.kill(kill(signal)) }
-    if (onMessage) child.on('message', onMessage)
     child.once('error', () => resolve(127))
     child.once('exit', (code, signal) => resolve(exitCode(code, signal)))
   }).then(code => {
@@ -226,7 +219,7 @@ async function buildWeb(node) {
  * The child notices our death by the closed channel; we notice npm's by our parent, since SIGKILL of npm reaches nobody else. Resolves to the exit
  * code of its last run.
  */
-async function runCommand(node, args, restarts) {
+async function runCommand(node, args) {
   const started_by_npm = Boolean(process.env.npm_execpath)
   const watch = setInterval(() => {
     if (!started_by_npm || process.ppid === first_parent) return
@@ -235,61 +228,15 @@ async function runCommand(node, args, restarts) {
   }, 500)
   // Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time and less memory.
   const env = { NODE_COMPILE_CACHE: join(clone, 'node_modules/.compile-cache'), ...withFirstOnPath(dirname(node), process.env) }
-  const options = { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] }
-  const code = restarts ? await runService(node, args, options) : await run(node, args, options)
+  const code = await run(node, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   clearInterval(watch)
   return code
-}
-
-/**
- * Restarts a service that crashed, or that is stuck: it reports for how many seconds it counts as alive, and is killed when they are over. One that stopped without an error, that was requested to stop, or that never became ready (its configuration is
- * wrong, its port is in use: it has reported that) is not restarted.
- */
-async function runService(node, args, options) {
-  let was_ready = false
-  for (let crashes = 1; ; crashes++) {
-    let ready_at = null
-    let seconds_left = Infinity
-    const onMessage = message => {
-      if (message === 'ready') ready_at = performance.now()
-      if (message.alive) seconds_left = message.alive
-    }
-    // Counted here rather than by the clock, so that a machine that slept does not count.
-    const watchdog = setInterval(() => {
-      if (--seconds_left !== 0) return
-      say('the service is stuck: it stopped reporting and is killed')
-      current?.send('SIGKILL')
-    }, 1_000)
-    const code = await run(node, args, { ...options, onMessage })
-    clearInterval(watchdog)
-    was_ready = was_ready || ready_at !== null
-    if (code === 0 || stop_requested || !was_ready) return code
-    if (ready_at !== null && performance.now() - ready_at >= STABLE_MS) crashes = 1
-    const cause = code > 128 ? `signal ${signalName(code - 128)}` : `exit code ${code}`
-    if (crashes > MAX_RESTARTS) {
-      say(`the service ended by ${cause}; it is not restarted, because it ended ${crashes} times in a row`)
-      return code
-    }
-    const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** (crashes - 1), MAX_DELAY_MS)
-    say(`the service ended by ${cause}; restart ${crashes} of ${MAX_RESTARTS} in ${delay_ms / 1000} s`)
-    await pause(delay_ms)
-  }
-}
-
-const signalName = number => Object.keys(system.signals).find(name => system.signals[name] === number) || number
-
-/** A signal ends it early. */
-function pause(ms) {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms)
-    current = { send: () => resolve(clearTimeout(timer)) }
-  })
 }
 
 async function boot([name, ...args]) {
   const command = commands[name]
   if (!command) {
-    const scripts = Object.keys(commands).filter(script => !commands[script].direct)
+    const scripts = ['start', ...Object.keys(commands).filter(script => !commands[script].direct)]
     throw new Stop(`usage: npm run ${scripts.join(' | npm run ')}`)
   }
   if (process.platform !== 'linux')
@@ -302,7 +249,9 @@ async function boot([name, ...args]) {
   const may_install = process.env.CI === 'true' || name === 'test:engines'
   await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
-  return runCommand(node, [...command.node, ...args], command.restarts)
+  if (command.node) return runCommand(node, [...command.node, ...args])
+  writeSync(3, `${node}\n`)
+  return 0
 }
 
 module.exports = { commands, innerEnvironment, packagesStamp, webStamp }

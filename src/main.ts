@@ -16,14 +16,12 @@ import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
 import { ownSecretKey } from './system/secret-key.ts'
 import { writeStartCredentials } from './system/start-credentials.ts'
+import { connectSupervisor } from './system/supervisor.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
 const clone_dir = fileURLToPath(new URL('../', import.meta.url))
 const { version } = storedJson<{ version: string }>(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 
-/** So long a service counts as alive after a report to the launcher, and so often it reports. */
-const ALIVE_SECONDS = 60
-const REPORT_MS = 5_000
 const REPEAT_MS = 2_000
 const DATABASE_WAIT_MS = 30_000
 const roles = ['all', 'serve', 'work', 'migrate'] as const
@@ -42,7 +40,8 @@ async function main() {
   const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
   const lock = stack.use(await lockDataFolder(data.root))
-  const stopped = stopSignal()
+  const supervisor = connectSupervisor(process.env.SUPERVISOR_DESCRIPTOR)
+  const stopped = Promise.race([stopSignal(), supervisor.gone])
   let postgres: EmbeddedPostgres | null = null
   if (config.DATABASE_URL === undefined) {
     const owners = { user: users.database, former: users.service }
@@ -69,11 +68,7 @@ async function main() {
   )
   // The rule that unhandled errors end the process holds until here: what is half started is no service.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, error => service.uncaught(error, event))
-  // The launcher restarts what was ready once, and kills what does not report any more because its event loop is stuck.
-  process.send?.('ready')
-  const report = () => process.connected && process.send?.({ alive: ALIVE_SECONDS })
-  report()
-  setInterval(report, REPORT_MS).unref()
+  supervisor.reportReady()
   if (service.api) lock.publishAddress(service.api.base_url)
   process.stdout.write(await startText(service, data.root, config))
   // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start after a crash.
@@ -104,7 +99,7 @@ function readRole(words: string[]): Role | 'migrate' {
   return role
 }
 
-/** Resolves at the first signal, or when the launcher is gone. A terminal's Ctrl-C arrives several times: repeats within two seconds are the same one. */
+/** Resolves at the first signal, or when the process of `node --watch` is gone. A terminal's Ctrl-C arrives several times: repeats within two seconds are the same one. */
 function stopSignal(): Promise<string> {
   return new Promise(resolve => {
     let first = 0

@@ -21,10 +21,11 @@ async function launchToEnd(
   return { code, out, err }
 }
 
-test('every script of package.json goes through the launcher, with exec so that signals to npm arrive', () => {
+test('every script of package.json goes through the launcher or the supervisor, with exec so that signals to npm arrive', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const named = Object.keys(boot.commands).filter(name => !boot.commands[name]?.direct)
-  expect(scripts).toEqual(Object.fromEntries(named.map(name => [name, `exec node boot.cjs ${name}`])))
+  const launched = Object.fromEntries(named.map(name => [name, `exec node boot.cjs ${name}`]))
+  expect(scripts).toEqual({ start: 'exec bash supervisor.sh', ...launched })
 })
 
 test('the lock file holds every optional package that it names, else npm ci refuses a fresh clone', () => {

@@ -6,14 +6,14 @@ import { afterEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
 import { testFolder } from '../temporary-folder.ts'
 import { program_env } from './program-env.ts'
-import { launch, root, smallClone, stampPackages } from './small-clone.ts'
+import { launchService, root, smallClone, stampPackages } from './small-clone.ts'
 
 const stack: AsyncDisposableStack[] = []
 afterEach(async () => {
   for (const resources of stack.splice(0).reverse()) await resources.disposeAsync()
 })
 
-/** The launcher of a clone whose service is `main`, and what it has written so far. */
+/** The supervisor of a clone whose service is `main`, and what it has written so far. */
 function start(main: string, env: Record<string, string> = {}) {
   const resources = new AsyncDisposableStack()
   stack.push(resources)
@@ -21,15 +21,15 @@ function start(main: string, env: Record<string, string> = {}) {
   mkdirSync(join(clone.path, 'src'))
   writeFileSync(join(clone.path, 'src/main.ts'), main)
   stampPackages(clone.path)
-  const launcher = launch(clone.path, ['start'], { ...env, COUNT_FILE: join(clone.path, 'count') })
-  const closed = once(launcher, 'close') as Promise<[number | null, string | null]>
+  const supervisor = launchService(clone.path, { ...env, COUNT_FILE: join(clone.path, 'count') })
+  const closed = once(supervisor, 'close') as Promise<[number | null, string | null]>
   resources.defer(async () => {
-    launcher.kill('SIGTERM')
+    supervisor.kill('SIGTERM')
     await closed
   })
   let text = ''
   const seen = new Set<() => void>()
-  for (const stream of [launcher.stdout, launcher.stderr])
+  for (const stream of [supervisor.stdout, supervisor.stderr])
     stream.setEncoding('utf8').on('data', piece => {
       text += piece
       for (const poll of [...seen]) poll()
@@ -45,13 +45,13 @@ function start(main: string, env: Record<string, string> = {}) {
       seen.add(poll)
       poll()
     })
-  const child = () => Number(readFileSync(`/proc/${launcher.pid}/task/${launcher.pid}/children`, 'utf8').trim())
-  return { resources, launcher, closed, output, child, text: () => text }
+  const child = () => Number(readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, 'utf8').trim())
+  return { resources, supervisor, closed, output, child, text: () => text }
 }
 
 const real = `await import(${JSON.stringify(join(root, 'src/main.ts'))})`
 
-test('a killed service is restarted by the launcher, which reports it in one line, and serves again', async () => {
+test('a killed service is restarted by the supervisor, which reports it in one line, and serves again', async () => {
   const database = await createTestDatabase()
   const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
   const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
@@ -63,7 +63,7 @@ test('a killed service is restarted by the launcher, which reports it in one lin
   await started.output(/Start a run/, 2)
   const address = await started.output(/ready: +(\S+)/, 2)
   expect((await fetch(`${address}/healthz`)).status).toBe(200)
-  started.launcher.kill('SIGTERM')
+  started.supervisor.kill('SIGTERM')
   expect(await started.closed).toEqual([0, null])
 }, 60_000)
 
@@ -85,34 +85,43 @@ test('a service that was not ready yet ends with its own message and exit code: 
   // The start that failed created no token that nobody has seen: the next one does.
   const next = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0' })
   expect(await next.output(/token +in (.*);/)).toBe(join(data.AGENTRUN_DATA_DIR, 'initial-token'))
-  next.launcher.kill('SIGTERM')
+  next.supervisor.kill('SIGTERM')
   expect(await next.closed).toEqual([0, null])
 }, 60_000)
 
-const counts = `import { appendFileSync, readFileSync } from 'node:fs'
+const reports = `import { appendFileSync, readFileSync, writeSync } from 'node:fs'
+const report = line => writeSync(Number(process.env.SUPERVISOR_DESCRIPTOR), line + '\\n')
+`
+const counts = `${reports}
 appendFileSync(process.env.COUNT_FILE, 'x')
 const count = readFileSync(process.env.COUNT_FILE, 'utf8').length
 `
 
 test('a service that ends by itself, or fails to start after a crash, is started again after ever longer delays', async () => {
   const started = start(`${counts}
-    if (count === 1) process.send('ready', () => process.exit(70))
-    else if (count === 2) process.exit(1)
-    else { process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); process.send('ready', () => console.log('third')) }`)
+    if (count === 2) process.exit(1)
+    report('ready')
+    if (count === 1) process.exit(70)
+    process.on('SIGTERM', () => process.exit(5))
+    setInterval(() => {}, 1000)
+    console.log('third')`)
   await started.output(/third/)
   expect(started.text().match(/agentrun: .*/g)).toEqual([
     'agentrun: the service ended by exit code 70; restart 1 of 10 in 1 s',
     'agentrun: the service ended by exit code 1; restart 2 of 10 in 2 s',
   ])
-  started.launcher.kill('SIGTERM')
+  started.supervisor.kill('SIGTERM')
   expect(await started.closed).toEqual([5, null])
 }, 30_000)
 
 test('a service whose event loop is stuck is killed and started again', async () => {
   const started = start(`${counts}
     process.on('SIGTERM', () => process.exit(0))
-    process.send({ alive: 2 })
-    process.send('ready', () => { if (count === 1) for (;;); else { setInterval(() => process.send({ alive: 2 }), 100); console.log('second') } })`)
+    report('alive 2')
+    report('ready')
+    while (count === 1);
+    setInterval(() => report('alive 2'), 100)
+    console.log('second')`)
   await started.output(/second/)
   expect(started.text().match(/agentrun: .*/g)).toEqual([
     'agentrun: the service is stuck: it stopped reporting and is killed',
@@ -120,11 +129,23 @@ test('a service whose event loop is stuck is killed and started again', async ()
   ])
 }, 30_000)
 
-test('a graceful stop is no crash, and a signal during the delay ends the launcher immediately', async () => {
-  expect(await start(`process.send('ready', () => process.exit(0))`).closed).toEqual([0, null])
-  const waiting = start(`process.send('ready', () => process.kill(process.pid, 'SIGKILL'))`)
+test('a graceful stop is no crash, and a signal during the delay ends the supervisor immediately', async () => {
+  expect(await start(`${reports}report('ready')`).closed).toEqual([0, null])
+  const waiting = start(`${reports}report('ready'); process.kill(process.pid, 'SIGKILL')`)
   await waiting.output(/restart 1 of 10/)
-  waiting.launcher.kill('SIGTERM')
+  waiting.supervisor.kill('SIGTERM')
   expect(await waiting.closed).toEqual([143, null])
   expect(waiting.text().match(/restart/g)).toHaveLength(1)
 }, 30_000)
+
+test('a service whose supervisor is killed stops', async () => {
+  const database = await createTestDatabase()
+  const data = { AGENTRUN_DATA_DIR: join(testFolder(), 'data') }
+  const started = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0', AGENTRUN_WORKER_CONCURRENCY: '0' })
+  started.resources.use(database)
+  await started.output(/Start a run/)
+  started.supervisor.kill('SIGKILL')
+  // Their pipes close when both have ended.
+  expect(await started.closed).toEqual([null, 'SIGKILL'])
+  expect(started.text()).toMatch(/stopping …/)
+}, 60_000)

@@ -1,7 +1,7 @@
 import { type Command, command } from '../../command.ts'
 import { CliError } from '../../exit.ts'
 
-/** Roles of the service, which the launcher of the clone starts. The client alone only explains them. */
+/** Roles of the service, which the supervisor of the clone starts. The client alone only explains them. */
 export const roles: Command[] = [
   role('serve', 'serve the API and the web page'),
   role('work', 'execute runs of a database that other processes serve'),

@@ -1,0 +1,90 @@
+#!/bin/bash
+# Starts the service and restarts it after a crash. A shell, because it stays as long as the service does: Node takes 45 MiB more. The service
+# writes to descriptor 3: "ready", and for how many seconds it counts as alive. One that stopped without an error, that was requested to stop,
+# or that never became ready (its configuration is wrong, its port is in use: it has reported that) is not restarted.
+cd "$(dirname "$(readlink -f "$0")")" || exit
+MAX_RESTARTS=10 FIRST_DELAY=1 MAX_DELAY=30 STABLE=60
+first_parent=$PPID
+child=
+# The log may lose its reader; the service goes on.
+trap '' PIPE
+exec 4>&1
+
+say() { echo "agentrun: $1" >&2; }
+
+on_signal() {
+  stop_requested=$1
+  [[ $child ]] || exit $((128 + $2))
+  kill -s "$1" "$child"
+}
+trap 'on_signal HUP 1' HUP
+trap 'on_signal INT 2' INT
+trap 'on_signal TERM 15' TERM
+
+# Starts a program whose descriptor 3 we read from ours.
+start() {
+  exec 3< <(exec "$@" 3>&1 1>&4 4>&-)
+  child=$!
+}
+
+# Sets `code`. A signal ends `wait` before the child has ended.
+await_child() {
+  while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done
+  child=
+}
+
+# SIGKILL of npm reaches nobody else.
+stop_with_npm() {
+  [[ ${npm_execpath-} && ! ${stop_requested-} ]] || return
+  read -r _ _ _ parent _ <"/proc/$$/stat"
+  [[ $parent == "$first_parent" ]] || on_signal TERM 15
+}
+
+# Reads what the service reports until it has ended; sets `ready_at`. Counts seconds without a report rather than by the clock, so that a
+# machine that slept does not count.
+follow() {
+  local seconds_left=0 word seconds read_code
+  ready_at=
+  while :; do
+    read -r -t 1 -u 3 word seconds
+    read_code=$?
+    stop_with_npm
+    if ((read_code == 0)); then
+      [[ $word == ready ]] && ready_at=$SECONDS
+      [[ $word == alive ]] && seconds_left=$seconds
+    elif ((read_code < 128)); then
+      return
+    elif ((seconds_left > 0 && --seconds_left == 0)); then
+      say 'the service is stuck: it stopped reporting and is killed'
+      kill -s KILL "$child"
+    fi
+  done
+}
+
+start node boot.cjs prepare
+read -r -u 3 node
+await_child
+((code == 0)) || exit "$code"
+# Node keeps what it compiled, TypeScript's types taken out: the next start takes two thirds of the time and less memory.
+export NODE_COMPILE_CACHE=$PWD/node_modules/.compile-cache PATH=${node%/*}:$PATH SUPERVISOR_DESCRIPTOR=3
+
+delay=$FIRST_DELAY
+for ((crashes = 1; ; crashes++)); do
+  # Young objects in 16 MiB: three times that, Node's default, is kept for ever and saves nothing here.
+  start "$node" --max-semi-space-size=8 src/main.ts "$@"
+  follow
+  await_child
+  was_ready=${was_ready-}$ready_at
+  [[ $code == 0 || ${stop_requested-} || ! $was_ready ]] && exit "$code"
+  [[ $ready_at ]] && ((SECONDS - ready_at >= STABLE)) && crashes=1 delay=$FIRST_DELAY
+  cause="exit code $code"
+  ((code > 128)) && cause="signal SIG$(kill -l "$code")"
+  if ((crashes > MAX_RESTARTS)); then
+    say "the service ended by $cause; it is not restarted, because it ended $crashes times in a row"
+    exit "$code"
+  fi
+  say "the service ended by $cause; restart $crashes of $MAX_RESTARTS in $delay s"
+  # Nothing is written to this pipe; a signal exits.
+  read -r -t "$delay" <> <(:)
+  delay=$((delay * 2 < MAX_DELAY ? delay * 2 : MAX_DELAY))
+done
