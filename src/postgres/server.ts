@@ -51,6 +51,8 @@ function settings(durable: boolean): string[] {
     unix_socket_permissions: '0700',
     shared_buffers: '64MB',
     max_connections: '200',
+    io_method: 'sync',
+    max_logical_replication_workers: '0',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
