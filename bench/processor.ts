@@ -20,18 +20,28 @@ export function processorMs(pid: number): number {
 
 /** The same with all that descends from the process, what has ended and was waited for included. */
 export function familyMs(pid: number): number {
-  const stats = readdirSync('/proc')
+  return familyOf(pid).reduce((total, of) => total + (statOf(of)?.slice(11, 15) ?? []).reduce((sum, time) => sum + time * 10, 0), 0)
+}
+
+/** The process and all that descend from it. */
+export function familyOf(pid: number): number[] {
+  const parents = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
-    .map(name => ({ pid: Number(name), stat: statOf(Number(name)) }))
-  const sum = (of: number): number => {
-    const times = statOf(of)?.slice(11, 15) ?? []
-    const children = stats.filter(({ stat }) => stat?.[1] === of)
-    return times.reduce((total, time) => total + time * 10, 0) + children.reduce((total, child) => total + sum(child.pid), 0)
-  }
-  return sum(pid)
+    .map(name => ({ pid: Number(name), parent: statOf(Number(name))?.[1] }))
+  const family = (of: number): number[] => [of, ...parents.filter(({ parent }) => parent === of).flatMap(child => family(child.pid))]
+  return family(pid)
 }
 
 /** MiB of memory that a process has at this moment. */
 export function residentMiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+/** MiB of memory that a process has, of what it shares with others its share; 0: it has ended. */
+export function proportionalMiB(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
 }

@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util'
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
 import { compare } from './compare/compare.ts'
+import { memory } from './cost/memory.ts'
 import { runCost } from './cost/run-cost.ts'
+import { warmStart } from './cost/warm-start.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { heartbeats } from './heartbeats.ts'
@@ -21,6 +23,8 @@ import { stepOverhead, stepSizes } from './step-overhead.ts'
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'run-cost': runCost,
+  memory,
+  'warm-start': warmStart,
   'step-overhead': stepOverhead,
   'step-sizes': stepSizes,
   'log-page': logPage,

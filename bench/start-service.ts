@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { socketUrl } from '../src/postgres/socket-folder.ts'
 
 export const TOKEN = 'bench-token-0123456789abcdef'
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const supervisor = fileURLToPath(new URL('../supervisor.sh', import.meta.url))
 
 export type Service = AsyncDisposable & {
   /** Base URL of the organization's resources. */
@@ -19,20 +20,19 @@ export type Service = AsyncDisposable & {
   ended(run_id: number): Promise<void>
 }
 
-/**
- * The service as a process of its own, started as `npm start` does, on a fresh data folder. `env` as an operator would set it; `within`: a
- * command that starts it.
- */
-export async function startService(env: Record<string, string>, within: string[] = []): Promise<Service> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-')))
-  chmodSync(folder, 0o755)
-  const data = join(folder, 'data')
+/** `within`: a command that starts it; `supervised`: as `npm start` does, and `pid` is that of the supervisor; `data`: a folder that stays. */
+type Start = { within?: string[]; supervised?: boolean; data?: string }
+
+/** The service as a process of its own, on a fresh data folder. `env` as an operator would set it. */
+export async function startService(env: Record<string, string>, { within = [], supervised, data }: Start = {}): Promise<Service> {
+  const folder = data ?? temporaryData()
   const arguments_of_node = process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []
-  const [program = '', ...args] = [...within, process.execPath, ...arguments_of_node, main]
+  const command = supervised ? ['/bin/bash', supervisor] : [process.execPath, ...arguments_of_node, main]
+  const [program = '', ...args] = [...within, ...command]
   const child = spawn(program, args, {
     env: {
       PATH: process.env.PATH ?? '',
-      AGENTRUN_DATA_DIR: data,
+      AGENTRUN_DATA_DIR: folder,
       AGENTRUN_PORT: '0',
       AGENTRUN_INIT_TOKEN: TOKEN,
       AGENTRUN_LIMIT_STANDARD: 'off',
@@ -69,7 +69,7 @@ export async function startService(env: Record<string, string>, within: string[]
   return {
     url,
     pid,
-    database_url: socketUrl(join(data, 'postgres/run'), 'agentrun', 'agentrun'),
+    database_url: socketUrl(join(folder, 'postgres/run'), 'agentrun', 'agentrun'),
     call,
     async ended(run_id) {
       for (;;) {
@@ -82,9 +82,16 @@ export async function startService(env: Record<string, string>, within: string[]
     async [Symbol.asyncDispose]() {
       const ended = new Promise(resolve => child.once('exit', resolve))
       if (child.exitCode === null && process.kill(pid, 'SIGTERM')) await ended
-      rmSync(folder, { recursive: true, force: true })
+      if (data === undefined) rmSync(dirname(folder), { recursive: true, force: true })
     },
   }
+}
+
+/** A data folder in one of its own, that the users of the service can enter. */
+export function temporaryData(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-bench-')))
+  chmodSync(folder, 0o755)
+  return join(folder, 'data')
 }
 
 const childOf = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0])

@@ -43,7 +43,7 @@ async function costs(within: string[], read: (service: Service) => number): Prom
       AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake',
       AGENTRUN_MODEL_EVALUATIONS: '0',
     },
-    within,
+    { within },
   )
   const runOne = async () => {
     left = steps
