@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { chmod, chown, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -5,6 +7,7 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { importPack, withObjectCache } from '../../src/git/objects/object-cache.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { importBundle, keepPushed } from '../../src/git/publish/bundles.ts'
+import { runProgram } from '../../src/system/programs/run-program.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { commitFiles, localRepository, makeRepository, openGitFixture, root, run, runText, SERVICE } from './repositories.ts'
 
@@ -31,10 +34,12 @@ async function counted() {
       await deed()
       return (await readFile(log, 'utf8')).split('\n').filter(Boolean)
     },
-    async importHead() {
+    /** `ready`: called when the bundle of the commit exists. */
+    async importHead(ready = () => {}) {
       const file = join(fixture.dir, `${head}.bundle`)
       await run(work, 'git', ['update-ref', 'refs/agentrun/out', head])
       await run(work, 'git', ['bundle', 'create', '-q', file, 'refs/agentrun/out', '^origin/main'])
+      ready()
       await importBundle(fixture.host, { repository_id: repo.id, run_id: 4 }, file, { head_sha: head })
     },
     push: () => run(work, 'git', ['push', '-q', 'origin', 'HEAD:refs/heads/topic']),
@@ -48,7 +53,7 @@ async function counted() {
 
 test('a commit of a run is imported by five git processes, and the objects of a checkpoint by two', async () => {
   await using set = await counted()
-  expect(await set.callsOf(set.importHead)).toEqual(['index-pack', 'cat-file', 'cat-file', 'rev-list', 'cat-file'])
+  expect(await set.callsOf(() => set.importHead())).toEqual(['index-pack', 'cat-file', 'cat-file', 'rev-list', 'cat-file'])
   const pack = await run(set.work, 'git', ['pack-objects', '--revs', '--stdout', '-q'], { input: `${set.head}\n` })
   const kept = { run_id: 5, repository_id: set.repo.id }
   const importIt = () => withObjectCache(set.host, 5, () => importPack(set.host, kept, { pack, objects: [set.head], max_bytes: 1_000_000 }))
@@ -69,6 +74,20 @@ test('a pushed commit enters the mirror by four git processes, and is not fetche
   expect(await set.topic()).toBe(set.head)
   const refresh = () => refreshMirror(set.host, set.repo)
   expect(await set.callsOf(async () => expect(await refresh()).toMatchObject({ changed: false }))).not.toContain('fetch')
+})
+
+test('neither the exchange with a remote on this machine nor the reading of objects forks this process', async () => {
+  await using set = await counted()
+  await runProgram({ program: 'true', args: [], cwd: '/', env: {}, max_output_bytes: 1 }).done
+  const started: string[] = []
+  const note = (message: unknown) => started.push(String((message as { process: ChildProcess }).process.spawnfile))
+  await set.push()
+  subscribe('child_process', note)
+  await refreshMirror(set.host, set.repo)
+  unsubscribe('child_process', note)
+  await set.importHead(() => subscribe('child_process', note))
+  unsubscribe('child_process', note)
+  expect(started).toEqual([])
 })
 
 test('what somebody pushed to the branch later, and a fetch has found, stays in the mirror', async () => {

@@ -1,6 +1,6 @@
 import { GitError } from '../process/git-error.ts'
 import type { GitHost, TreeShape } from '../process/git-host.ts'
-import { type GitCall, ownIdentity, startGit } from '../process/run-git.ts'
+import { type GitCall, openGit } from '../process/run-git.ts'
 import type { Quarantine } from './quarantine.ts'
 import { TreeShapes } from './tree-shapes.ts'
 
@@ -198,15 +198,11 @@ type Reader = (chunk: Buffer, request: (names: string[]) => void) => void | Prom
 async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
   const stop = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
-  const { child, done } = startGit(host, ownIdentity(host), { ...call, signal }, { input: 'pipe', output: 'pipe' })
-  const { stdin, stdout } = child
-  const request = (more: string[]) => {
-    if (more.length > 0) stdin?.write(`${more.join('\n')}\n`)
-    if (isDone()) stdin?.end()
-  }
+  const { output, write, done } = openGit(host, { ...call, signal })
+  const request = (more: string[]) => write(more.map(name => `${name}\n`).join(''), isDone())
   request(names)
   try {
-    for await (const chunk of stdout ?? []) await read(chunk, request)
+    for await (const chunk of output) await read(chunk, request)
   } catch (error) {
     stop.abort(error)
   }

@@ -1,7 +1,6 @@
-import { Socket } from 'node:net'
 import type { GitHost } from './git-host.ts'
 import type { RemoteCall, RemoteService } from './local-peer.ts'
-import { type GitCall, type GitIdentity, type GitResult, ownIdentity, startGit } from './run-git.ts'
+import { type GitCall, type GitIdentity, type GitResult, runJoinedGit } from './run-git.ts'
 
 /** How long one side may continue after the other has ended. */
 const GRACE_MS = 1_000
@@ -17,23 +16,20 @@ export async function joinPeer(
   const peer_gone = new AbortController()
   const over = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, peer_gone.signal]) : peer_gone.signal
-  const own_git = startGit(host, ownIdentity(host), { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }, { fd3: 'pipe' })
-  const wire = own_git.child.stdio[3]
-  if (!(wire instanceof Socket)) return await own_git.done
-  const peer_git = startGit(host, peer, peerCall(path, service, call, over.signal), { input: wire, output: wire })
-  wire.destroy()
+  const own_call = { ...call, signal, args: call.args('fd::3'), protocols: 'fd' }
+  const [own_done, peer_done] = runJoinedGit(host, own_call, { identity: peer, call: peerCall(path, service, call, over.signal) })
 
   // Git's helper waits forever when the peer dies with unread data.
-  const watch = peer_git.done.then(
+  const watch = peer_done.then(
     result => (result.exit_code === 0 ? undefined : setTimeout(() => peer_gone.abort(peer_gone), GRACE_MS)),
     () => undefined,
   )
-  const last_lines = peer_git.done.then(
+  const last_lines = peer_done.then(
     result => result.stderr,
     () => '',
   )
   try {
-    const result = await own_git.done
+    const result = await own_done
     const lingering = setTimeout(() => over.abort(), GRACE_MS)
     const stderr = await last_lines
     clearTimeout(lingering)

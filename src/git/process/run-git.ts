@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { onAbort } from '../../core/abort.ts'
-import { runProgram } from '../../system/programs/run-program.ts'
+import { type OpenProgram, openProgram, runJoined, runProgram } from '../../system/programs/run-program.ts'
 import { type Program, type ProgramStdio, type RunningProgram, startProgram } from '../../system/programs/start-program.ts'
 import type { SystemUser } from '../../system/users.ts'
 import { GitError, gitErrorFrom, publicText } from './git-error.ts'
@@ -22,8 +22,8 @@ export type GitCall = {
   config?: Record<string, string>
   /** Also removed from error messages. */
   hidden?: string[]
-  /** Standard input: text, bytes, or an open file descriptor. Empty when absent. */
-  stdin?: string | Uint8Array | number
+  /** Standard input. Empty when absent. */
+  stdin?: Program['stdin']
   /** Maximum bytes of standard output that are kept. Default 64 MiB. */
   max_output_bytes?: number
   /** What happens above the limit: fail with `too_large` (default), or stop git and return the beginning. */
@@ -80,7 +80,26 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
   return result.stdout
 }
 
-/** Starts the process before it returns, so that the ends of two processes can be joined in the same turn of the event loop. */
+/** Starts git like `runGit`; the caller writes its input and reads its output. */
+export function openGit(host: GitHost, call: GitCall): Pick<OpenProgram, 'output' | 'write'> & { done: Promise<GitResult> } {
+  const limits = limitsOf(host, call)
+  const { output, write, ...running } = openProgram(programOf(host, ownIdentity(host), call, limits))
+  return { output, write, done: finish(host, running, call, limits) }
+}
+
+/** Runs two processes like `runGit`: descriptor 3 of the first is the standard input and output of the second. */
+export function runJoinedGit(
+  host: GitHost,
+  call: GitCall,
+  peer: { identity: GitIdentity; call: GitCall },
+): [Promise<GitResult>, Promise<GitResult>] {
+  const [own_limits, peer_limits] = [limitsOf(host, call), limitsOf(host, peer.call)]
+  const own = programOf(host, ownIdentity(host), call, own_limits)
+  const [first, second] = runJoined(own, programOf(host, peer.identity, peer.call, peer_limits))
+  return [finish(host, first, call, own_limits), finish(host, second, peer.call, peer_limits)]
+}
+
+/** Starts a process of this process, whose output another connection reads. */
 export function startGit(host: GitHost, identity: GitIdentity, call: GitCall, stdio: ProgramStdio = {}): StartedGit {
   const limits = limitsOf(host, call)
   const started = startProgram(programOf(host, identity, call, limits), stdio)

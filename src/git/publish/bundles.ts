@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withMirrorLock } from '../mirrors/mirror-lock.ts'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
@@ -95,11 +95,12 @@ async function copyObjects(
 }
 
 async function importObjects(host: GitHost, objects: RunObjects, bundle_file: string, head_sha: string, max_bytes: number): Promise<void> {
-  await using file = await open(bundle_file)
-  if ((await readHeader(file)) !== head_sha) throw new GitError('corrupt', 'the bundle does not contain the HEAD commit of the workspace')
+  const { head, bytes } = await readHeader(bundle_file)
+  if (head !== head_sha) throw new GitError('corrupt', 'the bundle does not contain the HEAD commit of the workspace')
+  const stdin = { path: bundle_file, behind: bytes }
   const into = objectCachePath(host, objects.run_id)
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
-    const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin: file.fd, timeout_ms: 300_000 })
+    const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin, timeout_ms: 300_000 })
     if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
     await checkBounds(host, quarantine, [head_sha])
     await checkLinked(host, quarantine, [head_sha])
@@ -107,8 +108,9 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   })
 }
 
-/** Reads the lines before the pack, sets the file's position to the pack, and returns the one commit that the bundle offers. */
-async function readHeader(file: FileHandle): Promise<string | null> {
+/** Reads the lines before the pack: their bytes, and the one commit that the bundle offers. */
+async function readHeader(bundle_file: string): Promise<{ head: string | null; bytes: number }> {
+  await using file = await open(bundle_file)
   const start = Buffer.alloc(1024 * 1024)
   const { bytesRead } = await file.read(start, 0, start.length, 0)
   const end = start.subarray(0, bytesRead).indexOf('\n\n')
@@ -116,7 +118,5 @@ async function readHeader(file: FileHandle): Promise<string | null> {
   const [signature, ...lines] = start.toString('latin1', 0, end).split('\n')
   if (signature !== '# v2 git bundle') throw new GitError('corrupt', 'this is not a bundle that the service reads')
   const heads = lines.filter(line => !line.startsWith('-'))
-  // A read without a position moves the file's position.
-  await file.read(start, 0, end + 2, null)
-  return heads.length === 1 ? (heads[0]?.split(' ')[0] ?? null) : null
+  return { head: heads.length === 1 ? (heads[0]?.split(' ')[0] ?? null) : null, bytes: end + 2 }
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../test/temporary-folder.ts'
 import { isAlive, waitUntil } from '../processes.ts'
-import { runProgram } from './run-program.ts'
+import { openProgram, runJoined, runProgram } from './run-program.ts'
 import type { Program } from './start-program.ts'
 
 const env = { PATH: '/usr/bin:/bin', ONE: 'x' }
@@ -81,6 +81,39 @@ test('the helper ignores signals to the process group; when it is killed, its pr
   expect(await program.done).toMatchObject({ code: null, stopped: 'lost', start_error: null })
   expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true)
   expect(await helperPid()).not.toBe(first)
+})
+
+test('an open program gets what is written to it and is read to its end, and waits while nobody reads', async () => {
+  const cat = openProgram({ program: 'cat', args: [], cwd: '/', env, max_output_bytes: 1 })
+  cat.write('one ', false)
+  cat.write('two', true)
+  expect((await cat.output.toArray()).join('')).toBe('one two')
+  expect(await cat.done).toMatchObject({ code: 0, stopped: null })
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'written')
+  const script = `for i in 1 2 3 4 5; do head -c 1000000 /dev/zero; echo $i >>${file}; done`
+  const large = openProgram({ program: 'sh', args: ['-c', script], cwd: '/', env, max_output_bytes: 1 })
+  const [first] = await once(large.output, 'readable').then(() => [large.output.read()])
+  await sh('sleep 0.2').done
+  expect(existsSync(file)).toBe(false)
+  const rest = await large.output.toArray()
+  expect(rest.reduce((sum: number, chunk: Buffer) => sum + chunk.length, first.length)).toBe(5_000_000)
+  const unread = openProgram({ program: 'yes', args: [], cwd: '/', env, max_output_bytes: 1 })
+  await once(unread.output, 'readable')
+  unread.output.destroy()
+  unread.stop()
+  expect((await unread.done).stopped).toBe('request')
+})
+
+test('two joined programs talk through descriptor 3 of the first, and one that cannot be started ends both', async () => {
+  const command = (script: string) => ({ program: 'sh', args: ['-c', script], cwd: '/', env, max_output_bytes: 1_000 })
+  const [own, peer] = runJoined(
+    command('echo hello >&3; read -r line <&3; echo "$line"'),
+    command('read -r line; echo "$line you"; exit 3'),
+  )
+  expect([(await own.done).stdout.toString(), (await peer.done).code]).toEqual(['hello you\n', 3])
+  const [missing, alone] = runJoined({ ...command(''), program: '/no/such' }, command('cat'))
+  expect([(await missing.done).start_error, (await alone.done).stdout.toString()]).toEqual([expect.stringContaining('ENOENT'), ''])
 })
 
 test('the helper ends with its process and ends what it runs, and keeps it alive only while a program runs', async () => {

@@ -1,15 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { childEnv } from '../host-child-env.ts'
 import { changeFiles, type FileChange } from './change-files.ts'
 import type { HelperReport, HelperRequest } from './program-helper.ts'
-import { notRun, type Program, type ProgramEnd, type RunningProgram, signalGroup, tryProgram } from './start-program.ts'
+import { notRun, type Program, type ProgramEnd, type RunningProgram, signalGroup } from './start-program.ts'
 
 /** `requests` are the programs that have not ended. */
 type Helper = { process: ChildProcess; requests: Map<number, Waiting> }
-type Waiting = { resolve: (end: ProgramEnd) => void; pid: number | null }
+type Waiting = { resolve: (end: ProgramEnd) => void; pid: number | null; output: Readable | null }
 
 const helper_file = fileURLToPath(new URL('./program-helper.ts', import.meta.url))
 let helper: Helper | undefined
@@ -20,10 +21,25 @@ let last_id = 0
  * its caller. A helper that has ended is replaced by the next call; its programs are killed and end as `lost`.
  */
 export function runProgram(program: Program): RunningProgram {
-  // A descriptor is not valid in another process.
-  if (typeof program.stdin === 'number') return tryProgram(program)
-  const { id, to, done } = request({ run: program })
-  return { done, stop: () => void (to.requests.has(id) && to.process.send({ id, stop: true } satisfies HelperRequest, () => {})) }
+  const { done, stop } = request({ run: program })
+  return { done, stop }
+}
+
+/** A program that the caller writes to and whose output the caller reads; it waits while nobody reads. */
+export type OpenProgram = RunningProgram & { output: Readable; write(text: string, last: boolean): void }
+
+/** Runs a program like `runProgram`. `max_output_bytes` and `stdin` do not count. */
+export function openProgram(program: Program): OpenProgram {
+  const output = new Readable({ read: () => tell({ more: true }) })
+  const { done, stop, tell } = request({ open: program }, output)
+  return { done, stop, output, write: (input, last) => tell({ input, last }) }
+}
+
+/** Runs two programs like `runProgram`: descriptor 3 of the first is the standard input and output of the second. */
+export function runJoined(program: Program, peer: Program): [RunningProgram, RunningProgram] {
+  const second = expectEnd(null)
+  const first = request({ join: program, peer: { id: second.id, program: peer } })
+  return [first, second]
 }
 
 /** Changes files as `user` (null: as this process), whose permissions decide. Rejects with the file system's error. */
@@ -55,17 +71,26 @@ export async function refusedRemovals(user: { uid: number; gid: number } | null,
   return paths.filter((_, i) => !removed[i])
 }
 
-type Request = HelperRequest extends infer R ? (R extends { stop: true } ? never : Omit<R, 'id'>) : never
+type Begun = Extract<HelperRequest, { run: unknown } | { open: unknown } | { join: unknown } | { change: unknown } | { state_of: unknown }>
+type Begin = Begun extends infer R ? (R extends Begun ? Omit<R, 'id'> : never) : never
+type Later = { stop: true } | { more: true } | { input: string; last: boolean }
 
-function request(what: Request) {
+function request(what: Begin, output: Readable | null = null) {
+  const expected = expectEnd(output)
+  send(expected.to, { id: expected.id, ...what } as HelperRequest)
+  return expected
+}
+
+/** Of what is requested next, under this id. `tell`: ignored after the end. */
+function expectEnd(output: Readable | null) {
   helper ??= startHelper()
   const to = helper
   const id = ++last_id
   const { promise: done, resolve } = Promise.withResolvers<ProgramEnd>()
-  to.requests.set(id, { resolve, pid: null })
+  to.requests.set(id, { resolve, pid: null, output })
   to.process.channel?.ref()
-  send(to, { id, ...what } as HelperRequest)
-  return { id, to, done }
+  const tell = (what: Later) => void (to.requests.has(id) && to.process.send({ id, ...what } satisfies HelperRequest, () => {}))
+  return { id, to, done, tell, stop: () => tell({ stop: true }) }
 }
 
 function startHelper(): Helper {
@@ -83,9 +108,12 @@ function startHelper(): Helper {
   process.channel?.unref()
   process.on('message', (report: HelperReport) => {
     const waiting = started.requests.get(report.id)
-    if (waiting && 'pid' in report) waiting.pid = report.pid
-    if (!waiting || 'pid' in report) return
+    if (!waiting) return
+    if ('pid' in report) waiting.pid = report.pid
+    else if ('output' in report) waiting.output?.push(report.output)
+    if (!('end' in report)) return
     started.requests.delete(report.id)
+    waiting.output?.push(null)
     waiting.resolve(report.end)
     if (started.requests.size === 0) process.channel?.unref()
   })
@@ -103,8 +131,9 @@ function send(to: Helper, message: HelperRequest): void {
 /** Ends the programs of a helper that has ended. One that it had not reported yet may run on. */
 function giveUp(given_up: Helper): void {
   if (helper === given_up) helper = undefined
-  for (const { resolve, pid } of given_up.requests.values()) {
+  for (const { resolve, pid, output } of given_up.requests.values()) {
     if (pid !== null) signalGroup(pid, 'SIGKILL')
+    output?.push(null)
     resolve({ ...notRun, stopped: 'lost' })
   }
   given_up.requests.clear()

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 
@@ -10,13 +11,15 @@ export type Program = {
   env: Record<string, string>
   /** Default: the user of this process. */
   user?: { uid: number; gid: number } | null
-  /** Standard input: text, bytes, or an open file descriptor. Empty when absent. */
-  stdin?: string | Uint8Array | number
+  /** Standard input: text, bytes, or what a file has behind its first bytes. Empty when absent. */
+  stdin?: string | Uint8Array | FilePart
   /** Maximum bytes of standard output; a program that writes more is stopped. */
   max_output_bytes: number
   /** Absent: no limit. */
   timeout_ms?: number
 }
+
+export type FilePart = { path: string; behind: number }
 
 /**
  * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
@@ -42,25 +45,41 @@ export type ProgramStdio = { input?: Socket | 'pipe'; output?: Socket | 'pipe'; 
 
 /** Starts the command before it returns, so that the ends of two commands can be joined in the same turn of the event loop. */
 export function startProgram(command: Program, stdio: ProgramStdio = {}): RunningProgram & { child: ChildProcess } {
-  const stdin = typeof command.stdin === 'number' ? command.stdin : command.stdin === undefined ? 'ignore' : 'pipe'
-  const child = spawn(command.program, command.args, {
-    cwd: command.cwd,
-    env: command.env,
-    stdio: [stdio.input ?? stdin, stdio.output ?? 'pipe', 'pipe', ...(stdio.fd3 ? [stdio.fd3] : [])],
-    detached: true,
-    ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
-  })
+  const file = command.stdin === undefined || isContent(command.stdin) ? null : openPart(command.stdin)
+  const stdin = file ?? (command.stdin === undefined ? 'ignore' : 'pipe')
+  let child: ChildProcess
+  try {
+    child = spawn(command.program, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      stdio: [stdio.input ?? stdin, stdio.output ?? 'pipe', 'pipe', ...(stdio.fd3 ? [stdio.fd3] : [])],
+      detached: true,
+      ...(command.user ? { uid: command.user.uid, gid: command.user.gid } : {}),
+    })
+  } finally {
+    if (file !== null) closeSync(file)
+  }
   return { child, ...watchProgram(child, command, stdio.output === 'pipe') }
 }
 
+const isContent = (stdin: string | Uint8Array | FilePart): stdin is string | Uint8Array =>
+  typeof stdin === 'string' || stdin instanceof Uint8Array
+
+/** Returns a descriptor whose position is behind the first bytes. */
+function openPart({ path, behind }: FilePart): number {
+  const file = openSync(path, 'r')
+  // A read without a position moves the position of the file.
+  readSync(file, Buffer.alloc(behind), 0, behind, null)
+  return file
+}
+
 /** Starts a program like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */
-export function tryProgram(program: Program): RunningProgram & { pid: number | undefined } {
+export function tryProgram(program: Program, stdio: ProgramStdio = {}): RunningProgram & { child: ChildProcess | null } {
   try {
-    const { child, ...running } = startProgram(program)
-    return { ...running, pid: child.pid }
+    return startProgram(program, stdio)
   } catch (error) {
     const start_error = error instanceof Error ? error.message : String(error)
-    return { done: Promise.resolve({ ...notRun, start_error }), stop() {}, pid: undefined }
+    return { done: Promise.resolve({ ...notRun, start_error }), stop() {}, child: null }
   }
 }
 
@@ -87,7 +106,7 @@ function watchProgram(child: ChildProcess, command: Program, read_by_others: boo
     stderr = (stderr + text).slice(-16_384)
   })
   child.stdin?.on('error', () => {})
-  if (child.stdin && (typeof command.stdin === 'string' || command.stdin instanceof Uint8Array)) child.stdin.end(command.stdin)
+  if (child.stdin && command.stdin !== undefined && isContent(command.stdin)) child.stdin.end(command.stdin)
 
   const timer = command.timeout_ms === undefined ? undefined : setTimeout(() => stop('timeout'), command.timeout_ms)
   const end = (how: Pick<ProgramEnd, 'code' | 'signal' | 'start_error'>) => {
