@@ -30,7 +30,7 @@ test('a delegated group of version 2 gets its controllers enabled, and each sand
   const tried = new Set(fake.groups())
   const group = control.open(bounds)
   const [made = ''] = fake.groups().filter(name => !tried.has(name))
-  group.add(4711)
+  await group.add(4711)
   expect(fake.text(made, 'cgroup.procs')).toBe('4711')
   expect(fake.text(made, 'memory.max')).toBe('1000000')
   expect(fake.text(made, 'memory.swap.max')).toBe('0')

@@ -51,14 +51,17 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   // A bubblewrap that died closes them at any moment; `ended` reports it.
   for (const stream of [list, control]) stream.on('error', () => {})
   let group: ResourceGroup | null = null
-  try {
+  const begin = async () => {
+    const { limits } = spec
+    group = host.resources.open({ ...limits, max_processes: limits.max_processes + RESERVE })
     // It is waiting for its arguments, so it has started nothing yet.
-    if (child.pid !== undefined) group = takeIn(child.pid, host.resources, spec)
+    if (child.pid !== undefined) await group.add(child.pid)
     list.end(bubblewrapArguments(spec, host.runtime, pipes, host.node_path).join('\0'))
-  } catch (error) {
-    end.complain(`the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`)
-    child.kill('SIGKILL')
   }
+  begin().catch(error => {
+    if (!child.kill('SIGKILL')) return
+    end.complain(`the limits of a sandbox cannot be set: ${error instanceof Error ? error.message : error}`)
+  })
   void end.ended.then(() => group?.close())
 
   let stopped: Promise<void> | undefined
@@ -136,17 +139,6 @@ async function killBubblewrap(child: ChildProcess, inner: number, ended: Promise
 
 /** Processes that the host starts inside come out of a reserve on top of the agent's limit; bubblewrap itself needs one or two. */
 const RESERVE = 40
-
-function takeIn(pid: number, resources: ResourceControl, { limits }: SandboxSpec): ResourceGroup {
-  const group = resources.open({ ...limits, max_processes: limits.max_processes + RESERVE })
-  try {
-    group.add(pid)
-    return group
-  } catch (error) {
-    void group.close()
-    throw error
-  }
-}
 
 function parentOf(pid: number): number | null {
   try {

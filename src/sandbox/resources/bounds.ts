@@ -27,8 +27,8 @@ export const no_usage: ResourceUsage = { memory_bytes: 0, peak_memory_bytes: 0, 
 
 /** The group of a running sandbox. */
 export interface ResourceGroup {
-  /** Adds a process, and with it all that it starts from then on. */
-  add(pid: number): void
+  /** Adds a process, and with it all that it starts from then on. The kernel may take milliseconds. Rejects with the file system's error. */
+  add(pid: number): Promise<void>
   usage(): ResourceUsage
   /** Called when no process is left. */
   close(): Promise<void>

@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processIdentity } from '../../system/process-identity.ts'
 import { signalProcess, waitUntil } from '../../system/processes.ts'
@@ -39,8 +40,8 @@ export function openGroup(folders: GroupFolders, bounds: ResourceBounds): Resour
   }
   let closed = false
   return {
-    add(pid) {
-      for (const group of groups) writeFileSync(join(group, 'cgroup.procs'), String(pid))
+    async add(pid) {
+      await Promise.all(groups.map(group => writeFile(join(group, 'cgroup.procs'), String(pid))))
     },
     usage: () => (closed ? last : usage()),
     async close() {

@@ -42,9 +42,8 @@ function control(folders: GroupFolders): ResourceControl {
       if (folders.memory !== undefined) return groups
       const watchdog = openWatchdog(bounds.max_memory_bytes)
       return {
-        add(pid) {
-          groups.add(pid)
-          watchdog.add(pid)
+        async add(pid) {
+          await Promise.all([groups.add(pid), watchdog.add(pid)])
         },
         usage: () => ({ ...watchdog.usage(), cpu_ms: groups.usage().cpu_ms }),
         close: async () => void (await Promise.all([groups.close(), watchdog.close()])),

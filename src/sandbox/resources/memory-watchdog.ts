@@ -50,7 +50,7 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
     timer.unref()
   }
   return {
-    add(pid) {
+    async add(pid) {
       root = pid
       poll()
     },
