@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { RedactionThreads } from '../../src/redaction/threads.ts'
 import { channels } from '../../src/store/notify.ts'
 import { FilesState } from '../../src/worker/workspace/files-state.ts'
+import { Packer } from '../../src/worker/workspace/packer.ts'
 import type { FakeScript } from '../model/fake-server.ts'
 import { rows } from '../start-app.ts'
 import { createRun } from './await-run.ts'
@@ -137,4 +138,19 @@ test('only the first steps and those that change files are followed by a snapsho
   // The first one shows the files of the checkout; within a tick of the clock after it nothing is certain.
   expect(await snapshotsOf(8, 'cat README.md; sleep 0.03')).toBe(3)
   expect(await snapshotsOf(5, 'date >>times; sleep 0.03')).toBe(6)
+})
+
+test('steps in quick succession share packs: each pack waits for those that follow its first one', async () => {
+  const started: number[] = []
+  const { pack } = Packer.prototype
+  vi.spyOn(Packer.prototype, 'pack').mockImplementation(function (this: Packer, ...args) {
+    started.push(performance.now())
+    return pack.apply(this, args)
+  })
+  await countsOf(12, 'date >>times; sleep 0.03')
+  // What is pending when the turn ends is stored at once.
+  const waits = started.slice(1, -1).map((at, n) => at - (started[n] ?? Number.NaN))
+  expect(waits.length).toBeGreaterThan(0)
+  // A timer of 50 ms may be early by the fraction that it rounds down.
+  for (const wait of waits) expect(wait).toBeGreaterThan(48)
 })

@@ -15,7 +15,7 @@ import type { Snapshots } from './snapshots.ts'
 /** A snapshot, when it was taken (`performance.now()`), and the entries of the trace from which to which it applies. */
 export type Found = { snapshot: Snapshot; found_at: number; seq: number; through_seq: number }
 
-/** Snapshots in quick succession share a pack; that nothing has changed may be recorded later. */
+/** Snapshots in quick succession share a pack, also those that are taken while one is stored; that nothing has changed may be recorded later. */
 const GATHER_MS = 50
 const EXTEND_MS = 250
 const RETRY_MS = 1_000
@@ -134,7 +134,10 @@ export class Checkpoints implements AsyncDisposable {
     this.#due = due
     this.#timer = setTimeout(() => {
       this.#timer = null
-      this.#storing ??= this.#storeAll()
+      this.#storing ??= this.#storeNext()
+        .then(more => {
+          if (more) this.#soon(GATHER_MS)
+        })
         .catch(error => this.#trouble(error))
         .finally(() => {
           this.#storing = null
@@ -148,16 +151,22 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   async #storeAll(): Promise<void> {
-    while (!this.#over) {
-      const stored = this.#stored
-      // Before the next checkpoint replaces it.
-      if (stored && stored.through_seq > stored.stored_through) {
-        const { through_seq } = stored
-        requireOwned(await extendCheckpoint(this.#writer.direct, this.#writer, stored.seq, through_seq))
-        stored.stored_through = through_seq
-      } else if (this.#pending.length > 0) await this.#storePending()
-      else return
+    let more = true
+    while (more) more = await this.#storeNext()
+  }
+
+  /** Stores what is pending now. Returns whether more has become pending meanwhile. */
+  async #storeNext(): Promise<boolean> {
+    if (this.#over) return false
+    const stored = this.#stored
+    // Before the next checkpoint replaces it.
+    if (stored && stored.through_seq > stored.stored_through) {
+      const { through_seq } = stored
+      requireOwned(await extendCheckpoint(this.#writer.direct, this.#writer, stored.seq, through_seq))
+      stored.stored_through = through_seq
     }
+    if (this.#pending.length > 0) await this.#storePending()
+    return this.#pending.length > 0 || (this.#stored !== null && this.#stored.through_seq > this.#stored.stored_through)
   }
 
   /** Snapshots that cannot be packed are dropped; later ones stay pending. */
