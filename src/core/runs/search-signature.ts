@@ -7,6 +7,9 @@ const BITS_PER_PIECE = 3
 const MAX_SEARCHED = 12
 const CODES = 1 << 16
 const SHORT_PIECE_SEED = 0x27d4eb2f
+const ASCII = 128
+/** The pairs of ASCII characters that the text in progress has had: most pieces of a large text repeat. */
+const seen_pairs = new Uint8Array(ASCII * ASCII)
 
 /**
  * Returns the signature of a text: a Bloom filter of its pieces of one, two and three characters, with their case folded. A text that
@@ -21,14 +24,19 @@ export function searchSignature(text: string): Buffer {
     if ((byte & mask) === 0) different++
     bytes[bit >> 3] = byte | mask
   }
+  seen_pairs.fill(0)
   let [first, second] = [0, 0]
   for (let at = 0; at < text.length; at++) {
     const third = folded(text.charCodeAt(at))
-    set(hash(0, 0, third))
-    set(hash(0, SHORT_PIECE_SEED, third))
-    if (at >= 1) {
-      set(hash(0, second, third))
-      set(hash(SHORT_PIECE_SEED, second, third))
+    const pair = at > 0 && second < ASCII && third < ASCII ? second * ASCII + third : 0
+    if (pair === 0 || seen_pairs[pair] === 0) {
+      set(hash(0, 0, third))
+      set(hash(0, SHORT_PIECE_SEED, third))
+      if (at >= 1) {
+        set(hash(0, second, third))
+        set(hash(SHORT_PIECE_SEED, second, third))
+      }
+      seen_pairs[pair] = 1
     }
     if (at >= 2) set(hash(first, second, third))
     first = second
