@@ -37,18 +37,19 @@ export function prepareCommand(folders: CheckpointFolders, how: Prepared): strin
   const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
   const without = quote(excludePatterns(how.without ?? []))
-  return `${definitions(folders)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${captureCommand(before)} >/dev/null && ${concludeCommand(before)}`
+  return `${definitions(folders)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${snapshotCommand(before)}`
 }
 
 /** Returns a command for a shell that lost its functions: it defines them again, and changes nothing. */
 export const redefineCommand = (folders: CheckpointFolders, command: string): string => `${definitions(folders)}\n${command}`
 
 /**
- * Returns a command for the same shell, after `prepareCommand`. It captures the files; when it has ended they may change again. `before`:
- * the previous snapshot. Prints "same" or CHANGED; after CHANGED comes `concludeCommand`.
+ * Returns a command for the same shell, after `prepareCommand`. `before`: the previous snapshot; a tree `none` is named again. When its output
+ * begins, with CAPTURED, the files may change again. The whole output is for `parseSnapshot`, or CAPTURED alone: nothing has changed.
  */
-export const captureCommand = (before: Pick<Snapshot, 'head'>): string => `quietly capture ${before.head ?? 'none'}`
-export const CHANGED = 'changed'
+export const snapshotCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>
+  `quietly snapshot ${before.head ?? 'none'} ${before.tree}`
+export const CAPTURED = 'captured\0'
 
 /**
  * Runs beside a command above that takes long: a named pipe instead of a file that git reads blocks git until somebody writes. Opening and
@@ -58,10 +59,6 @@ export const unblockCommand = ({ files }: Pick<CheckpointFolders, 'files'>): str
   `find ${quote(files)} -name .git -prune -o -type p -name '.git*' -exec bash -c ${quote(OPEN_AND_CLOSE)} bash {} +`
 
 const OPEN_AND_CLOSE = 'for i in {1..60}; do for p; do exec 3<>"$p"; exec 3>&-; done; sleep 0.05; done'
-
-/** Returns the command that names what was captured, for `parseSnapshot`. */
-export const concludeCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>
-  `quietly conclude ${before.tree} ${before.head ?? 'none'}`
 
 export type Snapshot = {
   /** The tree of all files: equal trees, equal files. */
@@ -78,7 +75,7 @@ type LeftOut = { path: string; reason: 'too_large' | 'unreadable' }
 /** Returns null when the output is not that of a snapshot. */
 export function parseSnapshot(output: Uint8Array): Snapshot | null {
   const text = Buffer.from(output).toString('utf8')
-  const [mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
+  const [, mark, tree = '', head = '', branch = '', ...left_out] = text.split('\0')
   if (mark !== 'agentrun-snapshot' || left_out.pop() !== '' || !isSha(tree)) return null
   return { tree, head: isSha(head) ? head : null, branch: branch === '' ? null : branch, left_out: left_out.map(leftOut) }
 }

@@ -13,7 +13,7 @@ function start(first: string | null) {
   const files = new FilesState(async () => read.state)
   /** A snapshot as `Snapshots` takes it: false when it was not needed. */
   const snapshot = async (succeeds = true) => {
-    if (await files.isCaptured()) return false
+    if (files.isCaptured(await files.read())) return false
     const done = files.capture()
     if (succeeds) done()
     return true

@@ -15,15 +15,20 @@ export class FilesState {
     this.#read = read
   }
 
-  /** Whether the files are as they were when the last snapshot captured them. */
-  async isCaptured(): Promise<boolean> {
-    const state = await this.#read()
+  /** Reads the state of now. Null: it is unknown. */
+  async read(): Promise<string | null> {
+    const state = await this.#read().catch(() => null)
     if (state !== this.#last) this.#since = performance.now()
     this.#last = state
+    return state
+  }
+
+  /** Whether the files had this state when the last snapshot captured them. */
+  isCaptured(state: string | null): boolean {
     return state !== null && state === this.#captured
   }
 
-  /** Call it before a capture that follows `isCaptured`. The returned function records that the capture has succeeded. */
+  /** Call it before a capture that follows `read`. The returned function records that the capture has succeeded. */
   capture(): () => void {
     // A change in the tick of the last one, which the capture may have missed, would look like none.
     const state = performance.now() - this.#since >= TICK_MS ? this.#last : null

@@ -2,10 +2,8 @@ import { startQuietPolling } from '../../core/polling.ts'
 import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
 import { type GitHost, mirrorPath } from '../../git/process/git-host.ts'
 import {
-  CHANGED,
+  CAPTURED,
   type CheckpointFolders,
-  captureCommand,
-  concludeCommand,
   type PackInput,
   type Prepared,
   packCommand,
@@ -14,6 +12,7 @@ import {
   prepareCommand,
   redefineCommand,
   type Snapshot,
+  snapshotCommand,
   unblockCommand,
 } from '../../git/workspace/checkpoint-commands.ts'
 import { type ExecResult, type Layer, type SandboxDriver, SandboxError } from '../../sandbox/port.ts'
@@ -54,10 +53,8 @@ export type SnapshotSandbox = AsyncDisposable & {
   readonly identity: string | null
   /** Prepares the sandbox and takes the first snapshot. */
   prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
-  /** Whether anything has changed since `before`. If so, the contents of the files are captured: they may change again, and `conclude` comes next. */
-  capture(before: Snapshot, timeout_ms: number): Promise<boolean>
-  /** `stale`: a capture since `before` has no snapshot. */
-  conclude(before: Snapshot, stale: boolean, timeout_ms: number): Promise<Snapshot>
+  /** Null: nothing has changed since `before`. Calls `captured` when the files may change again. `stale`: a capture since `before` has no snapshot. */
+  take(before: Snapshot, stale: boolean, captured: () => void, timeout_ms: number): Promise<Snapshot | null>
   /** Streams a thin pack to `sink` and returns its commit. Throws errors of `sink`. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
@@ -82,12 +79,13 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
   })
   // A shell that was killed or failed has to define its functions again.
   let defined = true
-  const run = async (command: string, timeout_ms: number): Promise<Uint8Array> => {
+  const run = async (command: string, timeout_ms: number, on_output?: () => void): Promise<Uint8Array> => {
     const complete = defined ? command : redefineCommand(paths, command)
     using _ = startQuietPolling(UNBLOCK_INTERVAL_MS, () =>
       sandbox.exec({ command: unblockCommand(paths), shell: 'separate', timeout_ms: UNBLOCK_TIMEOUT_MS, max_output_bytes: 1_000 }),
     )
-    const result = await sandbox.exec({ command: complete, shell: 'persistent', timeout_ms, max_output_bytes: OUTPUT_BYTES })
+    const bounds = { timeout_ms, max_output_bytes: OUTPUT_BYTES }
+    const result = await sandbox.exec({ command: complete, shell: 'persistent', ...bounds, ...(on_output && { on_output }) })
     defined = result.exit_code === 0 && !result.truncated
     if (!defined) throw failure('The snapshot failed', result)
     return result.output
@@ -103,9 +101,10 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
       defined = true
       return read(await run(prepareCommand(paths, how), timeout_ms))
     },
-    capture: async (before, timeout_ms) => Buffer.from(await run(captureCommand(before), timeout_ms)).toString() === CHANGED,
-    conclude: async (before, stale, timeout_ms) =>
-      read(await run(concludeCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms)),
+    async take(before, stale, captured, timeout_ms) {
+      const output = await run(snapshotCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms, captured)
+      return Buffer.from(output).toString() === CAPTURED ? null : read(output)
+    },
     async pack(input, sink) {
       const result = await sandbox.stream({ command: packCommand(paths, input), timeout_ms: PACK_MS, max_output_bytes: 16 * 1024 }, sink)
       const tip = result.exit_code === 0 ? parseTip(result.output) : null

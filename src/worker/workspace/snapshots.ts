@@ -57,6 +57,8 @@ export class Snapshots implements AsyncDisposable {
   take(anyway = false): Promise<Snapshot | null> {
     const captured = Promise.withResolvers<void>()
     this.#captured = captured.promise
+    // Beside the snapshot in progress.
+    const state = this.#files.read()
     return this.#next(async () => {
       const before = this.#before
       if (!anyway && performance.now() < this.#not_before) return null
@@ -64,7 +66,7 @@ export class Snapshots implements AsyncDisposable {
       const work = { spoiled: false }
       this.#current = work
       const stale = this.#stale
-      if ((await this.#files.isCaptured()) && !anyway && !stale) return before
+      if (this.#files.isCaptured(await state) && !anyway && !stale) return before
       const captureDone = this.#files.capture()
       this.#stale = true
       if (this.#sandbox === null || before === null) {
@@ -74,10 +76,8 @@ export class Snapshots implements AsyncDisposable {
           PREPARE_MS,
         )
       } else {
-        const changed = await this.#sandbox.capture(before, SNAPSHOT_MS)
-        captured.resolve()
-        if (work.spoiled) return null
-        if (changed || stale) this.#before = await this.#sandbox.conclude(before, stale, SNAPSHOT_MS)
+        const snapshot = await this.#sandbox.take(before, stale, captured.resolve, SNAPSHOT_MS)
+        if (!work.spoiled) this.#before = snapshot ?? before
       }
       if (work.spoiled) return null
       this.#stale = false

@@ -21,6 +21,8 @@ export type CheckpointTest = AsyncDisposable & {
   /** The run's own sandbox, as the agent has it. */
   agent: TestSandbox
   shots: SnapshotSandbox
+  /** What was executed in the sandbox for snapshots. */
+  commands: string[]
   first: Snapshot
   /** The snapshot after a command of the agent. */
   after(command: string): Promise<Snapshot>
@@ -62,6 +64,18 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     ...{ author_name: 'Agent', author_email: 'agent@example.org' },
   }
   const mirror = repository === null ? [] : [{ host: mirrorPath(host, repository.id), inside: '/mirror' }]
+  const commands: string[] = []
+  const noting: typeof driver = {
+    ...driver,
+    async start(spec) {
+      const sandbox = await driver.start(spec)
+      const exec: typeof sandbox.exec = request => {
+        commands.push(request.command)
+        return sandbox.exec(request)
+      }
+      return { ...sandbox, exec }
+    },
+  }
   let created = 0
   const open = async () => {
     const name = String(++created)
@@ -69,7 +83,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     await withObjectCache(host, kept.run_id, async () => {})
     const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]
     const agent = await startSandbox(driver, workspace, { read_only })
-    const shots = await startSnapshotSandbox(driver, host, { kept, workspace, shadow, base_sha, cpus: 2, ...caps })
+    const shots = await startSnapshotSandbox(noting, host, { kept, workspace, shadow, base_sha, cpus: 2, ...caps })
     return { agent, shots }
   }
   const must = async (agent: TestSandbox, command: string) => {
@@ -94,10 +108,11 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     base_sha,
     agent,
     shots,
+    commands,
     first,
     async after(command) {
       await must(agent, command)
-      if (await shots.capture(before, 20_000)) before = await shots.conclude(before, false, 20_000)
+      before = (await shots.take(before, false, () => {}, 20_000)) ?? before
       return before
     },
     async keep({ tree, head }) {

@@ -9,10 +9,10 @@ const snapshotOf = (tree: string): Snapshot => ({ tree, head: null, branch: null
 const never = new AbortController().signal
 const unknown = new FilesState(async () => null)
 
-/** A sandbox whose captures end when the test releases them; `log` lists its requests. */
+/** A sandbox whose snapshots end when the test ends them; `log` lists its requests. */
 function scripted() {
   const log: string[] = []
-  const waiting: PromiseWithResolvers<boolean>[] = []
+  const waiting: { captured(): void; end(snapshot: Snapshot | null): void; fail(error: Error): void }[] = []
   let trees = 0
   const sandbox: SnapshotSandbox = {
     identity: null,
@@ -20,15 +20,11 @@ function scripted() {
       log.push(`prepare ${how.from}`)
       return snapshotOf(`tree ${++trees}`)
     },
-    capture() {
-      log.push('capture')
-      const next = Promise.withResolvers<boolean>()
-      waiting.push(next)
-      return next.promise
-    },
-    async conclude(before, stale) {
-      log.push(`conclude ${before.tree}${stale ? ' stale' : ''}`)
-      return snapshotOf(`tree ${++trees}`)
+    take(before, stale, captured) {
+      log.push(`take ${before.tree}${stale ? ' stale' : ''}`)
+      const { promise, resolve, reject } = Promise.withResolvers<Snapshot | null>()
+      waiting.push({ captured, end: resolve, fail: reject })
+      return promise
     },
     pack: () => Promise.reject(new Error('not asked')),
     async [Symbol.asyncDispose]() {
@@ -38,7 +34,7 @@ function scripted() {
   return { sandbox, log, next: () => waiting.shift() }
 }
 
-test('the agent waits until its files are captured, not until they are stored', async () => {
+test('the agent waits until its files are captured, not until their snapshot is named', async () => {
   const { sandbox, log, next } = scripted()
   const snapshots = new Snapshots(
     sandbox,
@@ -48,16 +44,18 @@ test('the agent waits until its files are captured, not until they are stored', 
   )
   await snapshots.prepare({ from: 'empty' })
   const taken = snapshots.take()
-  await expect.poll(() => log.at(-1)).toBe('capture')
+  await expect.poll(() => log.at(-1)).toBe('take tree 1')
   let idle = false
   const waited = snapshots.idle(never).then(() => {
     idle = true
   })
   expect(idle).toBe(false)
-  next()?.resolve(true)
+  const work = next()
+  work?.captured()
   await waited
+  work?.end(snapshotOf('tree 2'))
   expect(await taken).toEqual(snapshotOf('tree 2'))
-  expect(log).toEqual(['prepare empty', 'capture', 'conclude tree 1'])
+  expect(log).toEqual(['prepare empty', 'take tree 1'])
 })
 
 test('a snapshot that the agent did not wait for is discarded, and the next one contains all captured files', async () => {
@@ -70,15 +68,14 @@ test('a snapshot that the agent did not wait for is discarded, and the next one 
   )
   await snapshots.prepare({ from: 'empty' })
   const late = snapshots.take()
-  await expect.poll(() => log.at(-1)).toBe('capture')
+  await expect.poll(() => log.at(-1)).toBe('take tree 1')
   await snapshots.idle(never, 1)
-  next()?.resolve(true)
+  next()?.end(snapshotOf('tree of two steps'))
   expect(await late).toBe(null)
   const after = snapshots.take()
-  await expect.poll(() => log.length).toBe(3)
-  next()?.resolve(false)
+  await expect.poll(() => log.at(-1)).toBe('take tree 1 stale')
+  next()?.end(snapshotOf('tree 2'))
   expect(await after).toEqual(snapshotOf('tree 2'))
-  expect(log.at(-1)).toBe('conclude tree 1 stale')
 })
 
 test('after a failed snapshot the agent does not wait for another for a while; the last snapshot is always taken', async () => {
@@ -92,13 +89,13 @@ test('after a failed snapshot the agent does not wait for another for a while; t
   )
   await snapshots.prepare({ from: 'empty' })
   const failed = snapshots.take()
-  await expect.poll(() => log.at(-1)).toBe('capture')
-  next()?.reject(new SandboxError('killed'))
+  await expect.poll(() => log.at(-1)).toBe('take tree 1')
+  next()?.fail(new SandboxError('killed'))
   expect(await failed).toBe(null)
   expect(await snapshots.take()).toBe(null)
   const last = snapshots.take(true)
-  await expect.poll(() => log.length).toBe(3)
-  next()?.resolve(false)
+  await expect.poll(() => log.at(-1)).toBe('take tree 1 stale')
+  next()?.end(snapshotOf('tree 2'))
   expect(await last).toEqual(snapshotOf('tree 2'))
   expect(troubles).toHaveLength(1)
 })
@@ -137,8 +134,8 @@ test('a lost sandbox is replaced, and the snapshot is given up when the replacem
     const taken = snapshots.take(true)
     if (log.at(-1) === 'dispose') await taken
     else {
-      await expect.poll(() => log.at(-1)).toBe('capture')
-      next()?.reject(new SandboxLostError('gone'))
+      await expect.poll(() => log.at(-1)).toMatch('take')
+      next()?.fail(new SandboxLostError('gone'))
       await taken
     }
   }

@@ -90,7 +90,15 @@ open_nested() {
   return 1
 }
 
-# First half of a snapshot: when it has ended the files may change again. $1: the head of the snapshot before. Says whether anything changed.
+# $1, $2: head and tree of the snapshot before; a tree "none" is named anew. Says when the files may change again, then what was captured, unless
+# it is the same.
+snapshot() {
+  capture || return
+  printf 'captured\0'
+  if [[ $changed || $head != "$1" || $2 == none ]]; then conclude "$2" "$1"; fi
+}
+
+# First half of a snapshot: when it has ended the files may change again. Sets `changed` and `head`.
 capture() {
   local line
   changed= quick= left=() large=()
@@ -117,7 +125,6 @@ capture() {
     git update-index --force-write-index
     written_at=0
   fi
-  if [[ $changed || $head != "$1" ]]; then printf changed; else printf same; fi
 }
 
 # With nested repositories, files that are too large, and what may not be read.
