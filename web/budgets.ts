@@ -6,6 +6,8 @@ export type Budgets = {
   entry_js_gz: number
   /** Gzipped bytes of the entry together with any one page, before what that page loads lazily. */
   route_js_gz: number
+  /** Files of the entry together with any one page. */
+  route_files: number
   css_gz: number
   /** Gzipped bytes of any other chunk. */
   lazy_js_gz: number
@@ -23,15 +25,17 @@ export function budgets(budget: Budgets): Plugin {
       const chunks = parts.filter(part => part.type === 'chunk')
       const gz = new Map(chunks.map(chunk => [chunk.fileName, gzipSync(chunk.code, { level: 9 }).length]))
       const weigh = (...roots: Rolldown.OutputChunk[]) => [...closure(chunks, roots)].reduce((sum, name) => sum + (gz.get(name) ?? 0), 0)
-      const entry = chunks.filter(chunk => chunk.isEntry)
+      // The entry only starts requests, and imports the page.
+      const entry = chunks.filter(chunk => chunk.isEntry || chunk.moduleIds.some(id => id.endsWith('/web/src/main.tsx')))
       const pages = chunks.filter(chunk => chunk.facadeModuleId?.includes('/src/pages/'))
       const sizes: [string, number, number][] = [
         ['entry JS, gz', weigh(...entry), budget.entry_js_gz],
         ...pages.map((page): [string, number, number] => [`${page.name} page JS, gz`, weigh(...entry, page), budget.route_js_gz]),
+        ['most files of a page', Math.max(...pages.map(page => closure(chunks, [...entry, page]).size)), budget.route_files],
         ['largest chunk, gz', Math.max(...gz.values()), budget.entry_js_gz],
         [
           'largest lazy chunk, gz',
-          Math.max(0, ...chunks.filter(chunk => !chunk.isEntry).map(chunk => gz.get(chunk.fileName) ?? 0)),
+          Math.max(0, ...chunks.filter(chunk => !entry.includes(chunk)).map(chunk => gz.get(chunk.fileName) ?? 0)),
           budget.lazy_js_gz,
         ],
         ['CSS, gz', styles(parts).reduce((sum, css) => sum + gzipSync(css, { level: 9 }).length, 0), budget.css_gz],

@@ -5,7 +5,6 @@ import { createRoot } from 'react-dom/client'
 import { isSignedOut } from './api/api-error.ts'
 import { createQueryClient } from './api/queries.ts'
 import { createAppRouter } from './router.tsx'
-import './styles/app.css'
 import { HintLayer } from './ui/hint-layer.tsx'
 
 // The session may end while a page is open: the route's guard then leads to the sign-in page.

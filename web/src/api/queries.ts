@@ -4,6 +4,7 @@ import type { ForgeConnection } from '../../../src/contract/repositories/forges.
 import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
 import { statusOf } from './api-error.ts'
 import { call, session } from './client.ts'
+import { fetchRun } from './first-view.ts'
 
 /** The streams keep cached responses up to date, so focusing a tab does not refetch them. */
 export const createQueryClient = (queryCache: QueryCache) =>
@@ -49,7 +50,7 @@ export type RunFilter = {
 const runs_page_size = 50
 
 export const runQuery = (agent_run_id: number) =>
-  queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => call('getAgentRun', { params: { agent_run_id }, signal }) })
+  queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => fetchRun(agent_run_id, signal) })
 
 /** `skip` of the next page is the number of runs already loaded, including those that arrived live. */
 export const runsQuery = (filter: RunFilter) =>

@@ -2,6 +2,7 @@ import { followRun, type RunEvent } from '../../../src/client/sdk/follow.ts'
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call, core } from '../api/client.ts'
+import { fetchEntries, PAGE_ENTRIES } from '../api/first-view.ts'
 import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
 import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
@@ -24,16 +25,17 @@ export type Trace = {
   close(): void
 }
 
-const page_size = 100
-/** With page_size: at most 2,000 entries in memory. */
-const max_pages = 20
+/** With PAGE_ENTRIES: at most 2,000 entries in memory. */
+const max_pages = 40
+/** Matches that a search loads at a time. */
+const HITS = 100
 /** Text and output arrive in many small pieces: the page renders once per frame. */
 const batch_ms = 16
 const refresh_ms = 1000
 const working = new Set<RunStatus>(['starting', 'running', 'cancelling'])
 
 const loadEntries = (agent_run_id: number, filter: LogFilter) => async (skip: number, limit: number, signal: AbortSignal) => {
-  const page = await call('getAgentRunLogs', { params: { agent_run_id }, query: { skip, limit, ...filter }, signal })
+  const page = await fetchEntries(agent_run_id, { skip, limit, ...filter }, signal)
   return { logs: page.logs, total: page.filtered_total ?? page.total_logs }
 }
 
@@ -56,7 +58,8 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
       for (const listener of listeners) listener()
     }, batch_ms)
   }
-  const pagesOf = (filter: LogFilter) => createLogPages({ load: loadEntries(run.id, filter), on_change: changed, page_size, max_pages })
+  const pagesOf = (filter: LogFilter) =>
+    createLogPages({ load: loadEntries(run.id, filter), on_change: changed, page_size: PAGE_ENTRIES, max_pages })
   const pages = pagesOf({})
   pages.grow(run.total_logs)
   /** Calls `action` as the run continues, until the returned function is called. */
@@ -119,7 +122,7 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
       return { pages: matching, close }
     },
     search(query) {
-      const search = createLogSearch({ load: searchEntries(run.id, query), on_change: changed, page_size })
+      const search = createLogSearch({ load: searchEntries(run.id, query), on_change: changed, page_size: HITS })
       const unfollow = follow(() => search.extend(pages.total))
       const close = () => {
         unfollow()

@@ -1,22 +1,36 @@
 import { Check } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
-type MenuProps = { label: string; trigger: ReactNode; className?: string; align?: 'start' | 'end'; children: ReactNode }
+type MenuProps = {
+  label: string
+  trigger: ReactNode
+  className?: string
+  align?: 'start' | 'end'
+  /** Whether it opens at once: its button was pressed before its code was loaded. */
+  at_once?: boolean
+  children: ReactNode
+}
 
 /**
  * A menu that opens below its button. `label` names the menu, and the button if `trigger` is an icon. Not modal: the policy of the page
  * allows no style elements, which a modal menu of Radix adds to lock the scrolling.
  */
-export function Menu({ label, trigger, className = '', align = 'start', children }: MenuProps) {
+export function Menu({ label, trigger, className = '', align = 'start', at_once = false, children }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const [container, setContainer] = useState<HTMLElement | null>(null)
+  const [open, setOpen] = useState(false)
+  // Rendered inside the dialog or landmark of its button: outside of an open dialog of the browser nothing can be reached.
+  const change = (next: boolean) => {
+    if (next) setContainer(button.current?.closest<HTMLElement>('dialog, aside, header, main') ?? null)
+    setOpen(next)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only at the beginning
+  useEffect(() => {
+    if (at_once) change(true)
+  }, [])
   return (
-    // Rendered inside the dialog or landmark of its button: outside of an open dialog of the browser nothing can be reached.
-    <DropdownMenu.Root
-      modal={false}
-      onOpenChange={open => open && setContainer(button.current?.closest<HTMLElement>('dialog, aside, header, main') ?? null)}
-    >
+    <DropdownMenu.Root modal={false} open={open} onOpenChange={change}>
       <DropdownMenu.Trigger ref={button} className={className}>
         <span className="sr-only">{label}: </span>
         {trigger}

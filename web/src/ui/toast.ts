@@ -19,6 +19,9 @@ export const dismiss = (id: number): void => change(messages.filter(message => m
 
 export const currentMessages = (): Message[] => messages
 
+/** Whether there ever was a message. */
+export const hadMessages = (): boolean => last_id > 0
+
 /** Calls the listener after each change, until the result is called. */
 export function onMessages(listener: () => void): () => void {
   listeners.add(listener)

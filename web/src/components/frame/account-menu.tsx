@@ -14,7 +14,7 @@ export default function AccountMenu({ on_keys, className, children }: Props) {
   const signOut = useSignOut()
   const navigate = useNavigate()
   return (
-    <Menu label="Account" className={className} trigger={children}>
+    <Menu label="Account" className={className} trigger={children} at_once>
       <MenuLabel>Theme</MenuLabel>
       <ThemeChoice />
       <MenuSeparator />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { CloudOff, Menu, PanelLeft, Plus, Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { statusOf } from '../../api/api-error.ts'
 import { readinessQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
@@ -9,6 +9,7 @@ import { buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { useMedia } from '../../ui/media.ts'
+import { hadMessages, onMessages } from '../../ui/toast.ts'
 import { Breadcrumbs } from './crumbs.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { useFrameKeys } from './use-frame-keys.ts'
@@ -31,6 +32,7 @@ export function AppShell() {
   const toggleSidebar = () => (wide ? setSidebar(open => !open) : setOverlay('navigation'))
   useFrameKeys({ commands: () => setOverlay('commands'), keys: () => setOverlay('keys'), sidebar: toggleSidebar })
 
+  const was_used = useUsedParts(overlay === 'keys')
   const navigation = <Sidebar on_search={() => setOverlay('commands')} on_keys={() => setOverlay('keys')} />
   return (
     <div className="flex h-dvh">
@@ -67,11 +69,19 @@ export function AppShell() {
         </Suspense>
       </Dialog>
       <Suspense>
-        <KeyboardHelp open={overlay === 'keys'} on_close={close} />
-        <Toasts />
+        {was_used.keys && <KeyboardHelp open={overlay === 'keys'} on_close={close} />}
+        {was_used.messages && <Toasts />}
       </Suspense>
     </div>
   )
+}
+
+/** Parts of the frame that are loaded at their first use, and then stay: the list of keys once it is open, messages with the first one. */
+function useUsedParts(keys_open: boolean): { keys: boolean; messages: boolean } {
+  const [keys, setKeys] = useState(false)
+  if (keys_open && !keys) setKeys(true)
+  const messages = useSyncExternalStore(onMessages, hadMessages)
+  return { keys, messages }
 }
 
 const SkipLink = () => (

@@ -22,7 +22,7 @@ export default function OrganizationMenu({ organizations, current, className, ch
   }
   return (
     <>
-      <Menu label="Organization" className={className} trigger={children}>
+      <Menu label="Organization" className={className} trigger={children} at_once>
         <MenuLabel>Organizations</MenuLabel>
         <MenuChoice
           value={String(current ?? '')}

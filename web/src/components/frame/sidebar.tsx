@@ -1,17 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { lazy } from 'react'
 import { currentOrganizationQuery, meQuery, organizationsQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
 import { buttonStyle } from '../../ui/button.tsx'
 import { Key } from '../../ui/key.tsx'
 import { Brand } from '../brand.tsx'
+import { DeferredMenu } from '../deferred-menu.tsx'
 import { command_key } from './keys.ts'
 import { navigation, secondary_navigation } from './navigation.ts'
 
-const OrganizationMenu = lazy(() => import('./organization-menu.tsx'))
-const AccountMenu = lazy(() => import('./account-menu.tsx'))
+const loadOrganizationMenu = () => import('./organization-menu.tsx')
+const loadAccountMenu = () => import('./account-menu.tsx')
+const OrganizationMenu = lazy(loadOrganizationMenu)
+const AccountMenu = lazy(loadAccountMenu)
 
 type Props = { on_search: () => void; on_keys: () => void }
 
@@ -78,7 +81,7 @@ function NavigationItem({ item: { name, Icon, link } }: { item: Item }) {
   )
 }
 
-const row_style = 'flex h-9 w-full min-w-0 items-center gap-2.5 rounded-md px-2 text-left'
+const row_style = 'flex h-9 w-full min-w-0 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover'
 
 /** The current organization. Its menu switches to another one. */
 function OrganizationRow() {
@@ -93,11 +96,11 @@ function OrganizationRow() {
     </>
   )
   return (
-    <Suspense fallback={<div className={row_style}>{label}</div>}>
-      <OrganizationMenu organizations={organizations} current={organization?.id ?? null} className={`${row_style} hover:bg-hover`}>
+    <DeferredMenu label="Organization" trigger={label} className={row_style} load={loadOrganizationMenu}>
+      <OrganizationMenu organizations={organizations} current={organization?.id ?? null} className={row_style}>
         {label}
       </OrganizationMenu>
-    </Suspense>
+    </DeferredMenu>
   )
 }
 
@@ -116,11 +119,11 @@ function AccountRow({ on_keys }: { on_keys: () => void }) {
     </>
   )
   return (
-    <Suspense fallback={<div className={row_style}>{label}</div>}>
-      <AccountMenu on_keys={on_keys} className={`${row_style} hover:bg-hover`}>
+    <DeferredMenu label="Account" trigger={label} className={row_style} load={loadAccountMenu}>
+      <AccountMenu on_keys={on_keys} className={row_style}>
         {label}
       </AccountMenu>
-    </Suspense>
+    </DeferredMenu>
   )
 }
 

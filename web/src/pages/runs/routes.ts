@@ -3,15 +3,11 @@ import { app } from '../../app-route.tsx'
 import { RunCrumb, RunsCrumb } from '../../components/frame/crumbs.tsx'
 import { newRunSearch, runListSearch, traceSearch } from '../../search-params.ts'
 
-const loadRunList = () => import('./run-list.tsx')
-// The start page is loaded while the session is, so that it needs no more time than as part of the entry.
-if (location.pathname === '/') void loadRunList()
-
 const list = createRoute({
   getParentRoute: () => app,
   path: '/',
   validateSearch: runListSearch,
-  component: lazyRouteComponent(loadRunList, 'RunListPage'),
+  component: lazyRouteComponent(() => import('./run-list.tsx'), 'RunListPage'),
   staticData: { crumbs: ['Runs'] },
 })
 

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
+import { Ellipsis } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../../api/queries.ts'
 import type { StreamState } from '../../../api/visible-tab-stream.ts'
 import { visible } from '../../../text/visible.ts'
-import { Button } from '../../../ui/button.tsx'
+import { Button, buttonStyle } from '../../../ui/button.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
 import { useMedia } from '../../../ui/media.ts'
+import { DeferredMenu } from '../../deferred-menu.tsx'
 import { useReadOnlyReason } from '../../permission.ts'
 import { ConnectionNote } from '../../trace/connection-note.tsx'
 import { hasFailingChecks } from '../run-numbers.ts'
@@ -16,8 +18,15 @@ import { RunTitle } from './run-title.tsx'
 import { type Dialogs, type RunCommand, useRunCommands } from './use-run-commands.tsx'
 
 const RunRemedy = lazy(() => import('../remedies/run-remedy.tsx').catch(() => ({ default: () => null })))
-const RunMenu = lazy(() => import('./run-menu.tsx').catch(() => ({ default: () => null })))
+const loadRunMenu = () => import('./run-menu.tsx')
+const RunMenu = lazy(() => loadRunMenu().catch(() => ({ default: () => null })))
 const RunDialogs = lazy(() => import('./run-dialogs.tsx').catch(() => ({ default: () => null })))
+
+const menu_button = {
+  label: 'Actions of the run',
+  className: buttonStyle('quiet', 'w-7 shrink-0 px-0! max-sm:h-9 max-sm:w-9'),
+  trigger: <Ellipsis aria-hidden className="size-4" />,
+}
 
 const mayNeedRemedy = (run: AgentRun) => ['waiting', 'paused', 'failed'].includes(run.status) || hasFailingChecks(run)
 
@@ -37,9 +46,9 @@ export function RunHeader({ run, stream, link }: Props) {
     </Suspense>
   )
   const menu = (
-    <Suspense fallback={<span className="size-7 shrink-0 max-sm:size-9" />}>
-      <RunMenu commands={phone ? [...main, ...icons, ...more] : more} />
-    </Suspense>
+    <DeferredMenu {...menu_button} load={loadRunMenu}>
+      <RunMenu commands={phone ? [...main, ...icons, ...more] : more} button={menu_button} />
+    </DeferredMenu>
   )
   return (
     <header className="shrink-0 border-line border-b bg-surface px-3 py-2">
