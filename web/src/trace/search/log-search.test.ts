@@ -57,7 +57,21 @@ test('the hits of other positions are loaded when they are wanted, each page onc
   search.want(0, 3)
   expect(from.requests).toEqual([
     [0, 2],
-    [4, 2],
+    [14, 2],
+  ])
+})
+
+test('the first hits are loaded with their positions, and those of a page that no response has together, from the first missing one on', async () => {
+  const from = service([3, 14, 25, 36], 40, 10)
+  const { search, when } = started(from)
+  await when(() => search.complete)
+  expect([0, 1].map(index => search.hit(index)?.seq)).toEqual([3, 14])
+  from.requests.length = 0
+  search.want(0, 3)
+  await when(() => search.hit(3) !== undefined)
+  expect(from.requests).toEqual([
+    [24, 2],
+    [35, 1],
   ])
 })
 
@@ -71,7 +85,7 @@ test('entries that a run adds are searched from where the search ended', async (
   await when(() => search.seqs.length === 2)
   expect(from.requests).toEqual([
     [0, 2],
-    [10, 0],
+    [10, 1],
   ])
 })
 

@@ -25,6 +25,7 @@ type Options = {
   page_size: number
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the matches, in short functions
 export function createLogSearch({ load, on_change, page_size }: Options): LogSearch {
   const closed = new AbortController()
   const seqs: number[] = []
@@ -51,7 +52,7 @@ export function createLogSearch({ load, on_change, page_size }: Options): LogSea
     try {
       for (complete = false; !complete; on_change()) {
         // Only the hits that are shown first are loaded with their positions.
-        const part = await load(searched_to, seqs.length === 0 ? page_size : 0, closed.signal)
+        const part = await load(searched_to, Math.max(0, page_size - seqs.length), closed.signal)
         for (const seq of part.seqs) seqs.push(seq)
         keep(part)
         searched_to = part.searched_to
@@ -63,11 +64,17 @@ export function createLogSearch({ load, on_change, page_size }: Options): LogSea
       active = false
     }
   }
+  const missingIn = (number: number) => seqs.slice(number * page_size, (number + 1) * page_size).filter(seq => !hits.has(seq))
   const loadPage = async (number: number) => {
     loading.add(number)
     try {
-      keep(await load(number === 0 ? 0 : (seqs[number * page_size - 1] ?? 0), page_size, closed.signal))
-      on_change()
+      // A response has the matches of a part of the trace: each begins at the first match that is missing.
+      for (let missing = missingIn(number); missing.length > 0; missing = missingIn(number)) {
+        const [first = 0] = missing
+        keep(await load(first - 1, missing.length, closed.signal))
+        on_change()
+        if (!hits.has(first)) break
+      }
     } catch (error) {
       failed(error)
     } finally {
@@ -89,8 +96,8 @@ export function createLogSearch({ load, on_change, page_size }: Options): LogSea
       if (problem !== null) return
       const end = Math.min(last, seqs.length - 1)
       for (let number = Math.floor(Math.max(0, first) / page_size); number * page_size <= end; number++) {
-        const page = seqs.slice(number * page_size, (number + 1) * page_size)
-        if (!loading.has(number) && page.some(seq => !hits.has(seq))) void loadPage(number)
+        // The search itself loads the first page.
+        if (!loading.has(number) && !(active && number === 0) && missingIn(number).length > 0) void loadPage(number)
       }
     },
     extend(count) {
