@@ -49,3 +49,9 @@ test('each position of the map belongs to an entry, and positions outside to the
   expect(entryAt(300, 10, 400)).toBe(9)
   expect(entryAt(10, 0, 400)).toBe(0)
 })
+
+test('the tick of a failure is as strong as failures are frequent, and a single one can be seen', () => {
+  const parts = [part(1, 100), part(101, 200, { failed: 2 }), part(201, 300, { failed: 100 }), part(301, 400, { failed: 80 })]
+  expect(bars(parts, 400, 100).map(({ failed }) => Number(failed.toFixed(2)))).toEqual([0, 0.3, 1, 0.89])
+  expect(bars([part(1, 1, { failed: 1 })], 1, 100)[0]?.failed).toBe(1)
+})

@@ -93,7 +93,10 @@ function draw(canvas: HTMLCanvasElement, all: Bar[], height: number): void {
     context.fillRect(2, from, (WIDTH_PX - TICK_PX - 5) * width, Math.max(1, to - from - (length >= 3 ? 1 : 0)))
   }
   context.fillStyle = color('failed')
-  for (const { top, height: length, failed } of all) if (failed) context.fillRect(WIDTH_PX - TICK_PX, top, TICK_PX, Math.max(2, length - 1))
+  for (const { top, height: length, failed } of all) {
+    context.globalAlpha = failed
+    if (failed > 0) context.fillRect(WIDTH_PX - TICK_PX, top, TICK_PX, Math.max(2, length - 1))
+  }
 }
 
 /** The colors of the theme as the canvas needs them. It has no transitions, in which each color would begin as the one before it. */
