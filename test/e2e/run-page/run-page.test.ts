@@ -22,6 +22,19 @@ test('a run that its budget paused continues from the header with twice the budg
   expect(body.budget.max_steps).toBe(4)
 })
 
+test('a message to a run that its budget paused raises the limit too, and the page names no field of the API', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Three steps', ...many(1, 2), 'answer: "Done."'), budget: { max_steps: 2 } })
+  await someone.open(`/agent/trace/${run.id}`)
+  await untilStatus(page, 'paused')
+  await page.getByRole('tabpanel').getByText('Step limit reached (2)').waitFor()
+  expect(await page.locator('main').textContent()).not.toContain('max_steps')
+  const form = page.getByRole('form', { name: 'Follow-up' })
+  await form.getByRole('button', { name: 'Raise to 4 steps and continue' }).click()
+  await untilStatus(page, 'completed')
+})
+
 test('a question is answered from the header, and successful commands before the last ones are one line', async () => {
   await using someone = await visit()
   const { page } = someone

@@ -142,7 +142,7 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
       const retried = isObject(observation) && observation.retryable === true
       return {
         kind: 'error',
-        label: tool_name === null ? 'Error' : toolLabel(tool_name, true),
+        label: tool_name === null ? 'Error' : `${toolLabel(tool_name, true)} failed`,
         line,
         tone: retried ? 'warn' : 'bad',
         note: textAt(observation, 'code'),

@@ -31,8 +31,8 @@ const lines_closed = 10
 export function EntryBody({ entry, open, passed, on_toggle }: Props) {
   const { message_type, observation } = entry
   const text = typeof observation === 'string' ? observation : ''
-  const prose = (text: string) => (
-    <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle}>
+  const prose = (text: string, end = false) => (
+    <Clamped text={text} lines={lines_closed} open={open} on_toggle={on_toggle} end={end}>
       {shown => <PlainText text={shown} className={text.includes('```') ? 'font-mono text-xs' : ''} />}
     </Clamped>
   )
@@ -73,7 +73,7 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
     case 'PR_CREATION_FAILED':
       return (
         <>
-          {prose(textAt(observation, 'message') ?? text)}
+          {prose(textAt(observation, 'message') ?? text, true)}
           {open && <JsonView title="Details" value={observation} />}
         </>
       )

@@ -13,6 +13,7 @@ import { NotLoaded } from '../not-loaded.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { FOLLOW_UP_ID, followUpDraft } from './follow-up-draft.ts'
 import { isScripted } from './model-badge.tsx'
+import { remedyOf } from './remedies/remedy.ts'
 import { useRunActions } from './run-actions.ts'
 import { useLatestEntry } from './use-latest-entry.ts'
 
@@ -25,13 +26,20 @@ type Mode = keyof typeof modes
 const ceilings: ReadonlySet<string> = new Set(['max_steps', 'out_of_tokens', 'timeout'])
 const working = new Set(['queued', 'starting', 'running'])
 
+/** What raises the limit at which the run is paused: without it the service refuses to continue. Null when it is paused at none of its own. */
+function raiseOf(run: AgentRun) {
+  const remedy = run.status_reason === 'budget' ? remedyOf(run) : null
+  return remedy?.kind === 'resume' && remedy.budget ? { label: remedy.label, budget: remedy.budget } : null
+}
+
 /** What the follow-up box does in this state of the run. */
 function purpose(run: AgentRun): { label: string; send: string } {
   if (run.status === 'waiting' && run.waiting_on === 'tool_approval')
     return { label: 'Or describe what the agent should do instead', send: 'Send' }
   if (run.status === 'waiting' && run.waiting_on === 'user_input') return { label: 'Your answer', send: 'Answer' }
-  if (run.status_reason === 'budget')
-    return { label: 'Paused at the budget. Raise the budget under Config, then continue the run', send: 'Continue' }
+  const remedy = raiseOf(run)
+  if (remedy !== null) return { label: 'Add instructions for when the run continues', send: remedy.label }
+  if (run.status_reason === 'budget') return { label: 'The budget of the organization is used up', send: 'Continue' }
   if (run.status === 'paused') return { label: 'The run is paused. Add instructions for when it continues', send: 'Continue' }
   if (run.status === 'cancelling') return { label: 'The run is being stopped. Add instructions for its next turn', send: 'Send' }
   if (run.status_reason !== null && ceilings.has(run.status_reason))
@@ -59,11 +67,12 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const question = useLatestEntry(run, { message_type: 'ACTION', tool_name: actionTool.ask }, run.waiting_on === 'user_input')
   const { label, send } = purpose(run)
   const active = working.has(run.status)
-  const prompt = text.trim() === '' && send === 'Continue' ? 'Continue.' : text.trim()
+  const raise = raiseOf(run)
+  const prompt = text.trim() === '' && (send === 'Continue' || raise !== null) ? 'Continue.' : text.trim()
   const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
   const submit = () => {
     if (reason || resume.isPending) return
-    resume.mutate({ prompt, ...(active ? { mode } : {}) }, { onSuccess: draft.drop })
+    resume.mutate({ prompt, ...(active && { mode }), ...(raise && { budget: raise.budget }) }, { onSuccess: draft.drop })
   }
   return (
     <form

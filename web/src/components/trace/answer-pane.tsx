@@ -1,5 +1,5 @@
 import { CircleAlert, Hourglass, MessageCircleQuestionMark } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
@@ -8,10 +8,12 @@ import type { LiveTool } from '../../trace/live-work.ts'
 import { foundSetupOf } from '../../trace/setup/found-setup.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Blank, Notice } from '../../ui/notice.tsx'
+import { Clamped } from '../entries/clamped.tsx'
 import { PlanList } from '../entries/plan.tsx'
 import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
+import { PlainText } from '../plain-text.tsx'
 import { reachedLimit } from '../runs/remedies/remedy.ts'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
@@ -20,6 +22,8 @@ const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run
 const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
 const RelatedSection = lazy(() => import('../runs/related-section.tsx').catch(() => ({ default: NotLoaded })))
+
+const PROBLEM_LINES = 12
 
 /** The outcome of the run: pull request and answer, or while it is active its plan, its changes so far and its terminal. */
 export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] }) {
@@ -48,13 +52,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
           </Suspense>
         </PullRequestCard>
       ))}
-      {run.error && (
-        <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
-          <strong>{reachedLimit(run) ?? (run.status_reason ? reasonNames[run.status_reason] : visible(run.error.code))}</strong>{' '}
-          <code className="font-mono text-2xs text-muted">{visible(run.error.code)}</code>
-          <p className="whitespace-pre-wrap">{visible(run.error.message)}</p>
-        </Notice>
-      )}
+      {run.error && <RunProblem run={run} error={run.error} />}
       {run.result !== '' && (
         <section aria-label="Answer" className="group/answer">
           <div className="mb-1 flex items-center justify-between">
@@ -79,6 +77,31 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
         <RelatedSection run={run} />
       </Suspense>
     </div>
+  )
+}
+
+/** Why the run is paused or has failed. The end of a long message is shown: it is where a command reports what is wrong. */
+function RunProblem({ run, error }: { run: AgentRun; error: NonNullable<AgentRun['error']> }) {
+  const [open, setOpen] = useState(false)
+  const limit = reachedLimit(run)
+  if (limit !== null) {
+    return (
+      <Notice tone="warn">
+        <strong>{limit}</strong>
+        <p>Nothing is lost: raise the limit, and the run continues where it stopped.</p>
+      </Notice>
+    )
+  }
+  return (
+    <Notice tone={run.status === 'paused' ? 'warn' : 'bad'}>
+      <strong>{run.status_reason ? reasonNames[run.status_reason] : visible(error.code)}</strong>{' '}
+      <code className="font-mono text-2xs text-muted">{visible(error.code)}</code>
+      <div>
+        <Clamped text={error.message} lines={PROBLEM_LINES} open={open} on_toggle={() => setOpen(!open)} end>
+          {shown => <PlainText text={shown} />}
+        </Clamped>
+      </div>
+    </Notice>
   )
 }
 
