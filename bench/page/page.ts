@@ -55,10 +55,10 @@ async function openTrace(world: World, tab: Tab): Promise<void> {
   await tab.page.locator(`#e${ENTRIES}`).waitFor()
 }
 
-/** The largest contentful paint with an empty cache at 4 Mbit/s and 80 ms, and what was transferred until then. */
+/** The largest contentful paint with an empty cache at 4 Mbit/s and 80 ms, and what was transferred, with the heads of the responses. */
 async function firstView(world: World): Promise<string[]> {
   const times: number[] = []
-  let bytes = 0
+  let sizes: Record<'code' | 'entries', number[]> = { code: [], entries: [] }
   for (let round = 0; round < ROUNDS; round++) {
     await using tab = await openTab(world.browser, world.session)
     await tab.tools.send('Network.enable')
@@ -69,9 +69,15 @@ async function firstView(world: World): Promise<string[]> {
       downloadThroughput: rate,
       uploadThroughput: rate,
     })
-    bytes = 0
-    tab.tools.on('Network.loadingFinished', event => {
-      bytes += event.encodedDataLength
+    sizes = { code: [], entries: [] }
+    const kinds = new Map<string, keyof typeof sizes>()
+    tab.tools.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      if (/\.(js|css)$/.test(request.url)) kinds.set(requestId, 'code')
+      if (/\/logs\?skip=/.test(request.url)) kinds.set(requestId, 'entries')
+    })
+    tab.tools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      const kind = kinds.get(requestId)
+      if (kind) sizes[kind].push(encodedDataLength)
     })
     await openTrace(world, tab)
     await delay(1_500)
@@ -82,13 +88,12 @@ async function firstView(world: World): Promise<string[]> {
     )
   }
   const lcp = median(times)
+  const code = sizes.code.reduce((sum, size) => sum + size, 0) / 1_000
+  const entries = Math.max(...sizes.entries) / 1_000
   return [
-    line(
-      'largest contentful paint at 4 Mbit/s, 80 ms',
-      `${lcp.toFixed(0)} ms (${Math.round(bytes / 1024)} KiB)`,
-      '≤ 1,500 ms',
-      lcp <= 1_500,
-    ),
+    line('largest contentful paint at 4 Mbit/s, 80 ms', `${lcp.toFixed(0)} ms`, '≤ 1,500 ms', lcp <= 1_500),
+    line('code in transit', `${code.toFixed(0)} kB in ${sizes.code.length} files`, '≤ 200 kB', code <= 200),
+    `  ${'a page of the feed in transit'.padEnd(44)} ${entries.toFixed(1)} kB`,
   ]
 }
 
@@ -173,22 +178,31 @@ async function searching(world: World, service: Node): Promise<string[]> {
       if (hits === 0) first.push(performance.now() - started)
     }
     const on_page = await searchOnPage(tab.page, q)
-    const ms = median(first)
-    const value = `first hit ${ms.toFixed(0).padStart(4)} ms, all ${String(hits).padStart(6)} ${median(all).toFixed(0).padStart(5)} ms; on the page ${on_page.toFixed(0)} ms`
+    const ms = Math.max(median(first), on_page)
+    const value = `first hit ${median(first).toFixed(0).padStart(4)} ms, all ${String(hits).padStart(6)} ${median(all).toFixed(0).padStart(5)} ms; on the page ${on_page.toFixed(0)} ms`
     lines.push(line(`search "${q}"`, value, '≤ 500 ms', ms <= 500))
   }
   return lines
 }
 
-/** From the key that ends the text to its first match, or to the statement that there is none. */
+/** From the key that ends the text to its first match, or to the statement that there is none. Measured by the page: a test polls too seldom. */
 async function searchOnPage(page: Page, q: string): Promise<number> {
   const box = page.getByLabel('Search the trace')
   await box.fill('')
   await page.locator(`#e${ENTRIES}`).waitFor()
-  return took(async () => {
-    await box.fill(q)
-    await page.getByTestId('match-count').getByText(/match/i).waitFor()
-  })
+  const shown = page.evaluate<number>(`new Promise(resolve => {
+    const box = document.querySelector('[aria-label="Search the trace"]')
+    let started
+    box.addEventListener('input', () => { started = performance.now() }, { once: true })
+    const observer = new MutationObserver(() => {
+      if (!/match/i.test(document.querySelector('[data-testid=match-count]')?.textContent ?? '')) return
+      observer.disconnect()
+      resolve(performance.now() - started)
+    })
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  })`)
+  await box.fill(q)
+  return shown
 }
 
 type Restarts = { stack: AsyncDisposableStack; env: Record<string, string>; service: Node; db: Database }
