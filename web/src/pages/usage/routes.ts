@@ -1,12 +1,13 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { usageSearch } from '../../search-params.ts'
 
 const usage = createRoute({
   getParentRoute: () => app,
   path: '/usage',
   validateSearch: usageSearch,
-  component: lazyRouteComponent(() => import('./usage.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage.tsx'), 'UsagePage'),
   staticData: { crumbs: ['Usage'] },
 })
 

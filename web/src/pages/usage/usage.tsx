@@ -1,18 +1,21 @@
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { ChartNoAxesColumn } from 'lucide-react'
+import { ChartNoAxesColumn, Download } from 'lucide-react'
 import type { Result } from '../../../../src/contract/calls.ts'
-import { call } from '../../api/client.ts'
+import { call, core } from '../../api/client.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { type UsageSearch, usage_groups } from '../../search-params.ts'
-import { compact, duration, money } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
+import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
 import { Blank, Loading } from '../../ui/notice.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { saveBlob } from '../../ui/save-blob.ts'
+import { Table } from '../../ui/table.tsx'
+import { notify } from '../../ui/toast.ts'
 import { MonthSummary } from './month-summary.tsx'
+import { numberColumns } from './number-columns.tsx'
 
 type Usage = Result<'getUsage'>
 type Item = Usage['items'][number]
@@ -51,8 +54,9 @@ export function UsagePage() {
       {data && data.items.length > 0 && (
         <Table
           label={`Usage by ${group_names[data.group_by].toLowerCase()}`}
-          columns={[{ name: group_names[data.group_by], main: true, cell: nameOf }, ...numbers]}
+          columns={[{ name: group_names[data.group_by], main: true, cell: nameOf }, ...numberColumns]}
           rows={data.items}
+          foot={<Total total={data.total} />}
           row_key={({ day, repo_id, user_id, model }) => [day, repo_id, user_id, model].join(' ')}
         />
       )}
@@ -60,23 +64,19 @@ export function UsagePage() {
   )
 }
 
-const numbers: Column<Item>[] = [
-  { name: 'Runs', align: 'end', cell: ({ runs }) => runs.toLocaleString('en') },
-  { name: 'Completed', align: 'end', wide_only: true, cell: ({ completed }) => completed.toLocaleString('en') },
-  { name: 'Failed', align: 'end', wide_only: true, cell: ({ failed }) => <span className={failed > 0 ? 'text-bad' : ''}>{failed}</span> },
-  { name: 'Tokens in', align: 'end', wide_only: true, cell: ({ input_tokens }) => compact(input_tokens) },
-  { name: 'Tokens out', align: 'end', wide_only: true, cell: ({ output_tokens }) => compact(output_tokens) },
-  { name: 'Worker time', align: 'end', wide_only: true, cell: ({ active_seconds }) => duration(active_seconds * 1000) },
-  {
-    name: 'Cost',
-    align: 'end',
-    cell: ({ cost_usd, known_cost_usd }) => (
-      <span title={cost_usd === null ? 'Something of it has no known price' : undefined}>
-        {cost_usd === null ? `≥ ${money(known_cost_usd)}` : money(cost_usd)}
-      </span>
-    ),
-  },
-]
+/** The sum of all rows, column by column. */
+const Total = ({ total }: { total: Usage['total'] }) => (
+  <tr>
+    <th scope="row" className="h-9 px-3 pl-4 text-left font-medium">
+      Total
+    </th>
+    {numberColumns.map(({ name, wide_only, cell }) => (
+      <td key={name} className={`px-3 text-right tabular whitespace-nowrap last:pr-4 ${wide_only ? 'max-md:hidden' : ''}`}>
+        {cell(total)}
+      </td>
+    ))}
+  </tr>
+)
 
 /** Returns the function that names an item, with the names of repositories and persons. */
 function useNames(group: Usage['group_by']): (item: Item) => string {
@@ -126,6 +126,24 @@ function Period({ usage }: { usage: Usage | undefined }) {
         value={search.to ?? usage?.to ?? ''}
         onChange={event => change({ to: event.target.value || undefined })}
       />
+      <DownloadCsv />
     </search>
+  )
+}
+
+/** Saves what the table shows, and the columns that it has no space for. */
+function DownloadCsv() {
+  const { by = 'day', from, to } = useSearch({ from: '/app/usage' })
+  const download = useMutation({
+    mutationFn: async () => {
+      const response = await core.request('getUsage', { query: { group_by: by, from, to, format: 'csv' } })
+      saveBlob(await response.blob(), `usage-by-${by}.csv`)
+    },
+    onError: error => notify(visible(error.message), 'bad'),
+  })
+  return (
+    <Button busy={download.isPending} onClick={() => download.mutate()}>
+      <Download aria-hidden className="size-3.5" /> CSV
+    </Button>
   )
 }

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { awaitEnd, createRun } from '../../runs/await-run.ts'
+import { startApp } from '../../start-app.ts'
+import { inBrowser, playbook } from '../visit.ts'
+
+const { app, visit } = await inBrowser(startApp())
+
+const proposed = await createRun(app, { prompt: playbook('Change', 'write: { path: "a.txt", content: "x" }', 'answer: Done.') })
+await awaitEnd(app, proposed.id)
+const failed = await createRun(app, { prompt: playbook('Fail', 'run: "exit 1"', 'answer: Done.') })
+await awaitEnd(app, failed.id)
+
+test('the usage shows success and the time to a pull request per group and in total, and is saved as CSV', async () => {
+  await using someone = await visit({ acceptDownloads: true })
+  const { page } = someone
+  await someone.open('/usage')
+  const table = page.getByRole('table')
+  for (const column of ['Success', 'Pull requests', 'To pull request']) await table.getByRole('columnheader', { name: column }).waitFor()
+  const total = table.getByRole('row', { name: /^Total/ })
+  expect(await total.getByRole('cell').nth(3).textContent()).toBe('50 %')
+  expect(await total.getByRole('cell').nth(4).textContent()).toBe('1')
+  expect(await total.getByRole('cell').nth(5).textContent()).toMatch(/^\d.* m?s$/)
+  await page.getByLabel('Group by').selectOption('By repository')
+  await table.getByRole('cell', { name: 'sample/invoice' }).waitFor()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()])
+  expect(download.suggestedFilename()).toBe('usage-by-repo.csv')
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trim()
+    .split(/\r?\n/)
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toContain('success_rate')
+})

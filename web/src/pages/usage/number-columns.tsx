@@ -1,0 +1,36 @@
+import type { Result } from '../../../../src/contract/calls.ts'
+import { compact, duration, money } from '../../text/format.ts'
+import type { Column } from '../../ui/table.tsx'
+
+type Numbers = Result<'getUsage'>['total']
+
+/** What is counted of each group, and of all. */
+export const numberColumns: Column<Numbers>[] = [
+  { name: 'Runs', align: 'end', cell: ({ runs }) => runs.toLocaleString('en') },
+  { name: 'Completed', align: 'end', wide_only: true, cell: ({ completed }) => completed.toLocaleString('en') },
+  { name: 'Failed', align: 'end', wide_only: true, cell: ({ failed }) => <span className={failed > 0 ? 'text-bad' : ''}>{failed}</span> },
+  { name: 'Success', align: 'end', cell: ({ success_rate }) => (success_rate === null ? '–' : `${Math.round(success_rate * 100)} %`) },
+  { name: 'Pull requests', align: 'end', wide_only: true, cell: ({ pull_requests }) => pull_requests.toLocaleString('en') },
+  {
+    name: 'To pull request',
+    align: 'end',
+    wide_only: true,
+    cell: ({ median_seconds_to_pull_request: seconds }) => (
+      <span title="Median of the time from the creation of a run to its pull request">
+        {seconds === null ? '–' : duration(seconds * 1000)}
+      </span>
+    ),
+  },
+  { name: 'Tokens in', align: 'end', wide_only: true, cell: ({ input_tokens }) => compact(input_tokens) },
+  { name: 'Tokens out', align: 'end', wide_only: true, cell: ({ output_tokens }) => compact(output_tokens) },
+  { name: 'Worker time', align: 'end', wide_only: true, cell: ({ active_seconds }) => duration(active_seconds * 1000) },
+  {
+    name: 'Cost',
+    align: 'end',
+    cell: ({ cost_usd, known_cost_usd }) => (
+      <span title={cost_usd === null ? 'Something of it has no known price' : undefined}>
+        {cost_usd === null ? `≥ ${money(known_cost_usd)}` : money(cost_usd)}
+      </span>
+    ),
+  },
+]
