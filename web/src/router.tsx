@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRoute, createRouter, lazyRouteComponent, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
+import { createRoute, createRouter, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
 import { app, root } from './app-route.tsx'
+import { lazyPage } from './components/lazy-page.ts'
 import { PageProblem, RouteProblem } from './components/page-problem.tsx'
 import { compareRoutes } from './pages/compare/routes.ts'
 import { pullRequestRoutes } from './pages/pull-requests/routes.ts'
@@ -16,25 +17,25 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'InvitationPage'),
+  component: lazyPage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 })
 
 const reference = createRoute({
   getParentRoute: () => root,
   path: '/docs',
-  component: lazyRouteComponent(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
+  component: lazyPage(() => import('./pages/api-reference.tsx'), 'ApiReferencePage'),
 })
 
 const design = createRoute({
   getParentRoute: () => root,
   path: '/design',
-  component: lazyRouteComponent(() => import('./pages/design/design.tsx'), 'DesignPage'),
+  component: lazyPage(() => import('./pages/design/design.tsx'), 'DesignPage'),
 })
 
 /** The former address of the integrations, to which forges and bookmarks may still lead. */

@@ -13,9 +13,12 @@ export const createQueryClient = (queryCache: QueryCache) =>
     defaultOptions: {
       queries: {
         staleTime: 30_000,
+        // Without a network a request fails at once, and the page shows it. Otherwise it would wait, and be sent at an unexpected moment.
+        networkMode: 'always',
         refetchOnWindowFocus: false,
         retry: (count, error) => count < MAX_RETRIES && isTransient(statusOf(error)),
       },
+      mutations: { networkMode: 'always' },
     },
   })
 

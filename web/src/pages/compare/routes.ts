@@ -1,13 +1,14 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RunsCrumb } from '../../components/frame/crumbs.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { compareSearch } from '../../search-params.ts'
 
 const compare = createRoute({
   getParentRoute: () => app,
   path: '/compare',
   validateSearch: compareSearch,
-  component: lazyRouteComponent(() => import('./compare.tsx'), 'ComparePage'),
+  component: lazyPage(() => import('./compare.tsx'), 'ComparePage'),
   staticData: { crumbs: [RunsCrumb, 'Compare'] },
 })
 

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { PullRequestCrumb } from '../../components/frame/crumbs.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { pullRequestListSearch } from '../../search-params.ts'
 
 const pullRequests = createRoute({
@@ -13,26 +14,26 @@ const list = createRoute({
   getParentRoute: () => pullRequests,
   path: '/',
   validateSearch: pullRequestListSearch,
-  component: lazyRouteComponent(() => import('./pull-request-list.tsx'), 'PullRequestListPage'),
+  component: lazyPage(() => import('./pull-request-list.tsx'), 'PullRequestListPage'),
 })
 
 const pullRequest = createRoute({
   getParentRoute: () => pullRequests,
   path: '$prId',
-  component: lazyRouteComponent(() => import('./pull-request.tsx'), 'PullRequestPage'),
+  component: lazyPage(() => import('./pull-request.tsx'), 'PullRequestPage'),
   staticData: { crumbs: [PullRequestCrumb] },
 })
 
 const conversation = createRoute({
   getParentRoute: () => pullRequest,
   path: '/',
-  component: lazyRouteComponent(() => import('./conversation.tsx'), 'PullRequestConversation'),
+  component: lazyPage(() => import('./conversation.tsx'), 'PullRequestConversation'),
 })
 
 const changes = createRoute({
   getParentRoute: () => pullRequest,
   path: 'changes',
-  component: lazyRouteComponent(() => import('./changes.tsx'), 'PullRequestChanges'),
+  component: lazyPage(() => import('./changes.tsx'), 'PullRequestChanges'),
   staticData: { crumbs: ['Changes'] },
 })
 

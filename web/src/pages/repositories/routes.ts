@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RepositoryCrumb } from '../../components/frame/crumbs.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { setupSearch } from '../../search-params.ts'
 
 const repositories = createRoute({
@@ -12,62 +13,62 @@ const repositories = createRoute({
 const list = createRoute({
   getParentRoute: () => repositories,
   path: '/',
-  component: lazyRouteComponent(() => import('./repository-list.tsx'), 'RepositoryListPage'),
+  component: lazyPage(() => import('./repository-list.tsx'), 'RepositoryListPage'),
 })
 
 const repository = createRoute({
   getParentRoute: () => repositories,
   path: '$repoId',
-  component: lazyRouteComponent(() => import('./repository.tsx'), 'RepositoryPage'),
+  component: lazyPage(() => import('./repository.tsx'), 'RepositoryPage'),
   staticData: { crumbs: [RepositoryCrumb] },
 })
 
 const general = createRoute({
   getParentRoute: () => repository,
   path: '/',
-  component: lazyRouteComponent(() => import('./general.tsx'), 'RepositoryGeneral'),
+  component: lazyPage(() => import('./general.tsx'), 'RepositoryGeneral'),
 })
 
 const setup = createRoute({
   getParentRoute: () => repository,
   path: 'setup',
   validateSearch: setupSearch,
-  component: lazyRouteComponent(() => import('./setup/setup.tsx'), 'RepositorySetup'),
+  component: lazyPage(() => import('./setup/setup.tsx'), 'RepositorySetup'),
   staticData: { crumbs: ['Setup'] },
 })
 
 const environment = createRoute({
   getParentRoute: () => repository,
   path: 'environment',
-  component: lazyRouteComponent(() => import('./environment.tsx'), 'RepositoryEnvironment'),
+  component: lazyPage(() => import('./environment.tsx'), 'RepositoryEnvironment'),
   staticData: { crumbs: ['Environment'] },
 })
 
 const checks = createRoute({
   getParentRoute: () => repository,
   path: 'checks',
-  component: lazyRouteComponent(() => import('./checks/checks.tsx'), 'RepositoryChecks'),
+  component: lazyPage(() => import('./checks/checks.tsx'), 'RepositoryChecks'),
   staticData: { crumbs: ['Checks'] },
 })
 
 const secrets = createRoute({
   getParentRoute: () => repository,
   path: 'secrets',
-  component: lazyRouteComponent(() => import('./secrets.tsx'), 'RepositorySecrets'),
+  component: lazyPage(() => import('./secrets.tsx'), 'RepositorySecrets'),
   staticData: { crumbs: ['Secrets'] },
 })
 
 const network = createRoute({
   getParentRoute: () => repository,
   path: 'network',
-  component: lazyRouteComponent(() => import('./network.tsx'), 'RepositoryNetwork'),
+  component: lazyPage(() => import('./network.tsx'), 'RepositoryNetwork'),
   staticData: { crumbs: ['Network'] },
 })
 
 const danger = createRoute({
   getParentRoute: () => repository,
   path: 'danger',
-  component: lazyRouteComponent(() => import('./danger.tsx'), 'RepositoryDanger'),
+  component: lazyPage(() => import('./danger.tsx'), 'RepositoryDanger'),
   staticData: { crumbs: ['Danger zone'] },
 })
 

@@ -1,13 +1,14 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RunCrumb, RunsCrumb } from '../../components/frame/crumbs.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { newRunSearch, runListSearch, traceSearch } from '../../search-params.ts'
 
 const list = createRoute({
   getParentRoute: () => app,
   path: '/',
   validateSearch: runListSearch,
-  component: lazyRouteComponent(() => import('./run-list.tsx'), 'RunListPage'),
+  component: lazyPage(() => import('./run-list.tsx'), 'RunListPage'),
   staticData: { crumbs: ['Runs'] },
 })
 
@@ -15,7 +16,7 @@ const create = createRoute({
   getParentRoute: () => app,
   path: '/new',
   validateSearch: newRunSearch,
-  component: lazyRouteComponent(() => import('./new-run.tsx'), 'NewRunPage'),
+  component: lazyPage(() => import('./new-run.tsx'), 'NewRunPage'),
   staticData: { crumbs: [RunsCrumb, 'New run'] },
 })
 
@@ -23,7 +24,7 @@ const trace = createRoute({
   getParentRoute: () => app,
   path: '/agent/trace/$id',
   validateSearch: traceSearch,
-  component: lazyRouteComponent(() => import('./trace.tsx'), 'TracePage'),
+  component: lazyPage(() => import('./trace.tsx'), 'TracePage'),
   staticData: { crumbs: [RunsCrumb, RunCrumb] },
 })
 

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { SandboxCrumb } from '../../components/frame/crumbs.tsx'
+import { lazyPage } from '../../components/lazy-page.ts'
 import { sandboxListSearch } from '../../search-params.ts'
 
 const sandboxes = createRoute({
@@ -13,13 +14,13 @@ const list = createRoute({
   getParentRoute: () => sandboxes,
   path: '/',
   validateSearch: sandboxListSearch,
-  component: lazyRouteComponent(() => import('./sandbox-list.tsx'), 'SandboxListPage'),
+  component: lazyPage(() => import('./sandbox-list.tsx'), 'SandboxListPage'),
 })
 
 const sandbox = createRoute({
   getParentRoute: () => sandboxes,
   path: '$sandboxId',
-  component: lazyRouteComponent(() => import('./sandbox.tsx'), 'SandboxPage'),
+  component: lazyPage(() => import('./sandbox.tsx'), 'SandboxPage'),
   staticData: { crumbs: [SandboxCrumb] },
 })
 

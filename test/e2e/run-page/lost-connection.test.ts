@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { startApp } from '../../start-app.ts'
+import { networkTo } from '../network.ts'
+import { inBrowser } from '../visit.ts'
+
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
+
+test('without a connection the frame stays, a page waits for the service, and a form reports it instead of sending later', async () => {
+  await using network = await networkTo(app.base_url)
+  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
+  const { page } = someone
+  const main = page.getByRole('navigation', { name: 'Main' })
+  await main.getByRole('link', { name: 'Settings' }).click()
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill('Renamed')
+  const document_of = () => page.evaluate('performance.timeOrigin')
+  const opened = await document_of()
+  network.cut()
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('alert').filter({ hasText: 'The service does not respond' }).first().waitFor()
+  await main.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('main').getByText('Loading').waitFor()
+  expect(await document_of()).toBe(opened)
+  network.restore()
+  await page.context().setOffline(false)
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
+  const { body } = await app.call('GET', `/v1/organizations`)
+  expect(body.items[0].name).toBe('My organization')
+})
+
+test('a double click on Start run starts one run', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open('/new')
+  await page.getByRole('textbox', { name: 'Describe the task' }).fill('Once')
+  await page.getByRole('button', { name: 'Start run' }).dblclick()
+  await page.waitForURL(/\/agent\/trace\/\d+/)
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`)
+  expect(body.items.map(({ title }: { title: string }) => title)).toEqual(['Once'])
+})
