@@ -171,6 +171,9 @@ test('a READER sees why controls are disabled, and no page that only an ADMIN ma
     await someone.open('/settings/tokens')
     const why = page.locator('[aria-description="Your role, READER, may not create or revoke tokens"]')
     await page.getByRole('button', { name: 'Create token' }).and(why).waitFor()
+    await someone.open('/settings/integrations')
+    await page.getByText('Your role, READER, can view connections but not change them').waitFor()
+    expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0)
     for (const hidden of ['secrets', 'health']) {
       await someone.open(`/settings/${hidden}`)
       await page.getByRole('heading', { name: 'You do not have access' }).waitFor()

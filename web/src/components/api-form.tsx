@@ -11,7 +11,7 @@ type FormProps = {
   request: { isPending: boolean; isSuccess?: boolean; error: Error | null; mutate(): void }
   /** The fields of the request that the form shows. Problems with other fields are shown below them. */
   fields: string[]
-  /** Why this person may not send it, or null; from permission.ts. The fields are then disabled. */
+  /** Why this person may not send it, or null; from permission.ts. The fields are then disabled, and the reason replaces the button. */
   forbidden?: string | null
   /** What is missing before the form can be sent, or null. */
   missing?: string | null
@@ -27,7 +27,6 @@ type FormProps = {
 /** A form that sends one request of the API. Shows why a person may not send it, and the errors of the service at their fields. */
 export function ApiForm(props: FormProps) {
   const { label, request, fields, forbidden = null, missing = null, submit, variant = 'plain', note, next, children } = props
-  const reason = forbidden ?? missing
   const shown = Object.keys(fieldMessages(request.error))
   return (
     <form
@@ -35,21 +34,23 @@ export function ApiForm(props: FormProps) {
       className="space-y-4"
       onSubmit={event => {
         event.preventDefault()
-        if (!reason && !request.isPending) request.mutate()
+        if (forbidden === null && missing === null && !request.isPending) request.mutate()
       }}
     >
       <fieldset disabled={forbidden !== null} className="min-w-0 space-y-4">
         {children}
       </fieldset>
       {request.error && !shown.some(field => fields.includes(field)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
-      {next ?? (
-        <div className="flex items-center gap-3">
-          <Button type="submit" variant={variant} reason={reason} busy={request.isPending}>
-            {submit}
-          </Button>
-          {note}
-        </div>
-      )}
+      {forbidden !== null && <p className="text-muted text-xs">{forbidden}.</p>}
+      {forbidden === null &&
+        (next ?? (
+          <div className="flex items-center gap-3">
+            <Button type="submit" variant={variant} reason={missing} busy={request.isPending}>
+              {submit}
+            </Button>
+            {note}
+          </div>
+        ))}
     </form>
   )
 }

@@ -8,13 +8,11 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { Field, Select } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { ApiForm, TextField } from '../api-form.tsx'
-import { useAdminReason } from '../permission.ts'
 import { forgeKindNames, forgeKinds } from './forge-kinds.ts'
 
 /** Connects a forge with a token. The secret of its webhooks is shown here once. */
 export function ConnectByToken() {
   const queries = useQueryClient()
-  const forbidden = useAdminReason('connections')
   const [kind, setKind] = useState<ForgeKind>('github')
   const [typed, setTyped] = useState<string | null>(null)
   const [token, setToken] = useState('')
@@ -29,7 +27,6 @@ export function ConnectByToken() {
   const problems = fieldMessages(connect.error)
   return (
     <ApiForm
-      forbidden={forbidden}
       label="Connect with a token"
       request={connect}
       fields={['url', 'token']}

@@ -5,12 +5,10 @@ import { fieldMessages } from '../../api/api-error.ts'
 import { call } from '../../api/client.ts'
 import { buttonStyle } from '../../ui/button.tsx'
 import { ApiForm, TextField } from '../api-form.tsx'
-import { useAdminReason } from '../permission.ts'
 import { forgeKinds } from './forge-kinds.ts'
 
 /** Leads to GitHub, which creates an app and sends its keys to the service. */
 export function CreateApp() {
-  const forbidden = useAdminReason('connections')
   const [{ url, owner, name }, setApp] = useState({ url: forgeKinds.github.url ?? '', owner: '', name: 'agentrun' })
   const begin = useMutation({
     mutationFn: () => call('createGitHubApp', { body: { url: url.trim(), owner: owner.trim() || null, name: name.trim() } }),
@@ -22,7 +20,6 @@ export function CreateApp() {
   }
   return (
     <ApiForm
-      forbidden={forbidden}
       label="Create a GitHub App"
       request={begin}
       fields={['url', 'owner', 'name']}

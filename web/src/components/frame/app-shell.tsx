@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Outlet, useLocation } from '@tanstack/react-router'
 import { CloudOff, Menu, PanelLeft, Plus, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { statusOf } from '../../api/api-error.ts'
 import { readinessQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
-import { buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { useMedia } from '../../ui/media.ts'
 import { hadMessages, onMessages } from '../../ui/toast.ts'
+import { NewRunLink } from '../new-run-link.tsx'
 import { Breadcrumbs } from './crumbs.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { useFrameKeys } from './use-frame-keys.ts'
@@ -50,9 +50,9 @@ export function AppShell() {
             </IconButton>
           )}
           {!(wide && sidebar) && (
-            <Link to="/new" search={{}} className={buttonStyle('primary', 'w-7 px-0!')} aria-label="New run" data-hint="New run">
+            <NewRunLink variant="primary" className="w-7 px-0!" label="New run">
               <Plus aria-hidden className="size-4" />
-            </Link>
+            </NewRunLink>
           )}
         </header>
         <ServiceNotice />

@@ -4,6 +4,7 @@ import { FolderGit2, Keyboard, LogOut, type LucideIcon, Monitor, Moon, Plus, Squ
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
+import { useReadOnlyReason } from '../permission.ts'
 import { chooseTheme } from '../theme.ts'
 import { all_navigation } from './navigation.ts'
 import { useSignOut } from './use-sign-out.ts'
@@ -25,6 +26,7 @@ const matches = (text: string, search: string) => {
 export function useCommands(text: string, runs: AgentRun[], on_keys: () => void): { title: string; commands: Command[] }[] {
   const navigate = useNavigate()
   const signOut = useSignOut()
+  const may_start = useReadOnlyReason() === null
   const repositories = useQuery(repositoriesQuery).data ?? []
   const found = (commands: Command[]) => commands.filter(command => text === '' || matches(command.text, text))
 
@@ -32,7 +34,9 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
     ({ name, Icon, key, link }): Command => ({ id: `page-${key}`, Icon, text: name, keys: `g ${key}`, execute: () => void navigate(link) }),
   )
   const actions: Command[] = [
-    { id: 'new-run', Icon: Plus, text: 'New run', keys: 'c', execute: () => void navigate({ to: '/new', search: {} }) },
+    ...(may_start
+      ? [{ id: 'new-run', Icon: Plus, text: 'New run', keys: 'c', execute: () => void navigate({ to: '/new', search: {} }) }]
+      : []),
     { id: 'theme-light', Icon: Sun, text: 'Light theme', execute: () => chooseTheme('light') },
     { id: 'theme-dark', Icon: Moon, text: 'Dark theme', execute: () => chooseTheme('dark') },
     { id: 'theme-system', Icon: Monitor, text: "The system's theme", execute: () => chooseTheme('system') },

@@ -4,10 +4,10 @@ import { ChevronsUpDown, Plus, Search } from 'lucide-react'
 import { lazy } from 'react'
 import { currentOrganizationQuery, meQuery, organizationsQuery } from '../../api/queries.ts'
 import { visible } from '../../text/visible.ts'
-import { buttonStyle } from '../../ui/button.tsx'
 import { Key } from '../../ui/key.tsx'
 import { Brand } from '../brand.tsx'
 import { DeferredMenu } from '../deferred-menu.tsx'
+import { NewRunLink } from '../new-run-link.tsx'
 import { command_key } from './keys.ts'
 import { navigation, secondary_navigation } from './navigation.ts'
 
@@ -36,9 +36,9 @@ export function Sidebar({ on_search, on_keys }: Props) {
             <Key>{command_key}+K</Key>
           </span>
         </button>
-        <Link to="/new" search={{}} className={buttonStyle('primary', 'w-full')}>
+        <NewRunLink variant="primary" className="w-full">
           <Plus aria-hidden className="size-4" /> New run
-        </Link>
+        </NewRunLink>
       </div>
       <nav aria-label="Main" className="flex min-h-0 flex-1 flex-col overflow-y-auto px-2 pb-2">
         <ul className="space-y-px">
@@ -107,7 +107,7 @@ function OrganizationRow() {
 /** The person who is signed in. Its menu has the theme and the sign-out. */
 function AccountRow({ on_keys }: { on_keys: () => void }) {
   const me = useQuery(meQuery).data
-  const name = me ? visible(me.full_name ?? (me.github_username || `user ${me.id}`)) : 'Account'
+  const name = me ? visible(me.full_name ?? (me.email || me.github_username || `user ${me.id}`)) : 'Account'
   const label = (
     <>
       <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-hover font-medium text-2xs text-muted">

@@ -95,7 +95,7 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
     setImages(change)
   }
   return {
-    ...{ draft, images, repositories, choices, repository, create, check, problems, reason, shown },
+    ...{ draft, images, repositories, choices, repository, create, check, problems, reason, forbidden, shown },
     addImages: (added: string[]) => changeImages(old => [...old, ...added]),
     removeImage: (index: number) => changeImages(old => old.filter((_image, at) => at !== index)),
     set(change: Partial<NewRunDraft>) {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { repositoryQuery } from '../../api/queries.ts'
+import { NewRunLink } from '../../components/new-run-link.tsx'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { visible } from '../../text/visible.ts'
@@ -31,9 +32,9 @@ export function RepositoryPage() {
             Runs
           </Link>
           {!archived && (
-            <Link to="/new" search={{ repo: id }} className={buttonStyle('plain')}>
+            <NewRunLink search={{ repo: id }}>
               <Plus aria-hidden className="size-4" /> New run here
-            </Link>
+            </NewRunLink>
           )}
         </>
       }

@@ -19,7 +19,7 @@ import { type NewRun, useNewRun } from '../../components/runs/use-new-run.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Select, Switch, TextArea } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { Forbidden, Notice } from '../../ui/notice.tsx'
 
 /** The fields that are always shown. */
 const main_fields = new Set(['prompt', 'repo_id', 'base_ref', 'model'])
@@ -33,6 +33,12 @@ export function NewRunPage() {
   useEffect(() => {
     if (refusal) element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [refusal])
+  if (form.forbidden !== null)
+    return (
+      <Page heading="New run" width="narrow">
+        <Forbidden>{form.forbidden}.</Forbidden>
+      </Page>
+    )
   if (repositories.isError) return <PageProblem error={repositories.error} retry={() => repositories.refetch()} />
   return (
     <Page heading="New run" width="narrow">

@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery, runsQuery } from '../../api/queries.ts'
 import { useKeepRunList } from '../../components/frame/kept-run-list.ts'
+import { NewRunLink } from '../../components/new-run-link.tsx'
 import { Page } from '../../components/page.tsx'
 import { isFiltered, loaded, NothingMatches, PagedList, totalNote } from '../../components/paged-list.tsx'
 import { useReadOnlyReason } from '../../components/permission.ts'
@@ -13,7 +14,6 @@ import { RunRow, RunRowHead } from '../../components/runs/run-row.tsx'
 import { useLiveRuns } from '../../components/runs/use-live-runs.ts'
 import { ConnectionNote } from '../../components/trace/connection-note.tsx'
 import { plural } from '../../text/format.ts'
-import { buttonStyle } from '../../ui/button.tsx'
 import { Blank } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/now.ts'
 import { filterOf } from './run-filter.ts'
@@ -105,13 +105,11 @@ function FirstRun() {
       </p>
       <p className="mt-4 flex flex-wrap justify-center gap-2">
         {sample && (
-          <Link to="/new" search={{ sample: true }} className={buttonStyle('primary')}>
+          <NewRunLink search={{ sample: true }} variant="primary">
             Try it on the sample repository
-          </Link>
+          </NewRunLink>
         )}
-        <Link to="/new" search={{}} className={buttonStyle()}>
-          New run
-        </Link>
+        <NewRunLink>New run</NewRunLink>
       </p>
     </Blank>
   )

@@ -35,23 +35,29 @@ export function IntegrationsPage() {
             ))}
           </ul>
         </section>
-        <section aria-labelledby="by-token">
-          <h2 id="by-token" className="mb-2 font-semibold">
-            Connect with a token
-          </h2>
-          <ConnectByToken />
-        </section>
-        <section aria-labelledby="by-app">
-          <h2 id="by-app" className="font-semibold">
-            Create a GitHub App
-          </h2>
-          <p className="mt-1 mb-2 text-muted text-sm">
-            GitHub shows the permissions of the app, creates it and returns to this page. The app is then connected; its key is stored
-            encrypted and never shown. Install it on the repositories that it needs.
-          </p>
-          <CreateApp />
-        </section>
+        {!forbidden && <ConnectForms />}
       </div>
     </Page>
   )
 }
+
+const ConnectForms = () => (
+  <>
+    <section aria-labelledby="by-token">
+      <h2 id="by-token" className="mb-2 font-semibold">
+        Connect with a token
+      </h2>
+      <ConnectByToken />
+    </section>
+    <section aria-labelledby="by-app">
+      <h2 id="by-app" className="font-semibold">
+        Create a GitHub App
+      </h2>
+      <p className="mt-1 mb-2 text-muted text-sm">
+        GitHub shows the permissions of the app, creates it and returns to this page. The app is then connected; its key is stored encrypted
+        and never shown. Install it on the repositories that it needs.
+      </p>
+      <CreateApp />
+    </section>
+  </>
+)

@@ -82,8 +82,10 @@ type Part = { draft: TokenDraft; set: (change: Partial<TokenDraft>) => void; pro
 /** Only an ADMIN creates tokens for others. */
 function UserField({ draft, set, problem }: Part) {
   const me = useQuery(meQuery).data
-  const members = useQuery({ ...membersQuery, enabled: me?.role === 'ADMIN' }).data ?? []
-  const others = members.filter(member => member.user_id !== me?.id)
+  const may_choose = me?.role === 'ADMIN'
+  const members = useQuery({ ...membersQuery, enabled: may_choose }).data ?? []
+  // Other pages may have loaded the members before.
+  const others = (may_choose ? members : []).filter(member => member.user_id !== me?.id)
   return (
     <Field label="Acts for" problem={problem}>
       {props => (
