@@ -59,7 +59,7 @@ function whatWasSeen(calls: SeenCall[], listing: string[], readme: string | unde
   const [commits = '0', ...log] = outputOf(calls, COUNT_COMMITS)
   const [files = '0', ...names] = listing
   const shown = names.slice(0, 20).map(name => `\`${name}\``)
-  const seen = [`- ${number(files)} files under version control and ${number(commits)} commits.`]
+  const seen = [`- ${counted(files, 'file')} under version control and ${counted(commits, 'commit')}.`]
   if (shown.length > 0)
     seen.push(`- At the top: ${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ''}.`)
   if (log[0]) seen.push(`- Last commit: \`${log[0].slice(0, 200)}\`.`)
@@ -69,8 +69,9 @@ function whatWasSeen(calls: SeenCall[], listing: string[], readme: string | unde
   return `This was a scripted tour without a language model: nothing was changed, and your request was not attempted.\n\nWhat it saw:\n\n${seen.join('\n')}\n\n${HOW_TO_GO_ON}`
 }
 
-function number(text: string): string {
-  return /^\s*\d+\s*$/.test(text) ? text.trim() : '0'
+function counted(text: string, noun: string): string {
+  const count = /^\s*\d+\s*$/.test(text) ? text.trim() : '0'
+  return `${count} ${noun}${count === '1' ? '' : 's'}`
 }
 
 function commandOf({ input }: SeenCall): unknown {

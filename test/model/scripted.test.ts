@@ -246,6 +246,11 @@ describe('a prompt without a playbook', () => {
     expect(response.text).toContain('No README')
   })
 
+  test('counts one file and one commit in the singular', async () => {
+    const { response } = await playOn([prompt('hello')], () => ({ status: 'ok', exit_code: 0, output: '1\n' }))
+    expect(response.text).toContain('- 1 file under version control and 1 commit.')
+  })
+
   test('after a finished script or tour gets a short reply, and nothing is run', async () => {
     for (const first of [prompt(block('- run: a\n- answer: one')), prompt('look around')]) {
       const messages = [first]
