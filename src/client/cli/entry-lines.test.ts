@@ -20,6 +20,15 @@ test.each([
   expect(shown({ message_type, observation: { ...observation } })).toMatch(new RegExp(`${text.replace(/[#.]/g, '.')}$`))
 })
 
+test.each([
+  ['git_clone', { repository: 'acme/app', base_ref: 'main', sha: 'abc', branch: 'agent/1' }, null, 'acme/app at main'],
+  ['git_push', { repository: 'acme/app', branch: 'agent/1', sha: 'abc' }, null, 'agent/1'],
+  ['repository_instructions', { looked_for: ['AGENTS.md'] }, { status: 'ok', path: 'AGENTS.md' }, 'AGENTS.md'],
+  ['context_compacted', { tokens: 1200 }, null, 'tokens 1200'],
+])('%s is shown as text, not as JSON', (tool_name, tool_input, tool_output, text) => {
+  expect(shown({ tool_name, tool_input, tool_output }).split(`${tool_name} `)[1]).toBe(text)
+})
+
 test('the end of the output of a command is shown below it, more of a failed one', () => {
   const output = Array.from({ length: 30 }, (_, n) => `line ${n + 1}`).join('\n')
   const action = (exit_code: number) =>

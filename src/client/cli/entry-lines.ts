@@ -49,18 +49,28 @@ function outputTail(entry: LogEntry, layout: Layout): string[] {
 }
 
 /** What an entry is about, in one text. */
-function summary({ message_type, tool_input, thought, observation }: LogEntry): string {
-  if (message_type === 'ACTION' && tool_input) {
-    for (const key of ['command', 'path', 'pattern', 'question', 'url']) if (typeof tool_input[key] === 'string') return tool_input[key]
-    return Object.keys(tool_input).length === 0 ? '' : JSON.stringify(tool_input)
-  }
+function summary(entry: LogEntry): string {
+  const { message_type, tool_input, thought, observation } = entry
+  if (message_type === 'ACTION' && tool_input) return actionText(entry, tool_input)
   if (typeof observation === 'string') return observation
   if (message_type === 'PLAN_EVALUATION' && thought) return thought
   const text = titles[message_type]?.(observation ?? {}) ?? ''
   if (text !== '') return text
   for (const key of ['text', 'message', 'body', 'title', 'url']) if (typeof observation?.[key] === 'string') return observation[key]
-  return thought ?? (observation === null ? '' : JSON.stringify(observation))
+  return thought ?? fieldsOf(observation ?? {})
 }
+
+function actionText({ tool_name, tool_output }: LogEntry, input: Observed): string {
+  if (tool_name === actionTool.git_clone) return `${input.repository} at ${input.base_ref}`
+  const text = ['command', 'path', 'pattern', 'question', 'url', 'branch', 'name'].map(key => input[key])
+  return [...text, tool_output?.path].find(value => typeof value === 'string') ?? fieldsOf(input)
+}
+
+/** The fields of something that has no text of its own: `how cleared, tokens 1200`. */
+const fieldsOf = (fields: Observed) =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
 
 type Observed = Record<string, unknown>
 const listOf = (value: unknown): Observed[] => (Array.isArray(value) ? value.filter(item => item !== null && typeof item === 'object') : [])
