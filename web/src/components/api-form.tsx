@@ -62,6 +62,7 @@ type TextProps = {
   type?: HTMLInputTypeAttribute
   placeholder?: string
   mono?: boolean
+  autoFocus?: boolean
   value: string
   on_change(text: string): void
 }

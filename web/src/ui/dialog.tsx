@@ -13,13 +13,19 @@ const styles: Record<Kind, string> = {
 
 type Props = { title: string; open: boolean; on_close: () => void; kind?: Kind; children: ReactNode }
 
-/** The browser's own modal dialog: it traps the focus and returns it, and Escape or a click beside it closes it. */
+const FIELD = ':is(input, select, textarea):not(:disabled)'
+
+/** The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or a click beside it closes it. */
 export function Dialog({ title, open, on_close, kind = 'dialog', children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (open && !ref.current?.open) ref.current?.showModal()
+    if (open && !ref.current?.open) {
+      ref.current?.showModal()
+      // The browser focuses the first control, which is the button that closes it.
+      if (kind === 'dialog') ref.current?.querySelector<HTMLElement>(FIELD)?.focus()
+    }
     if (!open) ref.current?.close()
-  }, [open])
+  }, [open, kind])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog

@@ -74,7 +74,12 @@ type RowProps = { check: Check; on_change: (change: Partial<Check>) => void; on_
 
 const CheckRow = ({ check, on_change, on_remove }: RowProps) => (
   <li className="grid items-end gap-2 rounded-lg border border-line bg-surface p-3 sm:grid-cols-[10rem_minmax(0,1fr)_8rem_auto]">
-    <TextField label="Name" value={check.name} on_change={name => on_change({ name })} />
+    <TextField
+      label="Name"
+      autoFocus={check.name === '' && check.command === ''}
+      value={check.name}
+      on_change={name => on_change({ name })}
+    />
     <TextField label="Command" mono value={check.command} on_change={command => on_change({ command })} />
     <TextField
       label="Timeout (seconds)"

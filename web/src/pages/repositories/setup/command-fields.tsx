@@ -31,6 +31,8 @@ export function CommandFields({ label, hint, commands, on_change, problem, locke
                 aria-invalid={problem ? true : undefined}
                 rows={command.split('\n').length}
                 spellCheck={false}
+                // One that was just added.
+                autoFocus={command === ''}
                 className="min-h-8 resize-none py-1.5! font-mono text-xs!"
                 value={command}
                 onChange={event => on_change(commands.with(index, event.target.value))}

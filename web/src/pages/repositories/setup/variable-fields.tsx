@@ -23,6 +23,8 @@ export function VariableFields({ variables, on_change, problem, locked }: Props)
               <Input
                 aria-label={`Name of variable ${index + 1}`}
                 placeholder="NAME"
+                // One that was just added.
+                autoFocus={name === '' && value === ''}
                 spellCheck={false}
                 className="font-mono text-xs!"
                 value={name}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { startApp } from '../../start-app.ts'
+import { inBrowser } from '../visit.ts'
+
+const { app, visit } = await inBrowser(startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' }))
+
+test('a dialog and an added row begin in their first field, so that one types at once and Enter closes nothing', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  for (const [path, button, field] of [
+    ['/repositories', 'Add repository', 'Address or path'],
+    ['/settings/members', 'Invite a person', 'E-mail'],
+    ['/settings/secrets', 'Add secret', 'Name'],
+  ] as const) {
+    await someone.open(path)
+    await page.getByRole('button', { name: button }).first().click()
+    await page.getByRole('dialog').getByLabel(field).and(page.locator(':focus')).waitFor()
+  }
+  await someone.open(`/repositories/${app.repo_id}/setup`)
+  await page.getByRole('button', { name: 'Add command' }).click()
+  await page.keyboard.type('make')
+  await page.getByRole('button', { name: 'Add variable' }).click()
+  await page.keyboard.type('CI')
+  expect(await page.getByRole('textbox', { name: 'Command 1' }).inputValue()).toBe('make')
+  expect(await page.getByRole('textbox', { name: 'Name of variable 1' }).inputValue()).toBe('CI')
+  await someone.open(`/repositories/${app.repo_id}/checks`)
+  await page.getByRole('button', { name: 'Add check' }).click()
+  await page.keyboard.type('lint')
+  expect(await page.getByRole('form', { name: 'Commands' }).getByLabel('Name').inputValue()).toBe('lint')
+})
