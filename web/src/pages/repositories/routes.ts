@@ -65,6 +65,13 @@ const network = createRoute({
   staticData: { crumbs: ['Network'] },
 })
 
+const webhooks = createRoute({
+  getParentRoute: () => repository,
+  path: 'webhooks',
+  component: lazyPage(() => import('./webhooks.tsx'), 'RepositoryWebhooks'),
+  staticData: { crumbs: ['Webhooks'] },
+})
+
 const danger = createRoute({
   getParentRoute: () => repository,
   path: 'danger',
@@ -72,6 +79,6 @@ const danger = createRoute({
   staticData: { crumbs: ['Danger zone'] },
 })
 
-const tabs = [general, setup, environment, checks, secrets, network, danger] as const
+const tabs = [general, setup, environment, checks, secrets, network, webhooks, danger] as const
 
 export const repositoryRoutes = [repositories.addChildren([list, repository.addChildren(tabs)])] as const
