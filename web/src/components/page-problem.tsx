@@ -1,4 +1,4 @@
-import { Link, useRouter } from '@tanstack/react-router'
+import { Link, type LinkOptions, linkOptions, useRouter } from '@tanstack/react-router'
 import { Ban, CloudOff, SearchX } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { statusOf } from '../api/api-error.ts'
@@ -9,9 +9,19 @@ import { Blank, Forbidden } from '../ui/notice.tsx'
 
 type Props = { error: unknown; retry?: () => void; what?: string }
 
+const runs = { name: 'All runs', link: linkOptions({ to: '/' }) }
+
+/** The list to continue with when what it lists does not exist. */
+const lists: Record<string, { name: string; link: LinkOptions }> = {
+  'pull request': { name: 'All pull requests', link: linkOptions({ to: '/pull-requests' }) },
+  repository: { name: 'All repositories', link: linkOptions({ to: '/repositories' }) },
+  sandbox: { name: 'All sandboxes', link: linkOptions({ to: '/sandboxes' }) },
+}
+
 /** The error state of a page. `error` null: there is no such page. While the service does not respond, `retry` is called until it does. */
 export function PageProblem({ error, retry = () => location.reload(), what = 'page' }: Props) {
   const status = statusOf(error)
+  const back = lists[what] ?? runs
   useRetries(status === 0, retry)
   if (error === null || status === 404 || status === 400) {
     return (
@@ -20,8 +30,8 @@ export function PageProblem({ error, retry = () => location.reload(), what = 'pa
         <p className="mb-4">
           {error instanceof Error ? visible(error.message) : 'The address may be wrong, or it belongs to another organization.'}
         </p>
-        <Link to="/" className={buttonStyle()}>
-          All runs
+        <Link {...back.link} className={buttonStyle()}>
+          {back.name}
         </Link>
       </Blank>
     )

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Notice } from '../../ui/notice.tsx'
 
 const example = `Add a changelog.
@@ -21,9 +22,11 @@ export function ScriptedNote({ is_default }: { is_default: boolean }) {
         <summary className="inline-flex min-h-6 items-center text-accent">Example, and how to configure a model</summary>
         <pre className="my-2 overflow-x-auto rounded-md bg-sunken p-2.5 font-mono text-xs">{example}</pre>
         <p>
-          Start the service with the API key of a provider, for example <code className="font-mono">ANTHROPIC_API_KEY</code>,{' '}
-          <code className="font-mono">OPENAI_API_KEY</code> or <code className="font-mono">OPENAI_COMPATIBLE_BASE_URL</code>, to run tasks
-          with a language model.
+          To run tasks with a language model, an ADMIN sets the key of a provider in{' '}
+          <Link to="/settings/models" className="text-accent underline">
+            Models and keys
+          </Link>
+          . It applies at once.
         </p>
       </details>
     </Notice>

@@ -44,6 +44,9 @@ const bodyOf = (draft: NewRunDraft, images: string[], repository: { id: number }
   auto_create_pr: draft.open_pr,
 })
 
+/** The message names its field, beside which it is shown. */
+const withoutName = (field: string, detail: string) => (detail.startsWith(`${field}: `) ? detail.slice(field.length + 2) : detail)
+
 const blank: NewRunDraft = { ...empty, prompt: '', repo_id: null }
 
 /** The draft that was left, with the values of the address. Of what was stored, only values of the right type count. */
@@ -84,7 +87,7 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
     mutationFn: () => call('createAgentRun', { query: { dry_run: true }, body: bodyOf(draft, images, repository) }) as Promise<DryRun>,
   })
   const found = Object.fromEntries(
-    check.data?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, detail]])) ?? [],
+    check.data?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, withoutName(field, detail)]])) ?? [],
   )
   const problems: Record<string, string> = { ...found, ...fieldMessages(create.error ?? check.error) }
   const names = Object.keys(problems)

@@ -70,7 +70,7 @@ function SecretTable({ repo_id, items, on_replace }: TableProps) {
     },
   })
   const columns: Column<Secret>[] = [
-    { name: 'Name', main: true, cell: ({ name }) => <code className="font-mono text-xs">{visible(name)}</code> },
+    { name: 'Name', main: true, cell: ({ name }) => <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code> },
     {
       name: 'Who receives it',
       wide_only: true,

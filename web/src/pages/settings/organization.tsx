@@ -57,6 +57,8 @@ function OrganizationForm({ organization }: { organization: Organization }) {
   const repositories = useQuery(repositoriesQuery).data ?? []
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const now = { ...draftOf(organization), ...touched }
+  // Without a choice, runs that name no repository use the only one that there is.
+  const only = organization.default_repo_id === null && repositories.find(({ is_default }) => is_default)
   const set = (change: Partial<Draft>) => setTouched(old => ({ ...old, ...change }))
   const save = useMutation({
     mutationFn: () => call('updateOrganization', { body: changesOf(touched) }),
@@ -86,7 +88,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
             value={now.default_repo_id ?? ''}
             onChange={event => set({ default_repo_id: event.target.value === '' ? null : Number(event.target.value) })}
           >
-            <option value="">None</option>
+            <option value="">{only ? `None: ${visible(only.full_name)} is used, the only one` : 'None'}</option>
             {repositories.map(({ id, full_name }) => (
               <option key={id} value={id}>
                 {visible(full_name)}

@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { LockKeyhole, Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { Result } from '../../../../src/contract/calls.ts'
@@ -13,7 +14,7 @@ import { PageProblem } from '../../components/page-problem.tsx'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonStyle } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Switch, TextArea } from '../../ui/field.tsx'
 import { Blank, Loading } from '../../ui/notice.tsx'
@@ -43,16 +44,19 @@ function SecretList() {
   if (secrets.isError) return <PageProblem error={secrets.error} retry={() => secrets.refetch()} what="list" />
   const actions: Column<Secret> = {
     name: '',
-    cell: secret => (
-      <span className="flex justify-end gap-1">
-        <Button variant="quiet" aria-label={`Replace ${secret.name}`} onClick={() => setEditing(secret)}>
-          Replace
-        </Button>
-        <Button variant="quiet" aria-label={`Delete ${secret.name}`} onClick={() => setDeleting(secret)}>
-          Delete
-        </Button>
-      </span>
-    ),
+    cell: secret =>
+      isModelKey(secret) ? (
+        <ToModels />
+      ) : (
+        <span className="flex justify-end gap-1">
+          <Button variant="quiet" aria-label={`Replace ${secret.name}`} onClick={() => setEditing(secret)}>
+            Replace
+          </Button>
+          <Button variant="quiet" aria-label={`Delete ${secret.name}`} onClick={() => setDeleting(secret)}>
+            Delete
+          </Button>
+        </span>
+      ),
   }
   return (
     <Page
@@ -86,14 +90,24 @@ function SecretList() {
   )
 }
 
+/** The service stores the keys of models as secrets, which no sandbox gets. */
+const isModelKey = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MODEL_KEY_')
+
+const ToModels = () => (
+  <Link to="/settings/models" className={buttonStyle('quiet')}>
+    Models and keys
+  </Link>
+)
+
 const columns = (nameOf: (user_id: number) => string): Column<Secret>[] => [
   {
     name: 'Name',
     main: true,
     cell: ({ name, for_agent }) => (
-      <span className="flex items-center gap-2">
-        <code className="font-mono text-xs">{visible(name)}</code>
+      <span className="flex flex-wrap items-center gap-2">
+        <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>
         {for_agent && <Badge tone="warn">Visible to agents</Badge>}
+        {isModelKey({ name }) && <Badge tone="neutral">Key of a model, not a variable</Badge>}
       </span>
     ),
   },
