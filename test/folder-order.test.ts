@@ -8,7 +8,7 @@ import { type SourceFile, sourceFiles } from './source-tree.ts'
  * port and a context do.
  */
 const folder_order: Record<string, string[]> = {
-  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'openapi', 'endpoints'],
+  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'openapi', 'endpoints'],
   'src/core': ['network', 'text', 'secrets', 'repositories', 'agents', 'access', 'runs', 'pull-requests', 'forges', 'webhooks'],
   'src/git': ['process', 'refs', 'objects', 'mirrors', 'read', 'publish', 'serve', 'workspace'],
   'src/setup-detection': ['ecosystems', 'hints', 'repair'],

@@ -40,8 +40,12 @@ export const rooms: Record<string, Room> = {
   'src/http': {
     code: ['src/service'],
     types: ['src/live', 'src/telemetry/port.ts'],
-    packages: ['fastify', '@fastify/cors', '@fastify/static', 'zod'],
-    node: ['node:crypto', 'node:fs', 'node:fs/promises', 'node:net', 'node:path', 'node:stream/promises', 'node:zlib'],
+    packages: ['fastify', '@fastify/cors', '@fastify/static', '@modelcontextprotocol/server', 'zod'],
+    // `node:http` for a type, `node:stream` and `node:stream/web` for responses that are web streams.
+    node: [
+      ...['node:crypto', 'node:fs', 'node:fs/promises', 'node:http', 'node:net', 'node:path'],
+      ...['node:stream', 'node:stream/promises', 'node:stream/web', 'node:zlib'],
+    ],
   },
   // Counts and traces the reports of those who see its port.
   'src/telemetry': {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
 import { ERROR_REFERENCE_PATH } from '../src/contract/error-reference.ts'
+import { mcpOperations } from '../src/contract/mcp/mcp-operations.ts'
 import { gitOperations } from '../src/contract/pull-requests/git-operations.ts'
 import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/routes/stream-routes.ts'
@@ -33,8 +34,8 @@ test('every endpoint of the table has exactly one handler and one route, and the
   await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
   const { app } = await createBareApp(db)
   await app.ready()
-  const wanted = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
-    pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
+  const wanted = ([...Object.values(endpoints), ...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(
+    endpoint => pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
   )
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
   const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))

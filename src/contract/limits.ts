@@ -48,6 +48,7 @@ export const limits = {
   email_chars: 254,
   token_seconds: 10 * 365 * 86_400,
   token_repositories: 100,
+  wait_seconds: 600,
   session_id_chars: 100,
   session_log_bytes: 4 * 1024 * 1024,
   session_entries: 20_000,

@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import { type Bucket, type Endpoint, org, run } from '../contract/endpoint.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { effectiveScopes } from '../core/access/permissions.ts'
@@ -21,14 +22,20 @@ declare module 'fastify' {
 
 type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint }
 
+/** What admission reads of a request, and the profile that it sets: a request of HTTP, or a tool call inside one. */
+type AdmittedRequest = Pick<FastifyRequest, 'params' | 'query' | 'ip' | 'id' | 'traceparent' | 'wire_profile'> & {
+  raw: Pick<IncomingMessage, 'headersDistinct'>
+}
+type RateHeaders = { headers(values: Record<string, string>): unknown }
+
 /**
  * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is read, in the order of
  * specification.md#errors. Throws 401, 429, 403, or 400 for a path that can name no organization, with all other mistakes in path and query.
  */
 export async function admit(
   { services, failed, endpoint }: Admission,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: AdmittedRequest,
+  reply: RateHeaders,
   credentials: string[] = request.raw.headersDistinct.authorization ?? [],
 ): Promise<ActorContext | Context> {
   request.wire_profile = 'standard'
@@ -80,7 +87,14 @@ export async function profileOf(services: Services, { url, headers: { authorizat
   )
 }
 
-async function charge(services: Services, endpoint: Endpoint, who: Who, key: string | null, reply: FastifyReply): Promise<Charged> {
+/** Charges a request to the limits of its endpoint. Throws 429 when one of them is reached. */
+export async function charge(
+  services: Services,
+  endpoint: Pick<Endpoint, 'bucket'>,
+  who: Who,
+  key: string | null,
+  reply: RateHeaders,
+): Promise<Charged> {
   if (endpoint.bucket === null) return { allowed: true, windows: [] }
   const once = endpoint.bucket === 'agent_creation' && key !== null && who.organization_id !== null
   const charged = once
@@ -101,7 +115,7 @@ function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
 }
 
 /** Logs are requested most often: their run is read together with the token, and used only after the token was accepted. */
-function headOf(services: Services, endpoint: Endpoint, request: FastifyRequest): ActorContext['run_head'] {
+function headOf(services: Services, endpoint: Endpoint, request: AdmittedRequest): ActorContext['run_head'] {
   const parsed = endpoint.bucket === 'logs' ? run.safeParse(request.params) : undefined
   if (!parsed?.success) return undefined
   const head = services.findRunHead({ organization_id: parsed.data.org_id, id: parsed.data.agent_run_id })
@@ -110,7 +124,7 @@ function headOf(services: Services, endpoint: Endpoint, request: FastifyRequest)
   return head
 }
 
-function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | null {
+function organizationOf(endpoint: Endpoint, request: AdmittedRequest): number | null {
   if (!('org_id' in endpoint.params.shape)) return null
   const parsed = org.safeParse(request.params)
   return parsed.success ? parsed.data.org_id : null
@@ -118,7 +132,7 @@ function organizationOf(endpoint: Endpoint, request: FastifyRequest): number | n
 
 const isKey = (text: string) => /^[\x20-\x7e]{1,255}$/.test(text)
 
-function badPath(endpoint: Endpoint, request: FastifyRequest): unknown {
+function badPath(endpoint: Endpoint, request: AdmittedRequest): unknown {
   return parseInput(
     { ...endpoint, body: null },
     { params: request.params, query: request.query as Record<string, unknown>, body: undefined },

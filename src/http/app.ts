@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Readiness } from '../contract/service.ts'
 import type { Rate } from '../core/access/rate-window.ts'
 import type { Log } from '../core/log.ts'
 import { ServiceError } from '../core/service-error.ts'
 import type { Feeds } from '../live/feeds.ts'
-import type { Services } from '../service/context.ts'
+import type { ActorContext, Context, Services } from '../service/context.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { addCompression } from './compression.ts'
 import { type AdmittedRequests, addContractRoutes, noSuchPath, requireMethod } from './contract-routes.ts'
@@ -13,6 +13,7 @@ import { addCors, type CorsOrigins } from './cors.ts'
 import { addErrorReference } from './error-reference.ts'
 import { failedTokens } from './failed-tokens.ts'
 import { parseJsonBody } from './json-body.ts'
+import { addMcpRoutes } from './mcp/mcp-routes.ts'
 import { type OpenStreams, watchStreams } from './open-streams.ts'
 import { boundRequests, boundRequestTime, boundRest } from './request-bounds.ts'
 import { watchRequests } from './request-log.ts'
@@ -64,6 +65,7 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   const unwatch = [open, transfers].map(streams => watchStreams(services, streams))
   app.addHook('onClose', async () => unwatch.forEach(stop => void stop()))
   const admitted: AdmittedRequests = new WeakMap()
+  const onAdmitted = (request: FastifyRequest, ctx: ActorContext | Context) => void admitted.set(request, ctx)
   const state = { draining: false, closing: false }
 
   await addEdgeHooks(app, options, { timeouts, admitted, state })
@@ -74,7 +76,8 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   })
   addSessionRoutes(app, services)
   addHookRoutes(app, services)
-  addGitRoutes(app, { services, failed, transfers, log, admitted: (request, ctx) => void admitted.set(request, ctx) })
+  addGitRoutes(app, { services, failed, transfers, log, admitted: onAdmitted })
+  addMcpRoutes(app, { services, failed, open, onStream, cors_origins: options.cors_origins, version, log, admitted: onAdmitted })
   addErrorReference(app)
   const pageFor = await addWebPage(app, options.web)
   app.setNotFoundHandler(async (request, reply) => {

@@ -1,16 +1,19 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pathsOf } from '../contract/endpoint.ts'
+import { MCP_PATH, mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { methodsAt } from './methods.ts'
 
 /** Origins whose pages may call the API: `*` allows all of them; `off`, which is no origin, allows none. */
 export type CorsOrigins = readonly string[]
 
 const EXPOSED = [
-  ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed'],
+  ...['X-Request-Id', 'X-API-Stability', 'Link', 'Retry-After', 'Idempotent-Replayed', 'WWW-Authenticate'],
   ...['RateLimit', 'RateLimit-Policy', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
 ]
 /** `*` allows every header except Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 ignore `*`. */
 const ACCEPTED = ['Authorization', 'Content-Type', 'traceparent', 'tracestate', '*']
+const other_open_paths: readonly string[] = ['/openapi.json', MCP_PATH, ...pathsOf(mcpOperations.getMcpResourceMetadata)]
 const MAX_AGE_SECONDS = 7_200
 
 /**
@@ -26,8 +29,10 @@ export async function addCors(app: FastifyInstance, origins: CorsOrigins) {
 
 function corsOptions(request: FastifyRequest, origins: CorsOrigins): FastifyCorsOptions {
   const { origin } = request.headers
-  const allowed = origins.includes('*') ? '*' : origins.find(known => known === origin)
   const path = openPath(request)
+  const named = origins.find(known => known === origin && known !== '*')
+  // Messages to agents are accepted from named origins only (specification.md#mcp).
+  const allowed = path !== MCP_PATH && origins.includes('*') ? '*' : named
   if (origin === undefined || allowed === undefined || path === null) return { origin: false }
   return {
     origin: allowed,
@@ -49,5 +54,5 @@ function isPreflight(request: FastifyRequest): boolean {
 /** Returns the path of a request, null if it is never open to other origins. */
 function openPath(request: FastifyRequest): string | null {
   const path = request.url.split('?')[0] ?? ''
-  return path.startsWith('/v1/') || path === '/openapi.json' ? path : null
+  return path.startsWith('/v1/') || other_open_paths.includes(path) ? path : null
 }

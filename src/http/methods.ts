@@ -1,13 +1,15 @@
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 
-const rows = ([...Object.values(endpoints), ...Object.values(gitOperations)] as Endpoint[]).flatMap(endpoint =>
-  pathsOf(endpoint).map(served => ({
-    method: endpoint.method,
-    pattern: new RegExp(`^${served.replace(/\{\w+\}/g, '[^/]+')}$`),
-    parameters: served.split('{').length,
-  })),
+const rows = ([...Object.values(endpoints), ...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(
+  endpoint =>
+    pathsOf(endpoint).map(served => ({
+      method: endpoint.method,
+      pattern: new RegExp(`^${served.replace(/\{\w+\}/g, '[^/]+')}$`),
+      parameters: served.split('{').length,
+    })),
 )
 
 /**

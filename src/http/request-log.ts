@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
+import { mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 import type { Log, LogLevel } from '../core/log.ts'
 import type { Telemetry } from '../telemetry/port.ts'
@@ -16,7 +17,7 @@ declare module 'fastify' {
 type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
-  (Object.entries({ ...endpoints, ...gitOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
+  (Object.entries({ ...endpoints, ...gitOperations, ...mcpOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
     pathsOf(endpoint).map(path => [`${endpoint.method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const),
   ),
 )

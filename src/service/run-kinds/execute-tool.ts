@@ -1,4 +1,5 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import type { RunStatus } from '../../contract/runs/runs.ts'
 import type { ExecuteToolInput, ToolExecution } from '../../contract/runs/tool-execution.ts'
 import { executableTools, toolSchema } from '../../contract/runs/tools.ts'
 import { deadline } from '../../core/deadline.ts'
@@ -10,6 +11,7 @@ import { findEntries } from '../../store/runs/log-entries.ts'
 import { updateRun } from '../../store/runs/run-changes.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
+import { awaitRun } from '../runs/await-run.ts'
 import { acceptRun, planRun } from '../runs/create-run.ts'
 import type { MessageSource } from '../runs/message-source.ts'
 import { requireRun } from '../runs/runs.ts'
@@ -17,8 +19,6 @@ import { stopRun } from '../runs/stop-run.ts'
 import { workerState } from '../runs/worker-state.ts'
 
 const by_tool_call: MessageSource = { source_type: 'TOOL', comment: null }
-/** In case a notification was lost. */
-const POLL_INTERVAL_MS = 5_000
 /** Share of the time for a response that a command may use; the rest is for the sandbox. */
 const COMMAND_SHARE = 0.8
 /** How much later than the response the run ends by itself, for when the process of the response is gone. */
@@ -89,24 +89,8 @@ async function acceptToolCall(ctx: Context, { tool_name, arguments: input_argume
 
 /** True once the run has ended; false when `over` was aborted before. */
 async function settled(ctx: Context, run_id: number, over: AbortSignal): Promise<boolean> {
-  let wake = () => {}
-  const leave = ctx.onRun(ctx.organization_id, run_id, () => wake())
-  over.addEventListener('abort', () => wake(), { once: true })
-  try {
-    for (;;) {
-      // Before the read, so that no change between it and the wait is missed.
-      const woken = new Promise<void>(resolve => {
-        wake = resolve
-      })
-      if (isTerminal((await requireRun(ctx.db, ctx.organization_id, run_id)).status)) return true
-      if (over.aborted) return false
-      const poll = setTimeout(wake, POLL_INTERVAL_MS)
-      await woken
-      clearTimeout(poll)
-    }
-  } finally {
-    leave()
-  }
+  const hasEnded = ({ status }: { status: RunStatus }) => isTerminal(status)
+  return hasEnded(await awaitRun(ctx, run_id, over, () => requireRun(ctx.db, ctx.organization_id, run_id), hasEnded))
 }
 
 const retryLater = (message: string) => new ServiceError('unavailable', message, { headers: { 'retry-after': '5' } })
