@@ -30,7 +30,9 @@ export async function dumpSchema(client: Pick<pg.Client, 'query'>): Promise<stri
       and indexname not in (select conname from pg_constraint where connamespace = 'public'::regnamespace)
     order by tablename collate "C", indexname collate "C"`)
   const { rows: others } = await client.query<{ line: string }>(`
-    select format('-- function %s', p.oid::regprocedure) as line from pg_proc p where p.pronamespace = 'public'::regnamespace
+    select format('-- function %s', p.oid::regprocedure) as line from pg_proc p
+      where p.pronamespace = 'public'::regnamespace and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+    union all select format('-- extension %s', e.extname) from pg_extension e where e.extname <> 'plpgsql'
     union all select format('-- trigger %I on %s', t.tgname, t.tgrelid::regclass) from pg_trigger t where not t.tgisinternal
     union all select format('-- type %s', t.oid::regtype) from pg_type t
       where t.typnamespace = 'public'::regnamespace and t.typtype in ('e', 'd')

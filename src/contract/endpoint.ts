@@ -44,6 +44,8 @@ export type Endpoint = {
   problems?: readonly ProblemCode[]
   /** Takes `Idempotency-Key` (specification.md#create-and-resume). */
   idempotent?: boolean
+  /** The field that orders the items of a list with `cursor`, `id` by default; `position`: their order is that of a list that only grows. */
+  ordered_by?: 'id' | 'user_id' | 'name' | 'seq' | 'position'
   /** Replaces the example of the schema, `meta({ examples: [...] })`, for this operation. For a stream: an extract. */
   examples?: { body?: unknown; response?: unknown }
 }

@@ -54,4 +54,6 @@ export const limits = {
   session_entries: 20_000,
   page_limit: 100,
   page_skip: 999_999_999,
+  /** A list counts this many items after the requested page and no more: a count of all would read them all. */
+  page_count: 10_000,
 } as const

@@ -14,6 +14,7 @@ import { handlers, type OpenContext } from './handlers.ts'
 import { methodsAt } from './methods.ts'
 import { type OpenStreams, signalGone } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
+import { linksOf, requireOwnCursor } from './results/list-links.ts'
 import type { streamHandlers } from './routes/stream-routes.ts'
 import { sendResult } from './send-result.ts'
 import { rowFor } from './wire-profile.ts'
@@ -69,10 +70,13 @@ function endpointHandler({ services, admitted, open, streams, readiness, version
       query: withAcceptedFormat(endpoint, query as Record<string, unknown>, request.headers.accept),
       body,
     })
+    requireOwnCursor(endpoint, input)
     if ('actor' in ctx) await requireReach(ctx, endpoint, input)
     if (endpoint.response !== 'stream') {
       const gone = () => signalGone(ctx as Context, endpoint, reply, open)
       const result = await (handlers[name as keyof typeof handlers] as AnyHandler)(ctx, input, gone)
+      const links = linksOf(endpoint, input, result, services.base_url, request.url)
+      if (links !== undefined) reply.header('link', links)
       return sendResult(reply, result, request.wire_profile ?? 'standard', endpoint.response)
     }
     await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)

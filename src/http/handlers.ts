@@ -86,7 +86,7 @@ import {
   redeliverWebhook,
 } from '../service/webhooks/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
-import { RawResponse } from './send-result.ts'
+import { RawResponse } from './results/raw-response.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
 /** `gone`: a signal that aborts when nobody waits for the response any more. */
@@ -156,8 +156,10 @@ export const handlers: Handlers = {
   createClaudeCodeSession: (ctx, { body }) => createSession(ctx, body.session_id),
   addClaudeCodeLog: (ctx, { params, body }) => addSessionLog(ctx, params.session_id, body.log),
   setClaudeCodeStatus: (ctx, { params, body }) => setSessionStatus(ctx, params.session_id, body.status),
-  getAgentRunLogs: async (ctx, { params, query }) =>
-    new RawResponse(await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run)), json),
+  getAgentRunLogs: async (ctx, { params, query }) => {
+    const { body, extent } = await listRunLogs(ctx, params.agent_run_id, query, run => logsHead(ctx.actor.wire_profile, run))
+    return new RawResponse(body, json, {}, extent)
+  },
   searchAgentRunLogs: (ctx, { params, query }) => searchRunLogs(ctx, params.agent_run_id, query),
   getAgentRunTimeline: (ctx, { params, query }) => getRunTimeline(ctx, params.agent_run_id, query),
   getAgentRunRecovery: (ctx, { params, query }) => getRunRecovery(ctx, params.agent_run_id, query),
@@ -267,7 +269,10 @@ export const handlers: Handlers = {
   generateSetupCommands: (ctx, { body }) => once(ctx, 'generateSetupCommands', body, inner => generateSetupCommands(inner, body)),
   listSandboxes: (ctx, { query }) => listSandboxes(ctx, query),
   getSandbox: (ctx, { params }) => getSandbox(ctx, params.sandbox_id),
-  getSandboxLogs: async (ctx, { params, query }) => new RawResponse(await getSandboxLogs(ctx, params.sandbox_id, query), json),
+  getSandboxLogs: async (ctx, { params, query }) => {
+    const { body, extent } = await getSandboxLogs(ctx, params.sandbox_id, query)
+    return new RawResponse(body, json, {}, extent)
+  },
   analyzeSandboxLogs: (ctx, { params, body }) => analyzeSandboxLogs(ctx, params.sandbox_id, body),
   analyzeAgentRunLogs: (ctx, { params, body }) => analyzeRunLogs(ctx, params.agent_run_id, body),
   analyzeLogs: (ctx, { body }) => analyzeLogs(ctx, body),

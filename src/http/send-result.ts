@@ -5,19 +5,8 @@ import type { WireProfile } from '../contract/organizations/tokens.ts'
 import { parseJsonExactly } from '../core/text/json-text.ts'
 import { Replay } from '../service/access/idempotency.ts'
 import { encodingFor } from './compression.ts'
+import { RawResponse } from './results/raw-response.ts'
 import { responseFor } from './wire-profile.ts'
-
-/** A response that is text already, perhaps in pieces: JSON that was stored as it is sent, a patch, a file. */
-export class RawResponse {
-  readonly body: string | Buffer[]
-  readonly content_type: string
-  readonly headers: Record<string, string>
-  constructor(body: string | Buffer[], content_type: string, headers: Record<string, string> = {}) {
-    this.body = body
-    this.content_type = content_type
-    this.headers = headers
-  }
-}
 
 /** Sends the result of a verb, worded for the caller's wire profile: `schema` shows where a run's status is in it. */
 export function sendResult(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {

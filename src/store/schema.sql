@@ -30,6 +30,9 @@ create table audit_entries (
   constraint audit_entries_pkey PRIMARY KEY (organization_id, id),
   constraint audit_entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
+CREATE INDEX audit_entries_created ON public.audit_entries USING btree (organization_id, created_at);
+CREATE INDEX audit_entries_of_action ON public.audit_entries USING btree (organization_id, action, id);
+CREATE INDEX audit_entries_of_user ON public.audit_entries USING btree (organization_id, user_id, id);
 
 create table browser_sessions (
   digest bytea not null,
@@ -517,8 +520,11 @@ create table pull_requests (
   constraint pull_requests_review_check CHECK ((review = ANY (ARRAY['pass'::text, 'fail'::text, 'inconclusive'::text]))),
   constraint pull_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text, 'merged'::text, 'draft'::text])))
 );
+CREATE INDEX pull_requests_in_repository ON public.pull_requests USING btree (organization_id, repository_id, id);
 CREATE UNIQUE INDEX pull_requests_key ON public.pull_requests USING btree (organization_id, id);
 CREATE INDEX pull_requests_of_run ON public.pull_requests USING btree (run_id);
+CREATE INDEX pull_requests_of_state ON public.pull_requests USING btree (organization_id, state, id);
+CREATE INDEX pull_requests_proposed ON public.pull_requests USING btree (organization_id, created_at) INCLUDE (run_id);
 CREATE INDEX pull_requests_remote ON public.pull_requests USING btree (remote_seen_at) WHERE ((remote_number IS NOT NULL) AND (state = ANY (ARRAY['open'::text, 'draft'::text])));
 
 create table rate_windows (
@@ -621,6 +627,15 @@ create table run_startups (
 );
 CREATE INDEX run_startups_by_repository ON public.run_startups USING btree (organization_id, repository_id, started_at);
 
+create table run_texts (
+  organization_id bigint not null,
+  run_id bigint not null,
+  text text not null,
+  constraint run_texts_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint run_texts_pkey PRIMARY KEY (organization_id, run_id)
+);
+CREATE INDEX run_texts_trigrams ON public.run_texts USING gin (text gin_trgm_ops);
+
 create table runs (
   id bigint not null generated always as identity,
   organization_id bigint not null,
@@ -721,18 +736,26 @@ create table runs (
   constraint runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id),
   constraint runs_wait_for_something CHECK (((status = 'waiting'::text) = (waiting_on IS NOT NULL)))
 ) with (fillfactor=70);
+CREATE INDEX runs_created ON public.runs USING btree (organization_id, created_at);
 CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
 CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX runs_in_repository ON public.runs USING btree (organization_id, archived, repository_id, id);
 CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_listed ON public.runs USING btree (organization_id, archived, id);
 CREATE INDEX runs_live ON public.runs USING btree (status) WHERE (status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX runs_of_branch ON public.runs USING btree (organization_id, repository_id, branch) WHERE (branch IS NOT NULL);
+CREATE INDEX runs_of_model ON public.runs USING btree (organization_id, archived, model, id);
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
+CREATE INDEX runs_of_reason ON public.runs USING btree (organization_id, archived, status_reason, id) WHERE (status_reason IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
 CREATE INDEX runs_of_setup ON public.runs USING btree (organization_id, repository_id, id) WHERE (source_type = 'SETUP_COMMANDS'::text);
+CREATE INDEX runs_of_source ON public.runs USING btree (organization_id, archived, source_type, id);
+CREATE INDEX runs_of_status ON public.runs USING btree (organization_id, archived, status, id);
+CREATE INDEX runs_of_user ON public.runs USING btree (organization_id, archived, user_id, id);
 CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
 CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_since, runnable_at, id) WHERE (runnable_at IS NOT NULL);
+CREATE INDEX runs_tagged ON public.runs USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX runs_waiting_for_checks ON public.runs USING btree (organization_id, repository_id, pushed_sha) WHERE ((status = 'waiting'::text) AND (waiting_on = 'ci'::text));
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
@@ -767,6 +790,7 @@ create table sandboxes (
   constraint sandboxes_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'running'::text, 'ended'::text, 'lost'::text])))
 );
 CREATE INDEX sandboxes_alive ON public.sandboxes USING btree (run_id) WHERE (ended_at IS NULL);
+CREATE INDEX sandboxes_created ON public.sandboxes USING btree (organization_id, created_at);
 CREATE INDEX sandboxes_of_run ON public.sandboxes USING btree (organization_id, run_id, id);
 
 create table secrets (
@@ -963,6 +987,7 @@ create table webhook_deliveries (
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (organization_id) WHERE (lease_until IS NOT NULL);
 CREATE INDEX webhook_deliveries_of_run ON public.webhook_deliveries USING btree (organization_id, run_id, id);
 CREATE INDEX webhook_deliveries_of_runs ON public.webhook_deliveries USING btree (organization_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (url IS NOT NULL));
+CREATE INDEX webhook_deliveries_of_state ON public.webhook_deliveries USING btree (organization_id, state, id);
 CREATE INDEX webhook_deliveries_old ON public.webhook_deliveries USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_own ON public.webhook_deliveries USING btree (organization_id, next_attempt_at) WHERE ((state = 'pending'::text) AND (url IS NULL));
 
@@ -1005,4 +1030,5 @@ create table workers (
   constraint workers_pkey PRIMARY KEY (owner)
 );
 
+-- extension pg_trgm
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])

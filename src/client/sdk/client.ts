@@ -79,9 +79,9 @@ export function createClient(options: ClientOptions): Client {
     ...core,
     organization,
     runs: createRuns(core),
-    organizations: (query = {}, more) => listed(query, next => core.call('listOrganizations', { query: next, ...more })),
-    repositories: (query = {}, more) => listed(query, next => core.call('listRepositories', { query: next, ...more })),
-    sandboxes: (query = {}, more) => listed(query, next => core.call('listSandboxes', { query: next, ...more })),
+    organizations: (query = {}, more) => listed(query, next => core.page('listOrganizations', { query: next, ...more })),
+    repositories: (query = {}, more) => listed(query, next => core.page('listRepositories', { query: next, ...more })),
+    sandboxes: (query = {}, more) => listed(query, next => core.page('listSandboxes', { query: next, ...more })),
     events: more => followOrganization(core, more),
   }
 }

@@ -33,25 +33,27 @@ export function paged<Page, Item, Position>(source: PageSource<Page, Item, Posit
   }
 }
 
-type List<Item> = { items: Item[]; total: number; page: number; size: number }
-type Position = { skip?: number | undefined; page?: number | undefined }
+type Position = { skip?: number | undefined; page?: number | undefined; cursor?: string | undefined }
 
 /**
- * Returns a list with `skip` and `limit`, or `page` and `size` for where it begins. An item that moved to a later page while pages were
- * read is not given twice.
+ * Returns a list that begins at `skip` or `page` and continues by the cursors of its pages: items that are added meanwhile move none.
  */
-export function listed<Page extends List<{ id: number }>, Query extends Position>(
+export function listed<Page extends { items: unknown[] }, Query extends Position>(
   query: Query,
-  load: (query: Query) => Promise<Page>,
+  load: (query: Query) => Promise<{ page: Page; cursor: string | null }>,
 ): Paged<Page, Page['items'][number]> {
-  const seen = new Set<number>()
+  const cursors = new WeakMap<Page, string | null>()
   return paged({
     first: query,
-    load,
-    items: page => page.items.filter(({ id }) => !seen.has(id) && seen.add(id)),
+    async load(position) {
+      const { page, cursor } = await load(position)
+      cursors.set(page, cursor)
+      return page
+    },
+    items: page => page.items,
     next(page, position) {
-      const skip = (position.skip ?? (page.page - 1) * page.size) + page.items.length
-      return page.items.length === 0 || skip >= page.total ? null : { ...position, skip, page: undefined }
+      const cursor = cursors.get(page) ?? null
+      return cursor === null ? null : { ...position, skip: undefined, page: undefined, cursor }
     },
   })
 }

@@ -28,6 +28,8 @@ type JsonName = { [N in OperationName]: [Result<N>] extends [never] ? never : N 
 export type Core = {
   /** Calls an operation of the table and returns its JSON. Rejects with AgentRunError. */
   call<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<Result<N>>
+  /** Calls a list and returns its page with the cursor of the next one; null: it was the last. */
+  page<N extends JsonName>(name: N, ...input: InputArguments<N>): Promise<{ page: Result<N>; cursor: string | null }>
   /** The response of an operation once it is a success: for streams, patches and files. */
   request<N extends OperationName>(name: N, ...input: InputArguments<N>): Promise<Response>
 }
@@ -92,12 +94,23 @@ export function createCore(options: CoreOptions): Core {
 
   return {
     async call(name, ...[input = {}]) {
-      const read = async (response: Response) => ({ text: await response.text(), url: response.url })
-      const { text, url } = await perform(name, input as Loose, 'application/json', read)
+      const { text, url } = await perform(name, input as Loose, 'application/json', textOf)
       return parsed(text, url)
+    },
+    async page(name, ...[input = {}]) {
+      const { text, url, link } = await perform(name, input as Loose, 'application/json', textOf)
+      return { page: parsed(text, url), cursor: nextCursor(link) }
     },
     request: (name, ...[input = {}]) => perform(name, input as Loose, '*/*', response => Promise.resolve(response)),
   }
+}
+
+const textOf = async (response: Response) => ({ text: await response.text(), url: response.url, link: response.headers.get('link') })
+
+/** Returns the cursor in the address of the next page (RFC 8288), which is sent to the client's own address of the service. */
+function nextCursor(link: string | null): string | null {
+  const next = /<([^>]*)>; rel="next"/.exec(link ?? '')?.[1]
+  return next === undefined ? null : new URL(next, 'http://localhost').searchParams.get('cursor')
 }
 
 function parsed<T>(text: string, url: string): T {

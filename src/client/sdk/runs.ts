@@ -105,7 +105,7 @@ export function createRuns(core: Core): Runs {
       handle(core.call('updateAgentRun', { params: { agent_run_id }, body, repeatable: true, ...options })),
     archive: (agent_run_id, options) => handle(core.call('archiveAgentRun', reference(agent_run_id, options))),
     unarchive: (agent_run_id, options) => handle(core.call('unarchiveAgentRun', reference(agent_run_id, options))),
-    list: (query = {}, options) => listed(query, position => core.call('listAgentRuns', { query: position, ...options })),
+    list: (query = {}, options) => listed(query, position => core.page('listAgentRuns', { query: position, ...options })),
     logs: (agent_run_id, query, options) => logPages(core, () => Promise.resolve(agent_run_id), query, options),
     async *search(agent_run_id, query, options) {
       for (let position = query; ; ) {
@@ -121,7 +121,7 @@ export function createRuns(core: Core): Runs {
       core.call('getAgentRunRecovery', { params: { agent_run_id }, ...(query && { query }), ...options }),
     analyze: (agent_run_id, body, options) => core.call('analyzeAgentRunLogs', { params: { agent_run_id }, body, ...options }),
     related: (agent_run_id, query = {}, options) =>
-      listed(query, position => core.call('listRelatedAgentRuns', { params: { agent_run_id }, query: position, ...options })),
+      listed(query, position => core.page('listRelatedAgentRuns', { params: { agent_run_id }, query: position, ...options })),
     diff: (agent_run_id, { from_seq, to_seq, ...options } = {}) =>
       core.call('getAgentRunDiff', { params: { agent_run_id }, query: { from_seq, to_seq }, ...options }),
     async patch(agent_run_id, { from_seq, to_seq, ...options } = {}) {

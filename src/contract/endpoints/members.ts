@@ -31,6 +31,7 @@ export const memberEndpoints = {
     bucket: 'standard',
     params: org,
     query: z.object(pageQuery),
+    ordered_by: 'user_id',
     response: MemberPage,
   },
   inviteMember: {

@@ -26,6 +26,7 @@ export const pullRequestContentEndpoints = {
     description: 'Those that are not in its base. 409 when the repository no longer has the commit of the pull request.',
     scope: 'runs:read',
     query: z.object(pageQuery),
+    ordered_by: 'position',
     problems: ['conflict'],
     response: PullRequestCommitPage,
   },

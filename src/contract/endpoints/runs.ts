@@ -265,6 +265,7 @@ export const runEndpoints = {
     bucket: 'standard',
     params: run,
     query: RecoveryQuery,
+    ordered_by: 'position',
     response: RunRecovery,
   },
   getAgentRunStartup: {

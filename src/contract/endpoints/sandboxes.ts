@@ -42,6 +42,7 @@ export const sandboxEndpoints = {
     bucket: 'standard',
     params: sandbox,
     query: SandboxLogsQuery,
+    ordered_by: 'seq',
     response: SandboxLogPage,
   },
 } as const satisfies Record<string, Endpoint>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { Secret, SecretInput, SecretPage, secretName } from '../organizations/secrets.ts'
-import { pageQuery } from '../page.ts'
+import { namedPageQuery } from '../page.ts'
 
 const name = { name: secretName() }
 const given =
@@ -18,7 +18,8 @@ export const secretEndpoints = {
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
-    query: z.object(pageQuery),
+    query: z.object(namedPageQuery),
+    ordered_by: 'name',
     response: SecretPage,
   },
   setSecret: {
@@ -56,7 +57,8 @@ export const secretEndpoints = {
     scope: 'repos:admin',
     bucket: 'standard',
     params: repository,
-    query: z.object(pageQuery),
+    query: z.object(namedPageQuery),
+    ordered_by: 'name',
     response: SecretPage,
   },
   setRepositorySecret: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Endpoint, org, v1 } from '../endpoint.ts'
 import { Skill, SkillInput, SkillPage, skillName } from '../organizations/skills.ts'
-import { pageQuery } from '../page.ts'
+import { namedPageQuery } from '../page.ts'
 
 const base = { ...v1, tag: 'skills', bucket: 'standard' } as const
 const one = { path: '/v1/organizations/{org_id}/skills/{skill}', params: org.extend({ skill: skillName() }) } as const
@@ -15,7 +15,8 @@ export const skillEndpoints = {
     summary: 'List the skills of the organization',
     scope: 'org:read',
     params: org,
-    query: z.object(pageQuery),
+    query: z.object(namedPageQuery),
+    ordered_by: 'name',
     response: SkillPage,
   },
   getSkill: {

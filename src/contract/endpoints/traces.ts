@@ -26,6 +26,7 @@ export const traceEndpoints = {
     stability: 'alpha',
     params: run,
     query: ListLogsQuery,
+    ordered_by: 'seq',
     response: RunWithLogs,
   },
   searchAgentRunLogs: {

@@ -22,6 +22,7 @@ export const headerComponents = {
   'X-RateLimit-Reset': { description: 'Seconds until there is room again', schema: whole },
   'Retry-After': { description: 'Seconds to wait before trying again', schema: whole },
   'WWW-Authenticate': { description: 'The required authentication', schema: { const: 'Bearer' } },
+  Link: { description: 'Addresses of the `next` and the `prev` page of a list, as in RFC 8288; absent where there are none', schema: text },
   'Idempotent-Replayed': { description: '`true`: the stored response to the first request with this key', schema: { const: 'true' } },
 } as const
 type HeaderName = keyof typeof headerComponents
@@ -78,6 +79,7 @@ export function responsesOf(endpoint: Endpoint, content: Json): Json {
   const own: HeaderName[] = [
     ...(endpoint.stability === 'alpha' ? (['X-API-Stability'] as const) : []),
     ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+    ...('cursor' in endpoint.query.shape ? (['Link'] as const) : []),
     ...(endpoint.bucket === null ? [] : limit_headers),
   ]
   return {

@@ -11,6 +11,6 @@ const entryObject = (row: AuditRow): AuditEntry => ({
 /** Returns one page of administrative acts, newest first. */
 export async function listAuditLog(ctx: Context, query: AuditQuery) {
   const window = pageWindow(query)
-  const { rows, total } = await listAuditEntries(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  const { rows, total } = await listAuditEntries(ctx.db, ctx.organization_id, query, window)
   return { items: rows.map(entryObject), total, ...pageNumbers(total, window) }
 }

@@ -41,7 +41,7 @@ export async function firstStart(db: Database, input: FirstStartInput): Promise<
       // Only when it is new: another default may have been chosen since.
       if (created) await setDefaultRepository(tx, owner.organization_id, id)
     }
-    const { total } = await listRepositories(tx, owner.organization_id, 0, 1)
+    const { total } = await listRepositories(tx, owner.organization_id, { skip: 0, limit: 1 })
     if (input.sample.forced || total === 0) {
       const url = await input.sample.create()
       const sample = {
@@ -95,7 +95,7 @@ async function ensureToken(tx: Db, user_id: number, token: string, wire_profile:
 }
 
 async function shownRepository(tx: Db, organization_id: number) {
-  const { rows } = await listRepositories(tx, organization_id, 0, 100)
+  const { rows } = await listRepositories(tx, organization_id, { skip: 0, limit: 100 })
   const preferred = (await getOrganization(tx, organization_id))?.default_repository_id
   const row = rows.find(item => item.id === preferred) ?? rows[0]
   return row ? { id: row.id, name: row.full_name, sample: row.sample } : null

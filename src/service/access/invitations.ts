@@ -52,7 +52,7 @@ export async function inviteMember(ctx: Context, { email, full_name = null, role
 /** Returns one page of the open invitations, oldest first. */
 export async function listInvitations(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listInvitationRows(ctx.db, ctx.organization_id, window.skip, window.limit)
+  const { rows, total } = await listInvitationRows(ctx.db, ctx.organization_id, window)
   return { items: rows.map(invitationObject), total, ...pageNumbers(total, window) }
 }
 

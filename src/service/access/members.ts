@@ -32,7 +32,7 @@ export const memberObject = ({ last_sign_in_at, created_at, ...row }: MemberRow)
 /** Returns one page of members, people and service users, oldest first. */
 export async function listMembers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, null, window.skip, window.limit)
+  const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, null, window)
   return { items: rows.map(memberObject), total, ...pageNumbers(total, window) }
 }
 

@@ -18,7 +18,7 @@ const serviceUserObject = (row: MemberRow): ServiceUser => ({
 /** Returns one page of service users, oldest first. */
 export async function listServiceUsers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, 'service', window.skip, window.limit)
+  const { rows, total } = await listMemberships(ctx.db, ctx.organization_id, 'service', window)
   return { items: rows.map(serviceUserObject), total, ...pageNumbers(total, window) }
 }
 

@@ -104,7 +104,7 @@ export async function newSessionToken(services: Services, cookie: string | undef
       ...{ user_id, login, kind: 'browser', name: 'web interface', wire_profile: 'standard', expires_in_seconds: TOKEN_SECONDS },
       ...{ session_digest, prefix: tokenPrefix(token), hint: token.slice(-4), digest: digest(token) },
     })
-    const { rows } = await listOrganizations(tx, row.id, 0, MAX_LISTED)
+    const { rows } = await listOrganizations(tx, row.id, { skip: 0, limit: MAX_LISTED })
     const [first] = rows
     if (!first) throw new ServiceError('forbidden', 'You are not a member of any organization.')
     const organizations = rows.map(({ id, name }) => ({ id, name }))

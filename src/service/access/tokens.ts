@@ -49,7 +49,7 @@ function tokenObject({ role, ...row }: TokenRow): Token {
 /** Returns the caller's own tokens; for an administrator all that are bound to the organization (specification.md#access). */
 export async function listTokens(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listTokenRows(ctx.db, ctx.organization_id, viewerOf(ctx), window.skip, window.limit)
+  const { rows, total } = await listTokenRows(ctx.db, ctx.organization_id, viewerOf(ctx), window)
   return { items: rows.map(tokenObject), total, ...pageNumbers(total, window) }
 }
 

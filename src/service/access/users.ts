@@ -39,7 +39,7 @@ export async function updateMe(ctx: ActorContext, input: UpdateMeInput) {
     await updateUser(tx, ctx.actor.user_id, { ...input, custom_prompt })
     if (github_user_id === undefined && github_username === undefined) return
     // Other members see these fields in each organization, so the change is in the audit log of each.
-    const { rows } = await listOrganizations(tx, ctx.actor.token_id, 0, MAX_AUDITED)
+    const { rows } = await listOrganizations(tx, ctx.actor.token_id, { skip: 0, limit: MAX_AUDITED })
     const target = { type: 'user', id: ctx.actor.user_id } as const
     for (const { id } of rows) await audit(tx, { ...ctx, organization_id: id }, 'user.updated', target, { github_user_id, github_username })
   })
@@ -56,7 +56,7 @@ export async function getCliRules(ctx: Context) {
 /** Returns one page of the organization's users, oldest first. */
 export async function listUsers(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listMembers(ctx.db, ctx.organization_id, window.skip, window.limit)
+  const { rows, total } = await listMembers(ctx.db, ctx.organization_id, window)
   return { items: rows.map(userObject), total, ...pageNumbers(total, window) }
 }
 

@@ -17,7 +17,7 @@ export async function registeredRepository(
   forge: ForgeRow,
   wanted: ForgeRepository,
 ): Promise<RepositoryRow | undefined> {
-  const { rows } = await listRepositories(db, forge.organization_id, 0, MAX_REPOSITORIES, { archived: false })
+  const { rows } = await listRepositories(db, forge.organization_id, { skip: 0, limit: MAX_REPOSITORIES }, { archived: false })
   const nameOf = ({ owner, name }: ForgeRepository) => `${owner}/${name}`.toLowerCase()
   return rows.find(row => {
     const on_forge = repositoryOn(forge.url, row)

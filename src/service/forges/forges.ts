@@ -9,7 +9,7 @@ import type {
 import { forgeUrl, repositoryOn } from '../../core/forges/forge-address.ts'
 import { missingPermission } from '../../core/forges/forge-permissions.ts'
 import { type ForgeSecrets, newWebhookSecret, openForgeSecrets, sealForgeSecrets } from '../../core/forges/forge-secrets.ts'
-import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { pageNumbers, pageWindow, partOf } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import type { RemoteForge } from '../../forge/port.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
@@ -135,11 +135,11 @@ export async function listForgeRepositories(ctx: Context, kind: ForgeKind, query
   const url = requireForgeUrl(ctx, kind, query.url, 'query')
   const row = (await listForges(ctx.db, ctx.organization_id)).find(one => one.kind === kind && one.url === url)
   const found = row === undefined ? [] : await requireResult(opened(ctx, row).then(forge => forge.listRepositories(MAX_LISTED)))
-  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MAX_LISTED, { own: ctx.actor.repository_ids })
+  const { rows } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: MAX_LISTED }, { own: ctx.actor.repository_ids })
   const registered = new Map(rows.map(row => [nameOf(url, row), row.id]))
   const all = found.map(item => ({ ...item, repo_id: registered.get(item.full_name.toLowerCase()) ?? null }))
   const window = pageWindow(query)
-  return { items: all.slice(window.skip, window.skip + window.limit), total: all.length, ...pageNumbers(all.length, window) }
+  return { items: partOf(all, window), total: all.length, ...pageNumbers(all.length, window) }
 }
 
 const nameOf = (forge_url: string, repository: Parameters<typeof repositoryOn>[1]) => {

@@ -27,7 +27,12 @@ export async function getOrganizationHealth(ctx: Context): Promise<OrganizationH
 
 async function repositories(ctx: Context): Promise<HealthCheck> {
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, { own: ctx.actor.repository_ids, archived: false })
+  const { rows, total } = await listRepositories(
+    ctx.db,
+    ctx.organization_id,
+    { skip: 0, limit: 1 },
+    { own: ctx.actor.repository_ids, archived: false },
+  )
   const preferred = organization?.default_repository_id ?? null
   const chosen = preferred !== null ? await getRepository(ctx, preferred) : total === 1 ? rows[0] : undefined
   return checkRepositories(total, chosen)

@@ -37,7 +37,7 @@ const detail = (row: OrganizationRow) => ({ id: row.id, name: row.name, settings
 /** Returns the organizations that the caller's token reaches. */
 export async function listOrganizations(ctx: ActorContext, query: PageRequest) {
   const window = pageWindow(query)
-  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.token_id, window.skip, window.limit)
+  const { rows, total } = await listOrganizationRows(ctx.db, ctx.actor.token_id, window)
   const items = rows.map(row => ({ id: row.id, name: row.name, settings: switchesOf(row) }))
   return { items, total, ...pageNumbers(total, window) }
 }

@@ -27,7 +27,7 @@ const notFound = () => new ServiceError('not_found', 'Comment not found.')
 export async function listPullRequestComments(ctx: Context, pr_id: number, query: PageRequest) {
   const pr = await requirePullRequest(ctx, pr_id)
   const window = pageWindow(query)
-  const { rows, total } = await listComments(ctx.db, ctx.organization_id, pr.id, window.skip, window.limit)
+  const { rows, total } = await listComments(ctx.db, ctx.organization_id, pr.id, window)
   return { items: rows.map(commentObject), total, ...pageNumbers(total, window) }
 }
 

@@ -1,5 +1,5 @@
 import type { PullRequestCommit, PullRequestDiff } from '../../contract/pull-requests/pull-request-contents.ts'
-import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { type PageRequest, pageNumbers, pageWindow, positionsOf } from '../../core/paging.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { getRepository, type RepositoryRow } from '../../store/access/repositories.ts'
 import type { WholePullRequestRow } from '../../store/pull-requests/pull-requests.ts'
@@ -11,7 +11,7 @@ import { currentPullRequest } from './pull-requests.ts'
 export async function listPullRequestCommits(ctx: Context, pr_id: number, query: PageRequest) {
   const { pr, repository } = await required(ctx, pr_id)
   const window = pageWindow(query)
-  const { commits, total } = requireValue(await ctx.git.commits(repository, pr, window))
+  const { commits, total } = requireValue(await ctx.git.commits(repository, pr, positionsOf(window)))
   const items: PullRequestCommit[] = commits.map(commit => ({
     ...commit,
     authored_at: timeOf(commit.authored_at),

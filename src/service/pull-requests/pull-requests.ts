@@ -41,7 +41,7 @@ export async function getPullRequest(ctx: Context, pr_id: number): Promise<PullR
 export async function listPullRequests(ctx: Context, query: ListPullRequestsQuery) {
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids }
-  const find = () => findPullRequests(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const find = () => findPullRequests(ctx.db, ctx.organization_id, filter, window)
   const before = await find()
   const { rows, total } = (await refreshPullRequests(ctx, before.rows)).size === 0 ? before : await find()
   const checks = await listChecks(ctx.db, ctx.organization_id, rows)

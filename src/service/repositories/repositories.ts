@@ -55,7 +55,12 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
 async function defaultId(db: Db, ctx: Context): Promise<number | null> {
   const preferred = (await getOrganization(db, ctx.organization_id))?.default_repository_id ?? null
   if (preferred !== null) return preferred
-  const { rows, total } = await listRepositoryRows(db, ctx.organization_id, 0, 1, { own: ctx.actor.repository_ids, archived: false })
+  const { rows, total } = await listRepositoryRows(
+    db,
+    ctx.organization_id,
+    { skip: 0, limit: 1 },
+    { own: ctx.actor.repository_ids, archived: false },
+  )
   return total === 1 ? (rows[0]?.id ?? null) : null
 }
 
@@ -63,7 +68,7 @@ async function defaultId(db: Db, ctx: Context): Promise<number | null> {
 export async function listRepositories(ctx: Context, query: PageRequest) {
   const window = pageWindow(query)
   const own = ctx.actor.repository_ids
-  const { rows, total } = await listRepositoryRows(ctx.db, ctx.organization_id, window.skip, window.limit, { own })
+  const { rows, total } = await listRepositoryRows(ctx.db, ctx.organization_id, window, { own })
   const default_id = await defaultId(ctx.db, ctx)
   return { items: rows.map(row => repositoryObject(row, default_id)), total, ...pageNumbers(total, window) }
 }

@@ -1,5 +1,5 @@
 import type { ListSandboxesQuery, Sandbox, SandboxLogsQuery } from '../../contract/repositories/sandboxes.ts'
-import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { type Extent, extentOf, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { entryUrl } from '../../core/runs/trace-url.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { listSandboxEntries } from '../../store/runs/sandbox-entries.ts'
@@ -17,7 +17,7 @@ export async function requireSandbox(ctx: Context, id: number): Promise<SandboxR
 export async function listSandboxes(ctx: Context, query: ListSandboxesQuery) {
   const window = pageWindow(query)
   const filter = { ...query, repository_ids: ctx.actor.repository_ids ?? undefined }
-  const { rows, total } = await listRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const { rows, total } = await listRows(ctx.db, ctx.organization_id, filter, window)
   return { items: rows.map(row => sandboxObject(row, ctx.base_url)), total, ...pageNumbers(total, window) }
 }
 
@@ -27,12 +27,13 @@ export async function getSandbox(ctx: Context, id: number): Promise<Sandbox> {
 }
 
 /** Returns one page of the trace entries of a sandbox as JSON text: entries are passed through as they are stored. */
-export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLogsQuery): Promise<string> {
+export async function getSandboxLogs(ctx: Context, id: number, query: SandboxLogsQuery): Promise<{ body: string; extent: Extent }> {
   const sandbox = await requireSandbox(ctx, id)
   const window = pageWindow(query)
   const { rows, total } = await listSandboxEntries(ctx.db, ctx.organization_id, sandbox, query.after_seq ?? 0, window)
   const numbers = JSON.stringify({ total, ...pageNumbers(total, window) })
-  return `{"items":[${rows.map(row => shownEntry(row.body, ctx.base_url)).join(',')}],${numbers.slice(1)}`
+  const body = `{"items":[${rows.map(row => shownEntry(row.body, ctx.base_url)).join(',')}],${numbers.slice(1)}`
+  return { body, extent: extentOf(rows, 'seq', total, window) }
 }
 
 function sandboxObject(row: SandboxRow, base_url: string): Sandbox {

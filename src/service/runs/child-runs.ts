@@ -101,7 +101,7 @@ const mayReach = ({ actor }: Context, id: number) => actor.repository_ids === nu
 /** Treats a repository that the run may not reach as one that does not exist. */
 async function repositoryNamed(ctx: Context, named: string): Promise<number> {
   const filter = { own: ctx.actor.repository_ids, archived: false }
-  const { rows } = await listRepositories(ctx.db, ctx.organization_id, 0, MAX_REPOSITORIES, filter)
+  const { rows } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: MAX_REPOSITORIES }, filter)
   const byId = rows.find(({ id }) => String(id) === named)
   if (byId) return byId.id
   const found = rows.filter(({ full_name }) => full_name.toLowerCase() === named.toLowerCase())

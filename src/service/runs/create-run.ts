@@ -228,7 +228,7 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
   if (input.repo_id != null) {
     return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
   }
-  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, 0, 1, { own, archived: false })
+  const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: 1 }, { own, archived: false })
   const first = rows[0]
   if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
   if (preferred !== null && (own === null || own.includes(preferred)))

@@ -16,7 +16,7 @@ export async function listRelatedRuns(ctx: Context, run_id: number, query: PageQ
   const { parent_run_id } = await requireRun(ctx.db, ctx.organization_id, run_id)
   const window = pageWindow(query)
   const filter = { related_to: run_id, archived: null, repository_ids: ctx.actor.repository_ids ?? undefined }
-  const { rows, total } = await listRuns(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const { rows, total } = await listRuns(ctx.db, ctx.organization_id, filter, window)
   const runs = await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url)
   const items = runs.map((run, n) => ({ ...run, relation: relationOf(rows[n] as ShownRun, parent_run_id) }))
   return { items, total, ...pageNumbers(total, window) }

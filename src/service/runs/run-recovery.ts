@@ -1,7 +1,7 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import type { RecoveryQuery, RunRecovery } from '../../contract/runs/recovery.ts'
 import { storedJson } from '../../core/json.ts'
-import { pageNumbers, pageWindow } from '../../core/paging.ts'
+import { pageNumbers, pageWindow, partOf } from '../../core/paging.ts'
 import { countStates, type StepRecord, stepsOf } from '../../core/runs/recovery-report.ts'
 import { type JournalRow, listSteps } from '../../store/runs/journal.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
@@ -28,7 +28,7 @@ export async function getRunRecovery(ctx: Context, run_id: number, query: Recove
     newest_kept_seq: (await newestFiles(ctx.db, run)) ?? null,
     recoveries: rows.filter(row => row.kind === 'recovered').map((row, i, all) => recoveryOf(row, restored, all[i + 1]?.seq)),
     counts: countStates(steps),
-    steps: { items: steps.slice(window.skip, window.skip + window.limit), total: steps.length, ...pageNumbers(steps.length, window) },
+    steps: { items: partOf(steps, window), total: steps.length, ...pageNumbers(steps.length, window) },
   }
 }
 

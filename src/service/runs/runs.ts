@@ -70,7 +70,7 @@ export async function listRuns(ctx: Context, { status, source_type, ...query }: 
     source_type: source_type?.flat(),
     repository_ids: ctx.actor.repository_ids ?? undefined,
   }
-  const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window.skip, window.limit)
+  const { rows, total } = await listRunRows(ctx.db, ctx.organization_id, filter, window)
   return { items: await runObjects(ctx.db, ctx.organization_id, rows, ctx.base_url), total, ...pageNumbers(total, window) }
 }
 

@@ -31,7 +31,7 @@ const secretObject = (row: SecretRow) => ({
 export async function listSecrets(ctx: Context, repo_id: number | null, query: PageRequest) {
   if (repo_id !== null) await requireRepository(ctx.db, ctx.organization_id, repo_id)
   const window = pageWindow(query)
-  const { rows, total } = await listSecretRows(ctx.db, ctx.organization_id, repo_id, window.skip, window.limit)
+  const { rows, total } = await listSecretRows(ctx.db, ctx.organization_id, repo_id, window)
   return { items: rows.map(secretObject), total, ...pageNumbers(total, window) }
 }
 

@@ -35,7 +35,7 @@ const iso = (time: Date | null) => time?.toISOString() ?? null
 /** Returns one page, newest first. */
 export async function listWebhookDeliveries(ctx: Context, query: ListDeliveriesQuery) {
   const window = pageWindow(query)
-  const { rows, total } = await listDeliveries(ctx.db, ctx.organization_id, query, window.skip, window.limit)
+  const { rows, total } = await listDeliveries(ctx.db, ctx.organization_id, query, window)
   return { items: rows.map(deliveryObject), total, ...pageNumbers(total, window) }
 }
 

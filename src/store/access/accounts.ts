@@ -1,5 +1,7 @@
 import type { Role } from '../../core/access/permissions.ts'
+import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 import { reaches_membership } from './logins.ts'
 
 /** SQL: the GitHub account of the user `u` as the organization of the membership `m` shows it; empty where unknown. */
@@ -52,23 +54,17 @@ export async function getMember(db: Db, organization_id: number, user_id: number
 }
 
 /** Returns the users of an organization, oldest first. */
-export async function listMembers(
-  db: Db,
-  organization_id: number,
-  skip: number,
-  limit: number,
-): Promise<{ rows: UserRow[]; total: number }> {
-  const page = await db.query<UserRow>({
+export async function listMembers(db: Db, organization_id: number, window: Window): Promise<{ rows: UserRow[]; total: number }> {
+  const from = 'memberships m join users u on u.id = m.user_id'
+  const list = {
     name: 'list_members',
-    text: `select ${member_columns} from memberships m join users u on u.id = m.user_id where m.organization_id = $1 order by u.id limit $2 offset $3`,
-    values: [organization_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_members',
-    text: 'select count(*) as total from memberships where organization_id = $1',
-    values: [organization_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+    columns: member_columns,
+    from,
+    where: 'm.organization_id = $1',
+    key: 'm.user_id',
+    order: 'asc',
+  } as const
+  return listPage(db, list, [organization_id], window)
 }
 
 type UserChange = {

@@ -1,7 +1,9 @@
 import type { AuditAction } from '../../contract/organizations/audit-actions.ts'
 import { AuditEntry } from '../../contract/organizations/audit-log.ts'
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
+import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
 
 export type AuditRow = {
   id: number
@@ -50,25 +52,15 @@ export async function listAuditEntries(
   db: Db,
   organization_id: number,
   filter: AuditFilter,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: AuditRow[]; total: number }> {
-  // Times are shown to the millisecond, so they are compared as they are shown.
-  const where = `where organization_id = $1 and ($2::text[] is null or action = any($2)) and ($3::bigint[] is null or user_id = any($3))
-    and ($4::text[] is null or target_type = any($4)) and ($5::timestamptz is null or date_trunc('milliseconds', created_at) > $5)
-    and ($6::timestamptz is null or date_trunc('milliseconds', created_at) < $6)`
-  const { action, user_id, target_type, created_after, created_before } = filter
-  const values = [organization_id, action ?? null, user_id ?? null, target_type ?? null, created_after ?? null, created_before ?? null]
-  const page = await db.query<Omit<AuditRow, 'detail'> & { detail: string }>({
-    name: 'list_audit_entries',
-    text: `select * from audit_entries ${where} order by id desc limit $7 offset $8`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_audit_entries',
-    text: `select count(*) as total from audit_entries ${where}`,
-    values,
-  })
-  const rows = page.rows.map(row => ({ ...row, detail: parseColumn(AuditEntry.shape.detail, row.detail) }))
-  return { rows, total: only(count.rows).total }
+  const { add, oneOf, where, values } = conditionsOf('a.organization_id = $1', organization_id)
+  oneOf('a.action', 'text', filter.action)
+  oneOf('a.user_id', 'bigint', filter.user_id)
+  oneOf('a.target_type', 'text', filter.target_type)
+  add(p => createdAfter('a', 'audit_entries', p), filter.created_after)
+  add(p => createdBefore('a', 'audit_entries', p), filter.created_before)
+  const list = { columns: 'a.*', from: 'audit_entries a', where: where(), key: 'a.id', order: 'desc' } as const
+  const page = await listPage<Omit<AuditRow, 'detail'> & { detail: string }>(db, list, values, window)
+  return { ...page, rows: page.rows.map(row => ({ ...row, detail: parseColumn(AuditEntry.shape.detail, row.detail) })) }
 }

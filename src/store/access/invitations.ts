@@ -1,5 +1,7 @@
 import type { Role } from '../../core/access/permissions.ts'
+import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 
 export type InvitationRow = {
   id: number
@@ -34,23 +36,9 @@ export async function saveInvitation(
 }
 
 /** Returns open and expired invitations, oldest first. */
-export async function listInvitations(
-  db: Db,
-  organization_id: number,
-  skip: number,
-  limit: number,
-): Promise<{ rows: InvitationRow[]; total: number }> {
-  const page = await db.query<InvitationRow>({
-    name: 'list_invitations',
-    text: `select ${columns} from invitations where organization_id = $1 order by id limit $2 offset $3`,
-    values: [organization_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_invitations',
-    text: 'select count(*) as total from invitations where organization_id = $1',
-    values: [organization_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+export async function listInvitations(db: Db, organization_id: number, window: Window): Promise<{ rows: InvitationRow[]; total: number }> {
+  const list = { columns, from: 'invitations', where: 'organization_id = $1', key: 'id', order: 'asc' } as const
+  return listPage(db, { name: 'list_invitations', ...list }, [organization_id], window)
 }
 
 /** Deletes an invitation and returns it; undefined when it is not in the organization. */

@@ -1,5 +1,7 @@
 import type { Role } from '../../core/access/permissions.ts'
+import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 import { github_account } from './accounts.ts'
 
 export type MemberRow = {
@@ -18,28 +20,23 @@ export type MemberRow = {
 
 const columns = `m.user_id, m.organization_id, u.kind, coalesce(m.email, u.email) as email, u.full_name, ${github_account}, m.role,
   u.last_sign_in_at, m.created_at`
-const from = 'from memberships m join users u on u.id = m.user_id'
+const tables = 'memberships m join users u on u.id = m.user_id'
+const from = `from ${tables}`
 
 /** Returns one page, oldest users first. `kind`: only these. */
 export async function listMemberships(
   db: Db,
   organization_id: number,
   kind: 'person' | 'service' | null,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: MemberRow[]; total: number }> {
-  const where = 'where m.organization_id = $1 and ($2::text is null or u.kind = $2)'
-  const page = await db.query<MemberRow>({
-    name: 'list_memberships',
-    text: `select ${columns} ${from} ${where} order by m.user_id limit $3 offset $4`,
-    values: [organization_id, kind, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_memberships',
-    text: `select count(*) as total ${from} ${where}`,
-    values: [organization_id, kind],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const where = 'm.organization_id = $1 and ($2::text is null or u.kind = $2)'
+  return listPage(
+    db,
+    { name: 'list_memberships', columns, from: tables, where, key: 'm.user_id', order: 'asc' },
+    [organization_id, kind],
+    window,
+  )
 }
 
 /** Returns a membership, locked against changes until the transaction ends. */

@@ -1,6 +1,8 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
+import type { Window } from '../../core/paging.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 import { reaches_membership } from './logins.ts'
 
 export type OrganizationRow = {
@@ -31,24 +33,9 @@ export async function getOrganization(db: Db, organization_id: number): Promise<
 }
 
 /** Returns the organizations that a token reaches, oldest first. */
-export async function listOrganizations(
-  db: Db,
-  token_id: number,
-  skip: number,
-  limit: number,
-): Promise<{ rows: OrganizationRow[]; total: number }> {
-  const reached = `from tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership}`
-  const page = await db.query<OrganizationRow>({
-    name: 'list_organizations',
-    text: `select ${columns} ${reached} join organizations o on o.id = m.organization_id where t.id = $1 order by o.id limit $2 offset $3`,
-    values: [token_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_organizations',
-    text: `select count(*) as total ${reached} where t.id = $1`,
-    values: [token_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+export async function listOrganizations(db: Db, token_id: number, window: Window): Promise<{ rows: OrganizationRow[]; total: number }> {
+  const from = `tokens t join memberships m on m.user_id = t.user_id and ${reaches_membership} join organizations o on o.id = m.organization_id`
+  return listPage(db, { name: 'list_organizations', columns, from, where: 't.id = $1', key: 'o.id', order: 'asc' }, [token_id], window)
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
+import type { Window } from '../../core/paging.ts'
 import type { RepositoryKind } from '../../core/repositories/repository-kind.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 
 export type RepositoryRow = {
   id: number
@@ -49,23 +51,12 @@ type RepositoryFilter = {
 export async function listRepositories(
   db: Db,
   organization_id: number,
-  skip: number,
-  limit: number,
+  window: Window,
   filter: RepositoryFilter = {},
 ): Promise<{ rows: RepositoryRow[]; total: number }> {
-  const listed = `organization_id = $1 and removed_at is null and ($2::bigint[] is null or id = any($2)) and ($3::boolean is null or archived = $3)`
-  const values = [organization_id, filter.own ?? null, filter.archived ?? null]
-  const page = await db.query<RepositoryRow>({
-    name: 'list_repositories',
-    text: `select * from repositories where ${listed} order by id limit $4 offset $5`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_repositories',
-    text: `select count(*) as total from repositories where ${listed}`,
-    values,
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const where = `organization_id = $1 and removed_at is null and ($2::bigint[] is null or id = any($2)) and ($3::boolean is null or archived = $3)`
+  const list = { name: 'list_repositories', columns: '*', from: 'repositories', where, key: 'id', order: 'asc' } as const
+  return listPage(db, list, [organization_id, filter.own ?? null, filter.archived ?? null], window)
 }
 
 /** Registers a repository. An already registered one stays unchanged: see `created`. */

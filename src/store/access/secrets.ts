@@ -1,5 +1,7 @@
+import type { Window } from '../../core/paging.ts'
 import type { SealedSecret } from '../../core/secrets/run-secrets.ts'
 import { type Db, only } from '../database.ts'
+import { listPage } from '../list-page.ts'
 
 export type SecretRow = {
   name: string
@@ -17,21 +19,11 @@ export async function listSecrets(
   db: Db,
   organization_id: number,
   repository_id: number | null,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: SecretRow[]; total: number }> {
-  const page = await db.query<SecretRow>({
-    name: 'list_secrets',
-    text: `select ${columns} from secrets where organization_id = $1 and repository_id is not distinct from $2
-      order by name collate "C" limit $3 offset $4`,
-    values: [organization_id, repository_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_secrets',
-    text: 'select count(*) as total from secrets where organization_id = $1 and repository_id is not distinct from $2',
-    values: [organization_id, repository_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const where = 'organization_id = $1 and repository_id is not distinct from $2'
+  const list = { columns, from: 'secrets', where, key: 'name collate "C"', type: 'text', order: 'asc' } as const
+  return listPage(db, { name: 'list_secrets', ...list }, [organization_id, repository_id], window)
 }
 
 /** Returns all sealed secrets that a run on that repository may use or print; null: a run without a repository. */

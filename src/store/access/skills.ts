@@ -1,25 +1,14 @@
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
+import { listPage } from '../list-page.ts'
 
 export type SkillRow = { name: string; description: string; created_at: Date; updated_at: Date; updated_by: number }
 const columns = 'name, description, created_at, updated_at, updated_by'
 
 /** Returns one page by name, without the texts. */
-export async function listSkills(
-  db: Db,
-  organization_id: number,
-  { skip, limit }: { skip: number; limit: number },
-): Promise<{ rows: SkillRow[]; total: number }> {
-  const page = await db.query<SkillRow>({
-    name: 'list_skills',
-    text: `select ${columns} from skills where organization_id = $1 order by name collate "C" limit $2 offset $3`,
-    values: [organization_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_skills',
-    text: 'select count(*) as total from skills where organization_id = $1',
-    values: [organization_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+export async function listSkills(db: Db, organization_id: number, window: Window): Promise<{ rows: SkillRow[]; total: number }> {
+  const list = { columns, from: 'skills', where: 'organization_id = $1', key: 'name collate "C"', type: 'text', order: 'asc' } as const
+  return listPage(db, { name: 'list_skills', ...list }, [organization_id], window)
 }
 
 /** Returns a skill with its text; undefined when it does not exist. */

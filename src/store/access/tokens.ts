@@ -1,6 +1,8 @@
 import type { WireProfile } from '../../contract/organizations/tokens.ts'
 import type { Role } from '../../core/access/permissions.ts'
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
+import { listPage } from '../list-page.ts'
 import { reaches_membership, token_reaches } from './logins.ts'
 
 export type TokenRow = {
@@ -62,21 +64,10 @@ export async function listTokens(
   db: Db,
   organization_id: number,
   viewer: Viewer,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: TokenRow[]; total: number }> {
-  const values = valuesOf(organization_id, viewer)
-  const page = await db.query<TokenRow>({
-    name: 'list_tokens',
-    text: `select ${columns} from tokens t ${member} where ${visible} order by t.id desc limit $8 offset $9`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_tokens',
-    text: `select count(*) as total from tokens t where ${visible}`,
-    values,
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const list = { columns, from: `tokens t ${member}`, where: visible, key: 't.id', order: 'desc' } as const
+  return listPage(db, { name: 'list_tokens', ...list }, valuesOf(organization_id, viewer), window)
 }
 
 /** Returns a token that the viewer may see (docs/specification.md#access); undefined for every other. */

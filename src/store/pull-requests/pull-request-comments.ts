@@ -1,4 +1,6 @@
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
+import { listPage } from '../list-page.ts'
 
 export type CommentRow = {
   id: number
@@ -60,21 +62,17 @@ export async function listComments(
   db: Db,
   organization_id: number,
   pull_request_id: number,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: CommentRow[]; total: number }> {
-  const page = await db.query<CommentRow>({
-    name: 'list_pull_request_comments',
-    text: `select ${columns}, ${from_forge} from pull_request_comments c ${joined}
-      where c.organization_id = $1 and c.pull_request_id = $2 order by c.id limit $3 offset $4`,
-    values: [organization_id, pull_request_id, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_pull_request_comments',
-    text: 'select count(*) as total from pull_request_comments where organization_id = $1 and pull_request_id = $2',
-    values: [organization_id, pull_request_id],
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const where = 'c.organization_id = $1 and c.pull_request_id = $2'
+  const list = {
+    columns: `${columns}, ${from_forge}`,
+    from: `pull_request_comments c ${joined}`,
+    where,
+    key: 'c.id',
+    order: 'asc',
+  } as const
+  return listPage(db, { name: 'list_pull_request_comments', ...list }, [organization_id, pull_request_id], window)
 }
 
 /** Returns a comment, locked until the transaction ends. */

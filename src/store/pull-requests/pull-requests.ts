@@ -1,4 +1,6 @@
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
+import { conditionsOf, listPage } from '../list-page.ts'
 
 export type PullRequestState = 'open' | 'closed' | 'merged' | 'draft'
 type PullRequestReview = 'pass' | 'fail' | 'inconclusive' | 'none'
@@ -96,25 +98,15 @@ export async function findPullRequests(
   db: Db,
   organization_id: number,
   filter: PullRequestFilter,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: WholePullRequestRow[]; total: number }> {
-  const where = `organization_id = $1 and ($2::bigint[] is null or repository_id = any($2)) and ($3::text[] is null or state = any($3))
-    and ($4::bigint[] is null or run_id = any($4)) and ($5::bigint[] is null or repository_id = any($5))
-    and ($6::text[] is null or ${current_review} = any($6))`
-  const { repo_id, state, agent_run_id, repository_ids, review } = filter
-  const values = [organization_id, repo_id ?? null, state ?? null, agent_run_id ?? null, repository_ids, review ?? null]
-  const page = await db.query<WholePullRequestRow>({
-    name: 'find_pull_requests',
-    text: `select ${whole} from pull_requests where ${where} order by id desc limit $7 offset $8`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_pull_requests',
-    text: `select count(*) as total from pull_requests where ${where}`,
-    values,
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const { oneOf, where, values } = conditionsOf('organization_id = $1', organization_id)
+  oneOf('repository_id', 'bigint', filter.repo_id)
+  oneOf('state', 'text', filter.state)
+  oneOf('run_id', 'bigint', filter.agent_run_id)
+  oneOf('repository_id', 'bigint', filter.repository_ids)
+  oneOf(current_review, 'text', filter.review)
+  return listPage(db, { columns: whole, from: 'pull_requests', where: where(), key: 'id', order: 'desc' }, values, window)
 }
 
 /**

@@ -41,7 +41,7 @@ type EntryFilter = {
   q?: undefined
 }
 type Page = { skip: number; limit: number; reverse: boolean }
-type Found = { rows: EntryRow[]; total: number }
+export type Found = { rows: EntryRow[]; total: number }
 
 /** Returns one page of the matching entries, and how many match in all. `skip` counts matches. Each entry is read once, for both. */
 export const findEntries = (db: Db, organization_id: number, run_id: number, filter: EntryFilter, page: Page): Promise<Found> =>

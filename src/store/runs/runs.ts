@@ -1,9 +1,12 @@
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
+import type { Window } from '../../core/paging.ts'
 import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'
+import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
+import { insert_run_text } from './run-changes.ts'
 
 export type RunRow = {
   id: number
@@ -110,6 +113,8 @@ export const shown_columns = `r.*, case when r.status = 'queued' then coalesce(a
 /** The same rule as src/core/runs/waiting-on.ts: a question that was answered waits for a worker. */
 export const waits_on = `case when r.status = 'waiting' and r.runnable_at is not null then 'slot' else r.waiting_on end`
 
+const shown_reason = `coalesce(${waits_on}, r.status_reason, '')`
+
 export type NewRun = {
   organization_id: number
   user_id: number
@@ -151,11 +156,11 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
         budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review)
       values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25)
-        returning id, organization_id, user_id, repository_id, model
+        returning id, organization_id, user_id, repository_id, model, title, prompt
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
         select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
-      )
+      ), ${insert_run_text}
       select id from run`,
     values: [
       run.organization_id,
@@ -234,46 +239,30 @@ export async function listRuns(
   db: Db,
   organization_id: number,
   filter: RunFilter,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: ShownRun[]; total: number }> {
-  const values: unknown[] = [organization_id]
-  const conditions = ['r.organization_id = $1']
-  const add = (sql: (parameter: string) => string, value: unknown) => {
-    if (value === undefined) return
-    values.push(value)
-    conditions.push(sql(`$${values.length}`))
-  }
+  const { add, also, oneOf, value, where, values } = conditionsOf('r.organization_id = $1', organization_id)
   if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
-  add(p => `r.user_id = any(${p})`, filter.user_id)
-  add(p => `r.source_type = any(${p})`, filter.source_type)
+  oneOf('r.user_id', 'bigint', filter.user_id)
+  oneOf('r.source_type', 'text', filter.source_type)
+  const inStatus = ({ statuses, except }: StatusFilter) => `r.status = any(${value(statuses)}) and ${shown_reason} <> all(${value(except)})`
+  const [status, ...others] = filter.status ?? []
+  if (status?.except.length === 0 && others.length === 0) oneOf('r.status', 'text', status.statuses)
   // Each status filter has its own exceptions.
-  const inStatus = ({ statuses, except }: StatusFilter) => {
-    values.push(statuses, except)
-    return `(r.status = any($${values.length - 1}) and coalesce(${waits_on}, r.status_reason, '') <> all($${values.length}))`
-  }
-  if (filter.status !== undefined) conditions.push(`(${filter.status.map(inStatus).join(' or ')})`)
-  add(p => `r.status_reason = any(${p})`, filter.status_reason)
-  add(p => `r.model = any(${p})`, filter.model)
-  add(p => `r.repository_id = any(${p})`, filter.repo_id)
-  add(p => `r.repository_id = any(${p}::bigint[])`, filter.repository_ids)
-  add(p => `r.tags && ${p}`, filter.tag)
-  add(p => `(strpos(lower(r.title), ${p}) > 0 or strpos(lower(r.prompt), ${p}) > 0)`, filter.q?.toLowerCase())
-  // To the millisecond, as the API shows it: a run is not after its own `created_at`.
-  add(p => `date_trunc('milliseconds', r.created_at) > ${p}`, filter.created_after)
-  add(p => `date_trunc('milliseconds', r.created_at) < ${p}`, filter.created_before)
-  add(p => `r.parent_run_id = any(${p})`, filter.parent_run_id)
+  else if (filter.status !== undefined) also(`(${filter.status.map(inStatus).join(' or ')})`)
+  oneOf('r.status_reason', 'text', filter.status_reason)
+  oneOf('r.model', 'text', filter.model)
+  oneOf('r.repository_id', 'bigint', filter.repo_id)
+  oneOf('r.repository_id', 'bigint', filter.repository_ids)
+  add(p => `r.tags <> '{}' and r.tags && ${p}`, filter.tag)
+  add(p => `t.text like ${p}`, filter.q === undefined ? undefined : `%${filter.q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`)
+  add(p => createdAfter('r', 'runs', p), filter.created_after)
+  add(p => createdBefore('r', 'runs', p), filter.created_before)
+  oneOf('r.parent_run_id', 'bigint', filter.parent_run_id)
   const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
   add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
-  const where = conditions.join(' and ')
-  const page = await db.query<ShownRun>({
-    // Selects the page first, so that the shown columns are computed for its rows only.
-    text: `select ${shown_columns} from (select * from runs r where ${where} order by r.id desc limit $${values.length + 1} offset $${values.length + 2}) r
-      order by r.id desc`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({ text: `select count(*) as total from runs r where ${where}`, values })
-  return { rows: page.rows, total: only(count.rows).total }
+  const from = filter.q === undefined ? 'runs r' : 'runs r join run_texts t on t.organization_id = r.organization_id and t.run_id = r.id'
+  return listPage(db, { columns: shown_columns, from, where: where(), key: 'r.id', order: 'desc' }, values, window)
 }
 
 /** Returns how many runs of a repository have not ended. */

@@ -1,6 +1,8 @@
 import type { SandboxKind } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
+import { listPage } from '../list-page.ts'
 import type { SandboxRow } from '../workspaces/sandboxes.ts'
 import type { EntryRow } from './log-entries.ts'
 import { toolList } from './tool-list.ts'
@@ -18,19 +20,10 @@ export async function listSandboxEntries(
   organization_id: number,
   sandbox: Pick<SandboxRow, 'run_id' | 'kind' | 'first_seq' | 'last_seq'>,
   after_seq: number,
-  page: { skip: number; limit: number },
+  window: Window,
 ): Promise<{ rows: EntryRow[]; total: number }> {
   const where = `organization_id = $1 and run_id = $2 and seq >= $3 and ($4::int is null or seq <= $4) and seq > $5 and ${insideSandbox[sandbox.kind]}`
+  const list = { columns: 'seq, body', from: 'log_entries', where, key: 'seq', order: 'asc' } as const
   const values = [organization_id, sandbox.run_id, sandbox.first_seq, sandbox.last_seq, after_seq]
-  const found = await db.query<EntryRow>({
-    name: `list_entries_of_${sandbox.kind}`,
-    text: `select seq, body from log_entries where ${where} order by seq limit $6 offset $7`,
-    values: [...values, page.limit, page.skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: `count_entries_of_${sandbox.kind}`,
-    text: `select count(*) as total from log_entries where ${where}`,
-    values,
-  })
-  return { rows: found.rows, total: only(count.rows).total }
+  return listPage(db, { name: `list_entries_of_${sandbox.kind}`, ...list }, values, window)
 }

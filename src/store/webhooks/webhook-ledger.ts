@@ -1,5 +1,7 @@
+import type { Window } from '../../core/paging.ts'
 import { GIVE_UP_SECONDS } from '../../core/webhooks/webhook-retries.ts'
 import { type Db, only } from '../database.ts'
+import { conditionsOf, listPage } from '../list-page.ts'
 import { channels } from '../notify.ts'
 import { MAX_PENDING, wake_deliverers } from './webhook-deliveries.ts'
 
@@ -47,22 +49,13 @@ export async function listDeliveries(
   db: Db,
   organization_id: number,
   filter: DeliveryFilter,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: DeliveryRow[]; total: number }> {
-  const where = `d.organization_id = $1 and ($2::text[] is null or d.state = any($2)) and ($3::bigint[] is null or ${run_id} = any($3)) and ($4::text[] is null or d.type = any($4))`
-  const values = [organization_id, filter.state ?? null, filter.agent_run_id ?? null, filter.type ?? null]
-  const page = await db.query<DeliveryRow>({
-    name: 'list_webhook_deliveries',
-    text: `select ${columns} from webhook_deliveries d where ${where} order by d.id desc limit $5 offset $6`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_webhook_deliveries',
-    text: `select count(*) as total from webhook_deliveries d where ${where}`,
-    values,
-  })
-  return { rows: page.rows, total: only(count.rows).total }
+  const { oneOf, where, values } = conditionsOf('d.organization_id = $1', organization_id)
+  oneOf('d.state', 'text', filter.state)
+  oneOf(run_id, 'bigint', filter.agent_run_id)
+  oneOf('d.type', 'text', filter.type)
+  return listPage(db, { columns, from: 'webhook_deliveries d', where: where(), key: 'd.id', order: 'desc' }, values, window)
 }
 
 /** Returns a delivery with its message and the webhooks of its run. */

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { SandboxKind, SandboxState } from '../../contract/repositories/sandboxes.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { type Db, only } from '../database.ts'
+import type { Window } from '../../core/paging.ts'
+import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
 import { parseColumn } from '../json-column.ts'
+import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
 
 const Limits = z.object({
   max_memory_bytes: z.number(),
@@ -131,29 +133,18 @@ export async function listSandboxes(
   db: Db,
   organization_id: number,
   filter: SandboxFilter,
-  skip: number,
-  limit: number,
+  window: Window,
 ): Promise<{ rows: SandboxRow[]; total: number }> {
-  // Times are shown to the millisecond, so they are compared as they are shown.
-  const where = `where s.organization_id = $1 and ($2::bigint[] is null or s.run_id = any($2)) and ($3::bigint[] is null or r.repository_id = any($3))
-    and ($4::text[] is null or s.kind = any($4)) and ($5::text[] is null or s.state = any($5))
-    and ($6::timestamptz is null or date_trunc('milliseconds', s.created_at) > $6)
-    and ($7::timestamptz is null or date_trunc('milliseconds', s.created_at) < $7)
-    and ($8::bigint[] is null or r.repository_id = any($8))`
-  const { agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids } = filter
-  const given = [agent_run_id, repo_id, kind, state, created_after, created_before, repository_ids]
-  const values = [organization_id, ...given.map(value => value ?? null)]
-  const page = await db.query<StoredRow>({
-    name: 'list_sandboxes',
-    text: `select ${columns} from ${joined} ${where} order by s.id desc limit $9 offset $10`,
-    values: [...values, limit, skip],
-  })
-  const count = await db.query<{ total: number }>({
-    name: 'count_sandboxes',
-    text: `select count(*) as total from ${joined} ${where}`,
-    values,
-  })
-  return { rows: page.rows.map(parseRow), total: only(count.rows).total }
+  const { add, oneOf, where, values } = conditionsOf('s.organization_id = $1', organization_id)
+  oneOf('s.run_id', 'bigint', filter.agent_run_id)
+  oneOf('r.repository_id', 'bigint', filter.repo_id)
+  oneOf('s.kind', 'text', filter.kind)
+  oneOf('s.state', 'text', filter.state)
+  add(p => createdAfter('s', 'sandboxes', p), filter.created_after)
+  add(p => createdBefore('s', 'sandboxes', p), filter.created_before)
+  oneOf('r.repository_id', 'bigint', filter.repository_ids)
+  const page = await listPage<StoredRow>(db, { columns, from: joined, where: where(), key: 's.id', order: 'desc' }, values, window)
+  return { ...page, rows: page.rows.map(parseRow) }
 }
 
 /** Returns the sandbox of a turn of a run, live or ended. */

@@ -39,7 +39,7 @@ async function emptyService() {
   const count = async (table: string) => (await db.query<{ n: number }>({ text: `select count(*) as n from ${table}` })).rows[0]?.n
   return { db, url, start, count, samples: () => samples, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
-const names = async (db: Database, org: number) => (await listRepositories(db, org, 0, 100)).rows.map(row => row.full_name)
+const names = async (db: Database, org: number) => (await listRepositories(db, org, { skip: 0, limit: 100 })).rows.map(row => row.full_name)
 
 describe('the first start', () => {
   test('creates an organization, its admin and a working token that is shown once', async () => {

@@ -33,7 +33,7 @@ const own_lists: Reaches = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
   sumUsage: async (db, org) => (await sumUsage(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
   sumProposed: async (db, org) => (await sumProposed(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
-  listRuns: async (db, org) => (await listRuns(db, org, {}, 0, 100)).rows.filter(row => row.organization_id !== org),
+  listRuns: async (db, org) => (await listRuns(db, org, {}, { skip: 0, limit: 100 })).rows.filter(row => row.organization_id !== org),
   listRunsToAnalyze: async (db, org) => {
     const all = { repository_id: null, repository_ids: null, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
     expect((await listRunsToAnalyze(db, org, { ...all, repository_id: mine.repo }, 100)).rows).toEqual([])

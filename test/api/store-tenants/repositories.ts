@@ -68,7 +68,7 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
   deleteSecretsOf: (db, org) => deleteSecretsOf(db, org, mine.repo),
   listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
-  listSecrets: (db, org) => listSecrets(db, org, mine.repo, 0, 100),
+  listSecrets: (db, org) => listSecrets(db, org, mine.repo, { skip: 0, limit: 100 }),
   saveSecret: async (db, org) => {
     await expect(saveSecret(db, { ...secret, organization_id: org, repository_id: mine.repo }, 100)).rejects.toThrow(/foreign key/)
   },

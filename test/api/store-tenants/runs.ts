@@ -178,7 +178,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   recordSandboxUse: (db, org) => recordSandboxUse(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, taken),
   endSandbox: (db, org) => endSandbox(db, { organization_id: org, id: mine.sandbox, epoch: mine.epoch }, { reason: 'stopped' }, taken),
   getSandbox: (db, org) => getSandbox(db, org, mine.sandbox),
-  listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: [mine.run] }, 0, 100),
+  listSandboxes: (db, org) => listSandboxes(db, org, { agent_run_id: [mine.run] }, { skip: 0, limit: 100 }),
   listEntriesToAnalyze: (db, org) => listEntriesToAnalyze(db, org, mine.run, { first_seq: 1, before_seq: 100, kind: null }, 100),
   knownEntries: (db, org) => knownEntries(db, org, [{ agent_run_id: mine.run, seq: 1 }]),
   sandboxesOfRuns: (db, org) => sandboxesOfRuns(db, org, [mine.run]),

@@ -1,10 +1,10 @@
 import type { ListLogsQuery } from '../../../contract/runs/logs.ts'
-import { pageNumbers, pageWindow } from '../../../core/paging.ts'
+import { type Extent, extentOf, pageNumbers, pageWindow, type Window } from '../../../core/paging.ts'
 import { traceUrl } from '../../../core/runs/trace-url.ts'
 import type { RunState } from '../../../core/wire-profile.ts'
 import { batched } from '../../../store/batch.ts'
 import type { Db } from '../../../store/database.ts'
-import { findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
+import { type Found, findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
 import { findRunHeads, type RunHead } from '../../../store/runs/run-heads.ts'
 import { shownEntry } from '../../../trace/entry.ts'
 import type { Context, RunHeadFinder } from '../../context.ts'
@@ -26,24 +26,55 @@ export async function listRunLogs(
   run_id: number,
   query: ListLogsQuery,
   headOf: (run: RunState & { result: string }) => Head,
-): Promise<Buffer[]> {
+): Promise<{ body: Buffer[]; extent: Extent }> {
   const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
   if (!run) throw runNotFound()
-  const { skip: _skip, limit: _limit, page: _page, size: _size, reverse = false, q, ...filter } = query
-  const { skip, limit } = pageWindow(query)
-  const filtered = q !== undefined || Object.values(filter).some(value => value !== undefined)
-  if (filtered) {
-    const window = { skip, limit, reverse }
-    const { rows, total } =
-      q === undefined
-        ? await findEntries(ctx.db, ctx.organization_id, run_id, filter, window)
-        : await searchEntries(ctx.db, ctx.organization_id, run_id, { ...filter, q }, window)
+  const { skip: _skip, limit: _limit, page: _page, size: _size, cursor: _cursor, reverse = false, ...filter } = query
+  const window = pageWindow(query)
+  if (Object.values(filter).some(value => value !== undefined)) {
+    const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, window)
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
-    return pageText(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, { skip, limit }) })
+    const body = pageText(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, window) })
+    return { body, extent: extentOf(rows, 'seq', total, window) }
   }
-  const [from, to] = reverse ? [run.total_logs - skip - limit + 1, run.total_logs - skip] : [skip + 1, skip + limit]
-  const entries = await entriesText(ctx, run_id, Math.max(from, 1), Math.min(to, run.total_logs), reverse)
-  return pageText(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, { skip, limit }))
+  const [from, to] = seqsOf(window, reverse, run.total_logs)
+  const entries = await entriesText(ctx, run_id, from, to, reverse)
+  const [first, last, more] = reverse ? [to, from, from > 1] : [from, to, to < run.total_logs]
+  const extent = to < from ? null : { first, last, more, count: to - from + 1 }
+  return { body: pageText(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, window)), extent }
+}
+
+/** Returns the first and the last `seq` of a page, ascending; the last one is less than the first for an empty page. */
+function seqsOf({ skip, limit, from }: Window, reverse: boolean, total_logs: number): [number, number] {
+  const key = from === undefined ? (reverse ? total_logs - skip + 1 : skip) : Number(from.key)
+  const upwards = reverse === (from?.backward ?? false)
+  return upwards ? [key + 1, Math.min(key + limit, total_logs)] : [Math.max(key - limit, 1), Math.min(key - 1, total_logs)]
+}
+
+type LogFilter = Omit<ListLogsQuery, 'skip' | 'limit' | 'page' | 'size' | 'cursor' | 'reverse'> & { reverse: boolean }
+
+/** Returns one page of the matching entries. A cursor narrows the filter to the entries on one side of it. */
+async function findLogs(ctx: Context, run_id: number, filter: LogFilter, { skip, limit, from }: Window): Promise<Found> {
+  if (from === undefined) return find(ctx, run_id, filter, { skip, limit })
+  const key = Number(from.key)
+  const later = { ...filter, after_seq: Math.max(filter.after_seq ?? 0, key) }
+  const earlier = { ...filter, before_seq: Math.min(filter.before_seq ?? key, key) }
+  const [ahead, behind] = filter.reverse ? [earlier, later] : [later, earlier]
+  if (!from.backward) {
+    const { rows, total } = await find(ctx, run_id, ahead, { skip: 0, limit })
+    return { rows, total: skip + total }
+  }
+  const { rows, total } = await find(ctx, run_id, { ...behind, reverse: !filter.reverse }, { skip: 0, limit })
+  const rest = await find(ctx, run_id, ahead, { skip: 0, limit: 1 })
+  // The item of the cursor is on neither side.
+  return { rows: rows.toReversed(), total: total + 1 + rest.total }
+}
+
+function find(ctx: Context, run_id: number, { q, reverse, ...filter }: LogFilter, page: { skip: number; limit: number }): Promise<Found> {
+  const window = { ...page, reverse }
+  return q === undefined
+    ? findEntries(ctx.db, ctx.organization_id, run_id, filter, window)
+    : searchEntries(ctx.db, ctx.organization_id, run_id, { ...filter, q }, window)
 }
 
 function pageText(ctx: Context, run: RunHead, { status, result }: Head, entries: Buffer, numbers: Record<string, number>): Buffer[] {
