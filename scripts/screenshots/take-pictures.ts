@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type PagePicture, pagePictures } from './pages.ts'
+import { createRepositories } from './repositories.ts'
+import { type PictureService, SHOWN_ADDRESS, startService } from './service.ts'
+import { replacedTexts } from './replaced-texts.ts'
+import { addFonts, NOW, type Replacements, rewriteResponses } from './still-page.ts'
+import { createTeam } from './team.ts'
+
+export type Picture = { name: string; theme: 'light' | 'dark'; device: 'laptop' | 'phone'; page: Page; png: Buffer }
+
+const themes = ['light', 'dark'] as const
+const LAPTOP = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 844 }
+/** A page that still changes after so many captures is reported. */
+const MAX_CAPTURES = 40
+const CAPTURE_PAUSE_MS = 60
+
+const { resolve } = createRequire(import.meta.url)
+const font = (family: string, file: string) => ({ family, base64: readFileSync(resolve(`@fontsource-variable/${file}`), 'base64') })
+
+/** Text is drawn in the same way on every machine: without hinting and without the colours of a screen's subpixels. */
+const drawing = ['--font-render-hinting=none', '--disable-lcd-text', '--disable-font-subpixel-positioning', '--force-color-profile=srgb']
+
+/** Chromium, for which the shown address is that of the service. */
+function launch({ port }: PictureService): Promise<Browser> {
+  const address = new URL(SHOWN_ADDRESS)
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      ...['--no-sandbox', '--disable-dev-shm-usage', ...drawing],
+      `--host-resolver-rules=MAP ${address.hostname}:80 127.0.0.1:${port}`,
+      `--unsafely-treat-insecure-origin-as-secure=${address.origin}`,
+    ],
+  })
+}
+
+/**
+ * Starts a service with a team and calls `take` for each picture of its pages, in the two themes, with the page that shows it. Without
+ * `wanted` it takes all pages.
+ */
+export async function takePictures(take: (picture: Picture) => Promise<void>, wanted: (name: string) => boolean = () => true): Promise<void> {
+  await using service = await startService(createRepositories)
+  const team = await createTeam(service)
+  const replacements = { now: NOW, runs: Math.max(...Object.values(team.runs)), texts: await replacedTexts(service, team) }
+  await using browser = await launch(service)
+  const pages = pagePictures(team).filter(({ name }) => wanted(name))
+  const context = await openContext(browser, replacements)
+  const laptop = await context.newPage()
+  await laptop.goto(service.sign_in_link)
+  await laptop.locator('[data-run-id]').first().waitFor()
+  for (const picture of pages) {
+    await show(laptop, picture)
+    await takeThemes(laptop, 'laptop', picture.name, take)
+  }
+  await laptop.setViewportSize(PHONE)
+  for (const picture of pages.filter(({ phone }) => phone)) {
+    await show(laptop, picture)
+    await takeThemes(laptop, 'phone', picture.name, take)
+  }
+}
+
+async function openContext(browser: Browser, replacements: Replacements): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: LAPTOP, reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' })
+  context.setDefaultTimeout(20_000)
+  await context.clock.setFixedTime(NOW)
+  await context.addInitScript(rewriteResponses, replacements)
+  const inter = font('Inter', 'inter/files/inter-latin-wght-normal.woff2')
+  const mono = font('JetBrains Mono', 'jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2')
+  await context.addInitScript(addFonts, [inter, mono])
+  return context
+}
+
+async function show(page: Page, { path, sign, act }: PagePicture): Promise<void> {
+  await page.mouse.move(0, 0)
+  await page.goto(SHOWN_ADDRESS + path)
+  await page.locator(sign).locator('visible=true').first().waitFor()
+  await act?.(page)
+}
+
+async function takeThemes(page: Page, device: Picture['device'], name: string, take: (picture: Picture) => Promise<void>): Promise<void> {
+  for (const theme of themes) {
+    await page.emulateMedia({ colorScheme: theme })
+    const png = await captureStill(page)
+    if (png === null) throw new Error(`the page ${name} does not come to rest`)
+    await take({ name, theme, device, page, png })
+  }
+}
+
+const has_loaded = 'window.pending === 0 && document.fonts.status === "loaded"'
+
+/** Captures the page once all responses have arrived and two captures in a row are the same; null: it did not come to rest. */
+async function captureStill(page: Page): Promise<Buffer | null> {
+  let last: Buffer | null = null
+  for (let count = 0; count < MAX_CAPTURES; count++) {
+    const loaded = await page.evaluate(has_loaded)
+    const png = await page.screenshot({ caret: 'hide', animations: 'disabled' })
+    if (loaded && last?.equals(png)) return png
+    last = loaded ? png : null
+    await page.waitForTimeout(CAPTURE_PAUSE_MS)
+  }
+  return null
+}
