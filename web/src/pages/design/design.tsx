@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { PageTitle } from '../../components/page.tsx'
 import { ThemeButton } from '../../components/theme-button.tsx'
 import Toasts from '../../ui/toasts.tsx'
+import { Choices, Limits, Navigation } from './navigation-samples.tsx'
 import { Controls, Feedback, Forms, Lists, Overlays, States } from './samples.tsx'
 import { Colours, Spacing, Type } from './tokens.tsx'
 
@@ -11,9 +12,12 @@ const sections: [string, string, () => ReactNode][] = [
   ['Spacing', 'Steps of 4 px. Controls are 28 px high, rows 36 px, and 40 px under a finger.', Spacing],
   ['Buttons and badges', 'One primary button per view. A control that cannot be used stays in reach and shows the reason.', Controls],
   ['Forms', 'The label above the field, the hint or the problem below it.', Forms],
+  ['Choices', 'Several of a list, and a box that filters what is below it.', Choices],
   ['Feedback', 'Inside the page where it belongs; a message for what the page does not show by itself.', Feedback],
   ['States', 'What a page shows instead of its content.', States],
   ['Lists', 'A table where columns are compared. The whole row is a link.', Lists],
+  ['Limits', 'Green, yellow from 80 % on, red when nothing is left. The number is beside the bar.', Limits],
+  ['Navigation', 'The pages of a section are tabs or a list, each with its own address.', Navigation],
   ['Overlays', 'Escape closes each of them, and the focus returns.', Overlays],
 ]
 

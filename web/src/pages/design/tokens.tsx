@@ -24,6 +24,8 @@ const backgrounds = [
   ['bg-surface', 'surface', 'What lies on it: lists, fields, dialogs'],
   ['bg-sunken', 'sunken', 'The sidebar, terminals'],
   ['bg-hover', 'hover', 'Under the pointer, selected'],
+  ['bg-line', 'line', 'Borders of lists, cards and fields'],
+  ['bg-strong', 'strong', 'Borders under the pointer, scroll bars'],
 ] as const
 const texts = [
   ['text-ink', 'ink', 'Text'],
@@ -51,6 +53,7 @@ export const Colours = () => (
     <ul className="space-y-1.5">
       {texts.map(([style, name, meaning]) => (
         <li key={name} className={style}>
+          <span aria-hidden className="mr-3 inline-block size-8 rounded-md bg-current align-middle" />
           <span className="inline-block w-20 font-medium">{name}</span> {meaning}
         </li>
       ))}
