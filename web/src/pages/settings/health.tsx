@@ -92,7 +92,8 @@ function CheckItem({ check: { check, state, detail, fix } }: { check: Check }) {
     <li className="flex items-start gap-3 border-line border-b px-4 py-2.5 last:border-b-0">
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${color}`} />
       <div className="min-w-0 [overflow-wrap:anywhere]">
-        <span className="font-medium">{visible(check)}</span> <span className={state === 'ok' ? 'sr-only' : color}>{text}</span>
+        <span className="inline-block font-medium first-letter:uppercase">{visible(check)}</span>{' '}
+        <span className={state === 'ok' ? 'sr-only' : color}>{text}</span>
         <p className="text-muted">{visible(detail)}</p>
         {fix !== null && (
           <p className="mt-0.5">

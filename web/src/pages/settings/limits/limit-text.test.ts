@@ -8,6 +8,7 @@ test.each([
   [{ value: 16 * 1024 ** 2, unit: 'bytes', window_seconds: null }, '16 MiB'],
   [{ value: 1536, unit: 'bytes', window_seconds: null }, '1.5 KiB'],
   [{ value: 7200, unit: 'seconds', window_seconds: null }, '2 h 00 m'],
+  [{ value: 1, unit: 'runs', window_seconds: null }, '1 run'],
   [{ value: 200_000, unit: 'characters', window_seconds: null }, '200,000 characters'],
 ] as const)('a limit is shown with its unit and its window: %j is %s', (limit, text) => {
   expect(limitText(limit)).toBe(text)

@@ -16,7 +16,7 @@ export function amountText(amount: number | string, unit: Limit['unit']): string
   if (unit === 'usd') return money(String(amount))
   if (unit === 'seconds') return duration(Number(amount) * 1000)
   if (unit === 'bytes') return bytes(Number(amount))
-  return `${Number(amount).toLocaleString('en')} ${unit}`
+  return `${Number(amount).toLocaleString('en')} ${Number(amount) === 1 ? unit.replace(/s$/, '') : unit}`
 }
 
 /** `60 requests in 30 s`, `no limit`. */
