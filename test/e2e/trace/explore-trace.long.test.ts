@@ -114,7 +114,7 @@ test('keys lead from failure to failure, also of commands, from the end or the s
   const run = await createRun(app, { prompt: playbook('Two failures', 'run: echo first', 'run: "exit 3"') })
   const { total_logs } = await awaitEnd(app, run.id)
   await someone.open(`/agent/trace/${run.id}`)
-  const [command, end] = [page.locator('article:focus', { hasText: 'exit 3' }), page.locator(`#e${total_logs}:focus`)]
+  const [command, end] = [page.locator('article:focus[data-type=ACTION]', { hasText: 'exit 3' }), page.locator(`#e${total_logs}:focus`)]
   await page.locator(`#e${total_logs}`).waitFor()
   await page.keyboard.press('E')
   await end.waitFor()
@@ -123,6 +123,11 @@ test('keys lead from failure to failure, also of commands, from the end or the s
   await page.keyboard.press('E')
   await page.getByText('No error before this entry').waitFor()
   await end.waitFor()
+  await page.keyboard.press('E')
+  await command.waitFor()
+  // Pressed faster than the service responds, the key still moves by one failure each time.
+  await page.keyboard.press('f')
+  await page.keyboard.press('E')
   await page.keyboard.press('E')
   await command.waitFor()
   await page.keyboard.press('f')
@@ -164,7 +169,7 @@ test('the outline has turns, items of the plan and steps with failures and cost,
   const step = outline.getByRole('button', { name: /^shell\s*exit 3/ })
   if (!(await step.isVisible())) await outline.getByRole('button', { name: 'Open Reproduce the defect' }).click()
   await step.click()
-  await page.locator('article:focus', { hasText: 'exit 3' }).waitFor()
+  await page.locator('article:focus[data-type=ACTION]', { hasText: 'exit 3' }).waitFor()
   expect(await outline.locator('[aria-current=step]').textContent()).toContain('exit 3')
   await outline.getByRole('button', { name: 'Close Turn 1' }).click()
   await item.waitFor({ state: 'detached' })

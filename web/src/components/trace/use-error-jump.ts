@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { call } from '../../api/client.ts'
 import { visible } from '../../text/visible.ts'
@@ -8,6 +8,9 @@ type Direction = 'next' | 'previous'
 
 /** Enough to read a sentence while one looks elsewhere. */
 const NOTICE_MS = 10_000
+
+/** Frames until a jump is visible, also on a slow machine. */
+const MAX_FRAMES = 60
 
 /**
  * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command or check. After the last one
@@ -27,16 +30,28 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, 
     const end =
       direction === 'next' ? 'No error after this entry: this is the first one' : 'No error before this entry: this is the last one'
     setNotice(again === undefined ? 'The trace has no error' : found === undefined ? end : null)
-    if (again !== undefined) go(again)
+    if (again === undefined) return
+    go(again)
+    await untilShown(feed, again)
   }
   useEffect(() => {
     if (notice === null) return
     const timer = setTimeout(() => setNotice(null), NOTICE_MS)
     return () => clearTimeout(timer)
   }, [notice])
+  // One after the other: a key that is pressed twice moves twice, and the second time from where the first one led.
+  const jumps = useRef(Promise.resolve())
   return {
     notice,
-    toError: (direction: Direction) =>
-      toError(direction).catch(error => setNotice(visible(error instanceof Error ? error.message : String(error)))),
+    toError(direction: Direction) {
+      const report = (error: unknown) => setNotice(visible(error instanceof Error ? error.message : String(error)))
+      jumps.current = jumps.current.then(() => toError(direction)).catch(report)
+    },
   }
+}
+
+/** Resolves when the feed has selected an entry, or after some frames in which it has not. */
+async function untilShown(feed: RefObject<FeedHandle | null>, seq: number): Promise<void> {
+  for (let frame = 0; frame < MAX_FRAMES && feed.current?.current_seq() !== seq; frame++)
+    await new Promise(resolve => requestAnimationFrame(resolve))
 }
