@@ -12,7 +12,7 @@ export type CheckRound = {
 }
 
 export const stopReasons = {
-  attempts_used: 'they were worked on as often as the settings of the repository allow for one commit',
+  attempts_used: 'the settings of the repository allow no more attempts for one commit',
   not_converging: 'as many attempts as the settings of the repository allow did not leave fewer of them',
   same_diff: 'the files are what they were in an earlier attempt',
   findings_grew: 'the last attempt left more problems than there were before',

@@ -121,3 +121,13 @@ test('observations of any shape do not break the page', () => {
     }
   }
 })
+
+test('an entry about another run names how they are related', () => {
+  const line = (observation: Record<string, unknown>) => {
+    const { label, line } = entrySummary(entry('AGENT_RUN_LINK', { observation }))
+    return `${label} ${line}`
+  }
+  expect(line({ relation: 'parent', agent_run_id: 5 })).toBe('Parent run #5')
+  expect(line({ relation: 'fork', agent_run_id: 6 })).toBe('Fork #6')
+  expect(line({ relation: 'constructor', agent_run_id: 7 })).toBe('Linked run #7')
+})

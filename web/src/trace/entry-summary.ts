@@ -99,10 +99,24 @@ function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntryS
           ? blockedLine(tool_input, tool_output)
           : tool_name === actionTool.environment
             ? environmentLine(tool_output)
-            : toolLine(tool_name, tool_input) || (textAt(tool_output, kind === 'instructions' ? 'path' : 'how') ?? namesAt(tool_output)),
+            : toolLine(tool_name, tool_input) ||
+              (kind === 'instructions' ? textAt(tool_output, 'path') : howAt(tool_output)) ||
+              namesAt(tool_output),
     tone: failed ? 'bad' : 'neutral',
     note: kind === 'egress' ? textAt(tool_output, 'reason') : actionNote(tool_output, status, exit_code),
   }
+}
+
+/** Where the files of a workspace come from. */
+const sources = new Map([
+  ['adopted', 'kept by the workspace'],
+  ['restored', 'from the checkpoint'],
+  ['fresh', 'from the base commit'],
+])
+
+function howAt(output: unknown): string | null {
+  const how = textAt(output, 'how')
+  return how === null ? null : (sources.get(how) ?? how)
 }
 
 function actionNote(output: unknown, status: string | null, exit_code: number | null): string | null {
@@ -163,7 +177,13 @@ function messageSummary({ message_type, observation, thought, tool_name }: LogEn
     case 'FIX_PR_ERRORS':
       return fixedSummary(observation)
     case 'AGENT_RUN_LINK':
-      return { kind: 'link', label: 'Linked run', line: linkLine(observation), tone: 'neutral', note: null }
+      return {
+        kind: 'link',
+        label: relationOf(observation),
+        line: `#${numberAt(observation, 'agent_run_id') ?? ''}`,
+        tone: 'neutral',
+        note: null,
+      }
     default: {
       const verdict = textAt(observation, 'verdict')
       return {
@@ -192,8 +212,13 @@ const changes = (observation: unknown) => {
   return additions === null || deletions === null ? null : `+${additions} −${deletions}`
 }
 
-const linkLine = (observation: unknown) =>
-  `${textAt(observation, 'relation') ?? 'run'} ${numberAt(observation, 'agent_run_id') ?? ''}`.trim()
+const relations = new Map([
+  ['parent', 'Parent run'],
+  ['child', 'Child run'],
+  ['fork', 'Fork'],
+  ['analysis', 'Log analysis'],
+])
+const relationOf = (observation: unknown) => relations.get(textAt(observation, 'relation') ?? '') ?? 'Linked run'
 
 export const messageLabels: Record<MessageType, string> = {
   ACTION: 'Action',

@@ -82,7 +82,7 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
       if (id === null) return null
       return (
         <Link to="/agent/trace/$id" params={{ id: String(id) }} className="text-accent hover:underline">
-          Run {id}
+          Open run #{id}
         </Link>
       )
     }
