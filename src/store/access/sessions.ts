@@ -84,6 +84,13 @@ export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLo
   return userLogin(rows[0])
 }
 
+/** Deletes a session, by the digest of its cookie, and revokes the bearer tokens that it was exchanged for. */
 export async function deleteBrowserSession(db: Db, digest: Buffer): Promise<void> {
-  await db.query({ name: 'delete_browser_session', text: 'delete from browser_sessions where digest = $1', values: [digest] })
+  await db.query({
+    name: 'delete_browser_session',
+    text: `with ended as (delete from browser_sessions where digest = $1 returning user_id)
+      update tokens set revoked_at = now()
+      where user_id = (select user_id from ended) and kind = 'browser' and session_digest = $1 and revoked_at is null`,
+    values: [digest],
+  })
 }

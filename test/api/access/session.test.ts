@@ -146,6 +146,20 @@ describe('DELETE /session', () => {
     expectProblem(await call('POST', '/session/token', { cookie }), 401)
   })
 
+  test('the bearer tokens of the session end with it, those of another session of the person do not', async () => {
+    const [cookie, other] = [await newCookie(), await newCookie()]
+    const tokens = await Promise.all(
+      [cookie, cookie, other].map(async from => (await call('POST', '/session/token', { cookie: from })).body.token),
+    )
+    const statuses = () =>
+      Promise.all(
+        tokens.map(async token => (await app.call('GET', '/v1/users/me', undefined, { authorization: `Bearer ${token}` })).status),
+      )
+    expect(await statuses()).toEqual([200, 200, 200])
+    await call('DELETE', '/session', { cookie })
+    expect(await statuses()).toEqual([401, 401, 200])
+  })
+
   test('403 from another site, and the session continues', async () => {
     const cookie = await newCookie()
     expectProblem(await call('DELETE', '/session', { cookie, headers: { 'sec-fetch-site': 'cross-site' } }), 403)

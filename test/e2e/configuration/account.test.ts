@@ -22,6 +22,19 @@ test('a person changes the name and the instructions for agents; an invalid GitH
   expect((await app.call('GET', '/v1/users/me')).body).toMatchObject(me)
 })
 
+test('signing out in one tab ends the others with their next request', async () => {
+  await using someone = await visit({ accept: /status of 401/ })
+  const { page } = someone
+  const other = await page.context().newPage()
+  await other.goto(`${app.base_url}/settings`)
+  await other.getByRole('heading', { level: 1, name: 'General' }).waitFor()
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await other.getByRole('link', { name: 'Tokens' }).click()
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
 test('an ADMIN creates an organization, whose page opens, and switches back', async () => {
   await using someone = await visit()
   const { page } = someone
