@@ -63,6 +63,7 @@ export function unusedServices(db: Database): Services {
     queue_seconds: 60,
     tool_call_seconds: 1,
     onRun: unusedOpen,
+    onCancelled: unusedOpen,
     environment_seconds: 60,
     agents: new Map(),
     default_egress: 'off',

@@ -73,6 +73,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     queue_seconds: config.AGENTRUN_QUEUE_MAX_SECONDS,
     tool_call_seconds: config.AGENTRUN_TOOL_CALL_SECONDS,
     onRun: hub.onRun,
+    onCancelled: hub.onCancelled,
     environment_seconds: config.AGENTRUN_ENVIRONMENT_MAX_AGE_SECONDS,
     postWebhook: (organization_id, to) => post(outgoing(organization_id), { ...to, signal: signal }),
     operator_limits: operatorLimits(config),

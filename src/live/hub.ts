@@ -10,18 +10,23 @@ export class Hub implements Hints {
   readonly #runs = new Map<string, Set<Wake>>()
   readonly #organizations = new Map<number, Set<Wake>>()
   readonly #live = new Map<string, Set<LiveEvent>>()
+  readonly #calls = new Map<string, Set<Wake>>()
 
   onWork = (wake: Wake) => add(this.#work, wake)
   onWebhook = (wake: Wake) => add(this.#webhook, wake)
   onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
   onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
   onLive = (organization_id: number, run_id: number, receive: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, receive)
+  onCancelled = (call: string, cancel: Wake) => addTo(this.#calls, call, cancel)
 
   work() {
     for (const wake of this.#work) wake()
   }
   webhook() {
     for (const wake of this.#webhook) wake()
+  }
+  cancelled(call: string) {
+    for (const cancel of this.#calls.get(call) ?? []) cancel()
   }
   run(organization_id: number, run_id: number) {
     for (const wake of this.#runs.get(`${organization_id}:${run_id}`) ?? []) wake()

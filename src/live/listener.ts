@@ -7,6 +7,8 @@ export type Hints = {
   work(): void
   /** A delivery waits to be sent to a webhook. */
   webhook(): void
+  /** A call was cancelled by its client. */
+  cancelled(call: string): void
   /** A run, its entries or its organization's events have grown. */
   run(organization_id: number, run_id: number): void
   /** An ephemeral event: `json` is for its current readers. */
@@ -75,6 +77,7 @@ export class Listener implements AsyncDisposable {
   #dispatch(channel: string, payload: string) {
     if (channel === channels.work) return this.#hints.work()
     if (channel === channels.webhook) return this.#hints.webhook()
+    if (channel === channels.cancelled) return this.#hints.cancelled(payload)
     const match = /^(\d+):(\d+)(?::([\s\S]*))?$/.exec(payload)
     if (!match) return
     const [organization_id, run_id] = [Number(match[1]), Number(match[2])]

@@ -113,6 +113,8 @@ export type Services = {
   tool_call_seconds: number
   /** Calls `wake` after each change of the run that this process is notified of; returns the function that ends the subscription. */
   onRun: (organization_id: number, run_id: number, wake: () => void) => () => void
+  /** Calls `cancel` when the client of this call has cancelled it, by a request to any process; returns the function that ends the subscription. */
+  onCancelled: (call: string, cancel: () => void) => () => void
   /** Seconds for which a prepared environment may be reused. */
   environment_seconds: number
   postWebhook: WebhookPoster

@@ -10,6 +10,8 @@ export const channels = {
   live: 'agentrun_live',
   /** A delivery waits to be sent to a webhook. */
   webhook: 'agentrun_webhook',
+  /** The name of a call that its client has cancelled, in whichever process it waits. */
+  cancelled: 'agentrun_cancelled',
 } as const
 
 /** Interval at which a process reports which runs are followed there. */
@@ -48,6 +50,11 @@ export async function notifyWork(db: Db): Promise<void> {
 
 export async function notifyWebhook(db: Db): Promise<void> {
   await db.query({ name: 'notify_webhook', text: `select pg_notify('${channels.webhook}', '')`, values: [] })
+}
+
+/** @param call at most 7,500 bytes. */
+export async function notifyCancelled(db: Db, call: string): Promise<void> {
+  await notifyAll(db, [{ channel: channels.cancelled, payload: call }])
 }
 
 export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {

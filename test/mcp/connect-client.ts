@@ -47,16 +47,18 @@ export async function connectClient(app: Pick<App, 'base_url' | 'token'>, mode: 
   }
 }
 
+type To = Pick<App, 'base_url' | 'token'>
+
 /** Sends one message without a client. */
-export async function post(app: Pick<App, 'base_url' | 'token'>, body: unknown, headers: Record<string, string> = {}) {
-  const response = await fetch(`${app.base_url}/mcp`, {
-    method: 'POST',
-    headers: {
-      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${app.token}` },
-      ...headers,
-    },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
+export function send({ base_url, token }: To, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  const own = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return fetch(`${base_url}/mcp`, { method: 'POST', headers: { ...own, ...headers }, body: text })
+}
+
+/** The same, with the JSON of the response, or of the first event of its stream. */
+export async function post(to: To, body: unknown, headers: Record<string, string> = {}) {
+  const response = await send(to, body, headers)
   const text = await response.text()
   const data = /^data: (.*)$/m.exec(text)?.[1] ?? text
   return { status: response.status, headers: response.headers, body: data === '' ? null : JSON.parse(data) }

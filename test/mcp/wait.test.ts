@@ -3,7 +3,7 @@ import { addPerson } from '../api/members/people.ts'
 import { awaitRun, createRun } from '../runs/await-run.ts'
 import { calls, finish, responses, shell, startCodingApp } from '../runs/coding-app.ts'
 import { rows, startApp } from '../start-app.ts'
-import { connectClient, type McpClient, message, post, revisions } from './connect-client.ts'
+import { connectClient, type McpClient, message, post, revisions, send } from './connect-client.ts'
 
 /** A service with a run whose model does not respond until `respond` is called. */
 async function startBusy() {
@@ -60,18 +60,52 @@ test('a wait without a progress token is one JSON response', async () => {
   expect((await waiting).body).toMatchObject({ result: { structuredContent: { reason: 'ended' } } })
 })
 
-test('a client that cancels ends its wait in the service, and the run continues', async () => {
-  const { app, id, respond } = await startBusy()
+test.each(revisions)(
+  'a client of revision %s that cancels ends its wait in the service, and the run continues',
+  async (_revision, mode) => {
+    const { app, id, respond } = await startBusy()
+    await using _app = app
+    await using mcp = await connectClient(app, mode)
+    const cancelled = new AbortController()
+    const { begun, ended } = beginWait(mcp, id, cancelled.signal)
+    await begun
+    cancelled.abort()
+    await expect(ended).rejects.toThrow()
+    expect(await awaitLogged(app)).toBe('unavailable')
+    respond()
+    expect(await mcp.succeed('wait_for_agent_run', { agent_run_id: id })).toMatchObject({ reason: 'ended', run: { status: 'completed' } })
+  },
+)
+
+test('a cancellation reaches the process that waits, and nobody cancels the call of another token', async () => {
+  const { app, id } = await startBusy()
   await using _app = app
-  await using mcp = await connectClient(app)
-  const cancelled = new AbortController()
-  const { begun, ended } = beginWait(mcp, id, cancelled.signal)
-  await begun
-  cancelled.abort()
-  await expect(ended).rejects.toThrow()
+  await using other = await startApp({ DATABASE_URL: app.database_url })
+  const params = { name: 'wait_for_agent_run', arguments: { agent_run_id: id }, _meta: { progressToken: 1 } }
+  const begin = async (call_id: string) => {
+    const { body } = await send(app, { ...message('tools/call', params), id: call_id }, { 'mcp-session-id': 'the-connection' })
+    const reader = (body ?? new ReadableStream()).getReader()
+    // The first progress comes after the subscription to cancellations.
+    await reader.read()
+    return reader
+  }
+  const cancel = async (requestId: string, token = app.token, connection = 'the-connection') => {
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }
+    const { status } = await post({ base_url: other.base_url, token }, cancelled, { 'mcp-session-id': connection })
+    expect(status).toBe(202)
+  }
+  const [first, second] = [await begin('call-7'), await begin('call-8')]
+  const stranger = await addPerson(app, 'ADMIN')
+  await cancel('call-7', stranger.token)
+  await cancel('call-7', app.token, 'another-connection')
+  await cancel('call-8')
+  // Notifications arrive in their order: one that applied to the first call would have ended it before.
   expect(await awaitLogged(app)).toBe('unavailable')
-  respond()
-  expect(await mcp.succeed('wait_for_agent_run', { agent_run_id: id })).toMatchObject({ reason: 'ended', run: { status: 'completed' } })
+  expect(new TextDecoder().decode((await second.read()).value)).toContain('unavailable')
+  expect(waits(app).length).toBe(1)
+  await cancel('call-7')
+  await expect.poll(() => waits(app).length, { timeout: 10_000 }).toBe(2)
+  await Promise.all([first.cancel(), second.cancel()])
 })
 
 test('a client of revision 2025-11-25 that disconnects ends its wait in the service', async () => {

@@ -32,7 +32,11 @@ export type McpCall = {
   request: FastifyRequest
   reply: FastifyReply
   caller: ActorContext
+  /** Aborts when the response has been sent or its client has gone. */
+  closed: AbortSignal
   cancelled: AbortSignal
+  /** The name by which a client of revision 2025-11-25 cancels the call (cancelled-calls.ts); null: it cannot. */
+  cancel_name: string | null
   /** Receives each state of a run that is waited for. */
   onRun: (run: AgentRun) => void
 }
@@ -83,10 +87,15 @@ async function organizationOf({ caller }: McpCall): Promise<number> {
 }
 
 /** Aborts when the call is cancelled or its client has gone, when its token is revoked, and when the service stops. */
-function signalOf({ edge, reply, cancelled }: McpCall, ctx: Context, endpoint: Endpoint): AbortSignal {
+function signalOf({ edge, reply, closed, cancelled, cancel_name }: McpCall, ctx: Context, endpoint: Endpoint): AbortSignal {
+  const named = new AbortController()
+  if (cancel_name !== null) {
+    const leave = edge.services.onCancelled(cancel_name, () => named.abort())
+    closed.addEventListener('abort', () => leave(), { once: true })
+  }
   const gone = signalGone(ctx, endpoint, reply, edge.open)
   edge.onStream()
-  return AbortSignal.any([gone, cancelled])
+  return AbortSignal.any([gone, cancelled, named.signal])
 }
 
 async function wait(ctx: Context, { params, query }: Input, gone: AbortSignal, onRun: McpCall['onRun']) {

@@ -11,6 +11,7 @@ import { admit, charge } from '../admission.ts'
 import { requireMethod } from '../contract-routes.ts'
 import type { CorsOrigins } from '../cors.ts'
 import type { McpEdge } from './call-operation.ts'
+import { cancelNamed, connectionHeader } from './cancelled-calls.ts'
 import type { McpMessage } from './mcp-server.ts'
 
 type Options = McpEdge & {
@@ -59,6 +60,8 @@ export function addMcpRoutes(app: FastifyInstance, options: Options) {
           reply,
         )
       }
+      if (method === 'initialize') reply.headers(connectionHeader())
+      if (method === 'notifications/cancelled') await cancelNamed(request, caller)
       return respond(await handler(), { edge: options, request, reply, caller })
     },
   })
@@ -102,17 +105,19 @@ function methodOf(body: unknown): string {
   return typeof method === 'string' ? method : ''
 }
 
-async function respond(handler: McpHttpHandler, message: McpMessage) {
-  const { request, reply, edge } = message
+async function respond(handler: McpHttpHandler, { request, reply, edge, caller }: Omit<McpMessage, 'closed'>) {
+  // The edge, Fastify and the SDK each wait for the end of a response: more listeners than Node expects, none of them leaks.
+  reply.raw.setMaxListeners(20)
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
+  const message: McpMessage = { edge, request, reply, caller, closed: gone.signal }
   const { authorization: _checked, cookie: _unused, 'content-length': _parsed, ...rest } = request.headers
   const headers = Object.entries(rest).flatMap(([name, value]) =>
     [value].flat().flatMap(one => (one === undefined ? [] : [[name, one] as [string, string]])),
   )
   const response = await handler.fetch(new Request(edge.services.base_url + MCP_PATH, { method: 'POST', headers, signal: gone.signal }), {
     parsedBody: request.body,
-    authInfo: { token: '', clientId: String(message.caller.actor.user_id), scopes: [], extra: { message } },
+    authInfo: { token: '', clientId: String(caller.actor.user_id), scopes: [], extra: { message } },
   })
   return sendResponse(reply, response)
 }

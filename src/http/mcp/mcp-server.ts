@@ -9,6 +9,7 @@ import {
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { callOperation, type McpCall } from './call-operation.ts'
+import { cancelName } from './cancelled-calls.ts'
 import { listTraces, readTrace, traceTemplate } from './resources.ts'
 import { problemJson, problemResult, successResult } from './tool-result.ts'
 import { listedTools } from './tool-schemas.ts'
@@ -23,7 +24,7 @@ A result with isError is a problem as JSON: code, detail, and in errors the argu
 const cacheHints = { 'tools/list': { ttlMs: 300_000, cacheScope: 'private' } } as const
 
 /** The HTTP request of a message, which the SDK passes on unread beside its token. */
-export type McpMessage = Omit<McpCall, 'cancelled' | 'onRun'>
+export type McpMessage = Omit<McpCall, 'cancelled' | 'cancel_name' | 'onRun'>
 
 /**
  * Returns the handler of both revisions of the protocol. Every message gets a server of its own, so any process may receive any message:
@@ -42,7 +43,12 @@ export function createHandler({ version, log }: { version: string; log: Log }): 
 function serverFor(message: McpMessage, version: string, log: Log): Server {
   const info = { name: 'agent-run-service', title: 'Agent Run Service', version, websiteUrl: message.edge.services.base_url }
   const server = new Server(info, { capabilities: { tools: {}, resources: {} }, instructions, cacheHints })
-  const callOf = (ctx: ServerContext): McpCall => ({ ...message, cancelled: ctx.mcpReq.signal, onRun: progressOf(ctx) })
+  const callOf = (ctx: ServerContext): McpCall => ({
+    ...message,
+    cancelled: ctx.mcpReq.signal,
+    cancel_name: cancelName(message.request, message.caller, ctx.mcpReq.id),
+    onRun: progressOf(ctx),
+  })
   server.setRequestHandler('tools/list', () => ({ tools: listedTools }))
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const tool = toolByName.get(params.name)

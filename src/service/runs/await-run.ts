@@ -1,6 +1,7 @@
 import type { RunWait } from '../../contract/mcp/run-wait.ts'
 import type { AgentRun } from '../../contract/runs/runs.ts'
-import type { Context } from '../context.ts'
+import { notifyCancelled } from '../../store/notify.ts'
+import type { ActorContext, Context } from '../context.ts'
 import { getRun } from './runs.ts'
 
 /** In case a notification was lost. */
@@ -56,4 +57,9 @@ export async function waitForRun(ctx: Context, run_id: number, over: AbortSignal
   }
   const run = await awaitRun(ctx, run_id, over, read, found => reasonOf(found) !== 'timeout')
   return { reason: reasonOf(run), run }
+}
+
+/** Ends the wait of a call, in whichever process it is (`onCancelled` of the services). A call that does not wait is not affected. */
+export async function cancelWait({ db }: ActorContext, call: string): Promise<void> {
+  await notifyCancelled(db, call)
 }
