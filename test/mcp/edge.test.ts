@@ -64,7 +64,7 @@ test.each([
   ['null', 403],
   ['*', 403],
   ['https://inspector.example', 200],
-])('a page of the origin %s is answered with %i, although every origin may call the API', async (origin, wanted) => {
+])('a page of the origin %s gets %i, although every origin may call the API', async (origin, wanted) => {
   const { status, headers } = await post(app, initialize, { origin })
   expect(status).toBe(wanted)
   expect(headers.get('access-control-allow-origin')).toBe(wanted === 200 ? origin : null)

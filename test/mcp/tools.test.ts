@@ -120,7 +120,7 @@ test('traces are resources: of the newest runs, in pages, and one that does not 
   await expect(read('file:///etc/passwd')).rejects.toMatchObject({ code: -32_602 })
 })
 
-test('a second process answers for a run that was created in the first', async () => {
+test('a second process serves the run that was created in the first', async () => {
   await using app = await startCodingApp(responses(finish('Done.')))
   await using other = await startApp({ DATABASE_URL: app.database_url })
   await using first = await connectClient(app)

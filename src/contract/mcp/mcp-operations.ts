@@ -3,7 +3,7 @@ import { type Endpoint, none, open, scopes } from '../endpoint.ts'
 
 export const MCP_PATH = '/mcp'
 
-/** Where a client finds out how to authenticate (RFC 9728): the well-known path, followed by the path of the resource. */
+/** Describes to clients how to authenticate (RFC 9728): the well-known path, followed by the path of the resource. */
 export const RESOURCE_METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`
 
 /** OAuth 2.0 Protected Resource Metadata (RFC 9728). There is no authorization server: tokens are created in the service. */

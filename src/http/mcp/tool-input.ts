@@ -5,7 +5,7 @@ import type { Tool } from './tool-table.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** A tool call as the request that it stands for: path and query as text, as in an address. */
+/** A tool call as the HTTP request of its operation: path and query are text, as in an address. */
 export type ToolRequest = {
   params: Record<string, string>
   query: Record<string, unknown>
