@@ -30,7 +30,7 @@ export function Page({ heading, title = heading, note, about, actions, width = '
             <h1 className="min-w-0 font-semibold text-xl tracking-tight [overflow-wrap:anywhere]">{visible(heading)}</h1>
             {note !== undefined && <span className="tabular text-faint">{note}</span>}
             <div className="flex-1" />
-            {actions}
+            {actions && <div className="flex flex-wrap items-center gap-x-3 gap-y-2">{actions}</div>}
           </div>
           {about && <p className="mt-1 max-w-prose text-muted">{about}</p>}
           <div className="mt-4">{children}</div>

@@ -48,7 +48,7 @@ export function PullRequestRow({ pull_request, repository, now }: Props) {
       </div>
       <ReviewMark review={pull_request.review} />
       <ChecksMark summary={pull_request.checks} />
-      <span className="text-xs max-md:text-right">
+      <span className="text-xs max-md:col-start-2 max-md:text-right">
         {agent_run_id === null ? (
           <span className="text-faint">–</span>
         ) : (
