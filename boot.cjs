@@ -22,6 +22,7 @@ const commands = {
   'test:long': { node: ['scripts/test-long.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
   'test:engines': { node: ['scripts/test-engines.ts'], tools: ['git', 'bwrap', 'dockerd', 'podman'], some: ['runsc'], strict: true },
   admin: { node: ['src/admin.ts'], tools: [] },
+  screenshots: { node: ['scripts/screenshots/main.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
   client: { node: ['scripts/build-client.ts'], tools: [], direct: true },

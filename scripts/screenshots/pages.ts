@@ -10,6 +10,8 @@ export type PagePicture = {
   sign: string
   /** Also taken as on a phone. */
   phone?: boolean
+  /** Also what is below the screen. */
+  whole?: boolean
   /** What is done before the picture is taken. */
   act?: (page: Page) => Promise<unknown>
 }
@@ -19,15 +21,30 @@ export const redirects = ['/forges']
 
 const tab = (route: string, name: string, path: string, sign: string, phone = false): PagePicture => ({ name, route, path, sign, phone })
 
+/** The parts of a run's page load one after the other, each of which changes the height of the feed. On a phone a tab shows one of them. */
+async function toEnd(page: Page): Promise<void> {
+  const [feed, minimap, follow_up] = ['[role=feed]', '[aria-label=Minimap]', '[aria-label=Follow-up] textarea'].map(part =>
+    page.locator(part),
+  )
+  if ((page.viewportSize()?.width ?? 0) < 600) return
+  for (const part of [feed, minimap, follow_up]) await part?.waitFor()
+  await page.keyboard.press('f')
+}
+
 /** Returns every page of the web interface with an address in the team. A test fails for a route that is not among them. */
-export function pagePictures(team: Pick<Team, 'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code'>): PagePicture[] {
+export function pagePictures(
+  team: Pick<Team, 'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code'>,
+): PagePicture[] {
   const { runs, pull_requests, sandbox, delivery } = team
-  const run = (name: string, id: number, view: string, sign: string, phone = false) =>
-    tab('/agent/trace/$id', name, `/agent/trace/${id}?view=${view}`, sign, phone)
+  const run = (name: string, id: number, view: string, sign: string, phone = false): PagePicture => ({
+    ...tab('/agent/trace/$id', name, `/agent/trace/${id}?view=${view}`, sign, phone),
+    act: toEnd,
+  })
   const repository = `/repositories/${team.repositories.storefront}`
   const repo = (name: string, sign: string, phone = false) =>
     tab(`/repositories/$repoId/${name}`, `repository-${name}`, `${repository}/${name}`, sign, phone)
-  const settings = (name: string, sign: string, phone = false) => tab(`/settings/${name}`, `settings-${name}`, `/settings/${name}`, sign, phone)
+  const settings = (name: string, sign: string, phone = false) =>
+    tab(`/settings/${name}`, `settings-${name}`, `/settings/${name}`, sign, phone)
   return [
     tab('/', 'runs', '/', '[data-run-id]', true),
     { ...tab('/', 'command-menu', '/', '[data-run-id]'), act: page => page.keyboard.press('Control+k') },
@@ -37,7 +54,7 @@ export function pagePictures(team: Pick<Team, 'runs' | 'repositories' | 'pull_re
     run('run-answer', runs.currency, 'answer', '[aria-label=Answer]', true),
     run('run-log', runs.failing_check, 'log', '[role=feed] [data-type=FINAL_ANSWER]', true),
     run('run-failed', runs.failed, 'log', '[role=feed] [data-type=ERROR]'),
-    run('run-live', runs.running, 'answer', '[role=feed] article', true),
+    run('run-live', runs.running, 'answer', 'text=Measure the checkout page', true),
     run('run-question', runs.question, 'answer', '[role=feed] article'),
     run('run-approval', runs.approval, 'answer', '[data-testid=approval]'),
     run('run-paused', runs.paused, 'answer', '[role=feed] article'),
@@ -57,7 +74,7 @@ export function pagePictures(team: Pick<Team, 'runs' | 'repositories' | 'pull_re
     repo('danger', 'text=Delete this repository'),
     tab('/sandboxes/', 'sandboxes', '/sandboxes', '[data-sandbox-id]'),
     tab('/sandboxes/$sandboxId', 'sandbox', `/sandboxes/${sandbox}`, '[aria-label="Entries, oldest first"] > *'),
-    tab('/usage', 'usage', '/usage', '[aria-label="Usage by day"]', true),
+    tab('/usage', 'usage', '/usage?by=repo', '[aria-label="Usage by repository"]', true),
     tab('/settings/', 'settings', '/settings', 'form[aria-label=Organization]', true),
     settings('members', 'text=Deniz Aydın', true),
     settings('service-users', 'text=CI'),
@@ -74,9 +91,9 @@ export function pagePictures(team: Pick<Team, 'runs' | 'repositories' | 'pull_re
     settings('health', '[aria-label=Checks]'),
     settings('profile', 'form[aria-label=Profile]'),
     tab('/docs', 'api-reference', '/docs', 'h1'),
-    tab('/design', 'design', '/design', 'h1'),
+    { ...tab('/design', 'design', '/design', 'h1'), whole: true },
     tab('/sign-in', 'sign-in', '/sign-in', 'h1', true),
-    tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'text=Eva Horváth'),
+    tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'main button'),
     tab('/$', 'not-found', '/nowhere', 'text=There is no such page'),
   ]
 }

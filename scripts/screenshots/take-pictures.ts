@@ -1,14 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { addFonts, rewriteResponses } from './in-page.ts'
 import { type PagePicture, pagePictures } from './pages.ts'
+import { replacedTexts } from './replaced-texts.ts'
 import { createRepositories } from './repositories.ts'
 import { type PictureService, SHOWN_ADDRESS, startService } from './service.ts'
-import { replacedTexts } from './replaced-texts.ts'
-import { addFonts, NOW, type Replacements, rewriteResponses } from './still-page.ts'
+import { NOW, type Replacements, steadyJson } from './steady-responses.ts'
 import { createTeam } from './team.ts'
 
 export type Picture = { name: string; theme: 'light' | 'dark'; device: 'laptop' | 'phone'; page: Page; png: Buffer }
+
+/** `workshop` is an empty page, in which pictures can be read and written. */
+type Take = (picture: Picture, workshop: Page) => Promise<void>
+
+/** The name of a picture among all. */
+export const nameOf = ({ device, theme, name }: Picture) => `${device}-${theme}-${name}`
 
 const themes = ['light', 'dark'] as const
 const LAPTOP = { width: 1280, height: 800 }
@@ -37,27 +44,26 @@ function launch({ port }: PictureService): Promise<Browser> {
 }
 
 /**
- * Starts a service with a team and calls `take` for each picture of its pages, in the two themes, with the page that shows it. Without
- * `wanted` it takes all pages.
+ * Starts a service with a team and calls `take` for each picture of its pages, in the two themes, while the page shows it. Without `wanted`
+ * it takes all pages.
  */
-export async function takePictures(take: (picture: Picture) => Promise<void>, wanted: (name: string) => boolean = () => true): Promise<void> {
+export async function takePictures(take: Take, wanted: (name: string) => boolean = () => true): Promise<void> {
   await using service = await startService(createRepositories)
   const team = await createTeam(service)
-  const replacements = { now: NOW, runs: Math.max(...Object.values(team.runs)), texts: await replacedTexts(service, team) }
+  const replacements = { runs: Math.max(...Object.values(team.runs)), texts: await replacedTexts(service, team) }
   await using browser = await launch(service)
   const pages = pagePictures(team).filter(({ name }) => wanted(name))
   const context = await openContext(browser, replacements)
-  const laptop = await context.newPage()
-  await laptop.goto(service.sign_in_link)
-  await laptop.locator('[data-run-id]').first().waitFor()
-  for (const picture of pages) {
-    await show(laptop, picture)
-    await takeThemes(laptop, 'laptop', picture.name, take)
-  }
-  await laptop.setViewportSize(PHONE)
-  for (const picture of pages.filter(({ phone }) => phone)) {
-    await show(laptop, picture)
-    await takeThemes(laptop, 'phone', picture.name, take)
+  const workshop = await (await browser.newContext()).newPage()
+  const page = await context.newPage()
+  await page.goto(service.sign_in_link)
+  await page.locator('[data-run-id]').first().waitFor()
+  for (const device of ['laptop', 'phone'] as const) {
+    await page.setViewportSize(device === 'phone' ? PHONE : LAPTOP)
+    for (const picture of pages.filter(({ phone }) => phone || device === 'laptop')) {
+      await show(page, picture)
+      await takeThemes(page, device, picture, taken => take(taken, workshop))
+    }
   }
 }
 
@@ -65,7 +71,8 @@ async function openContext(browser: Browser, replacements: Replacements): Promis
   const context = await browser.newContext({ viewport: LAPTOP, reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' })
   context.setDefaultTimeout(20_000)
   await context.clock.setFixedTime(NOW)
-  await context.addInitScript(rewriteResponses, replacements)
+  await context.exposeFunction('steadyJson', (json: string, live: boolean) => steadyJson(json, live, replacements))
+  await context.addInitScript(rewriteResponses)
   const inter = font('Inter', 'inter/files/inter-latin-wght-normal.woff2')
   const mono = font('JetBrains Mono', 'jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2')
   await context.addInitScript(addFonts, [inter, mono])
@@ -79,10 +86,15 @@ async function show(page: Page, { path, sign, act }: PagePicture): Promise<void>
   await act?.(page)
 }
 
-async function takeThemes(page: Page, device: Picture['device'], name: string, take: (picture: Picture) => Promise<void>): Promise<void> {
+async function takeThemes(
+  page: Page,
+  device: Picture['device'],
+  { name, whole = false }: PagePicture,
+  take: (picture: Picture) => Promise<void>,
+): Promise<void> {
   for (const theme of themes) {
     await page.emulateMedia({ colorScheme: theme })
-    const png = await captureStill(page)
+    const png = await captureStill(page, whole)
     if (png === null) throw new Error(`the page ${name} does not come to rest`)
     await take({ name, theme, device, page, png })
   }
@@ -91,11 +103,11 @@ async function takeThemes(page: Page, device: Picture['device'], name: string, t
 const has_loaded = 'window.pending === 0 && document.fonts.status === "loaded"'
 
 /** Captures the page once all responses have arrived and two captures in a row are the same; null: it did not come to rest. */
-async function captureStill(page: Page): Promise<Buffer | null> {
+async function captureStill(page: Page, whole: boolean): Promise<Buffer | null> {
   let last: Buffer | null = null
   for (let count = 0; count < MAX_CAPTURES; count++) {
     const loaded = await page.evaluate(has_loaded)
-    const png = await page.screenshot({ caret: 'hide', animations: 'disabled' })
+    const png = await page.screenshot({ caret: 'hide', animations: 'disabled', fullPage: whole })
     if (loaded && last?.equals(png)) return png
     last = loaded ? png : null
     await page.waitForTimeout(CAPTURE_PAUSE_MS)

@@ -27,8 +27,8 @@ export async function createRuns({ ada, ben, chloe }: People, repo: Repositories
       'Format prices with the currency of the customer.',
       'plan: [Read the formatter, Use Intl.NumberFormat, Run the tests]',
       'run: cat src/money.js',
-      'write: { path: src/money.js, content: "export function format(cents, currency = \'USD\', locale = \'en\') {\\n  return new Intl.NumberFormat(locale, { style: \'currency\', currency }).format(cents / 100)\\n}\\n" }',
-      'write: { path: test/money.test.js, content: "import assert from \'node:assert/strict\'\\nimport { test } from \'node:test\'\\nimport { format } from \'../src/money.js\'\\n\\ntest(\'formats euros\', () => {\\n  assert.equal(format(1250, \'EUR\', \'en\'), \'€12.50\')\\n})\\n" }',
+      "write: { path: src/money.js, content: \"export function format(cents, currency = 'USD', locale = 'en') {\\n  return new Intl.NumberFormat(locale, { style: 'currency', currency }).format(cents / 100)\\n}\\n\" }",
+      "write: { path: test/money.test.js, content: \"import assert from 'node:assert/strict'\\nimport { test } from 'node:test'\\nimport { format } from '../src/money.js'\\n\\ntest('formats euros', () => {\\n  assert.equal(format(1250, 'EUR', 'en'), '€12.50')\\n})\\n\" }",
       'run: node --test',
       'answer: "Prices use `Intl.NumberFormat` with the currency and language of the customer. The tests cover dollars and euros."',
     ),
@@ -67,7 +67,12 @@ export async function createRuns({ ada, ben, chloe }: People, repo: Repositories
     budget: { max_steps: 2 },
   })
   const question = await ended(chloe, {
-    prompt: playbook('Round prices.', 'run: cat src/money.js', 'ask: "Round half up, as on receipts, or half to even, as in the ledger?"', 'answer: Rounded.'),
+    prompt: playbook(
+      'Round prices.',
+      'run: cat src/money.js',
+      'ask: "Round half up, as on receipts, or half to even, as in the ledger?"',
+      'answer: Rounded.',
+    ),
     title: 'Round prices the same way everywhere',
     repo_id: repo.storefront,
     budget: longer,

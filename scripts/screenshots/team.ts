@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Client, createClient } from '../../src/client/sdk/client.ts'
 import type { Body } from '../../src/client/sdk/operations.ts'
+import { pause } from '../../src/core/pause.ts'
 import { OWNER } from './repositories.ts'
 import { type PictureService, TOKEN } from './service.ts'
 import { createRuns } from './team-runs.ts'
@@ -14,7 +15,9 @@ export async function createTeam(service: PictureService) {
   const ben = await invite(service, ada, { email: 'ben@acme.example', full_name: 'Ben Okafor', role: 'MANAGER' })
   const chloe = await invite(service, ada, { email: 'chloe@acme.example', full_name: 'Chloé Marchand', role: 'MEMBER' })
   await invite(service, ada, { email: 'deniz@acme.example', full_name: 'Deniz Aydın', role: 'READER' })
-  const { invitation_link } = await ada.call('inviteMember', { body: { email: 'eva@acme.example', full_name: 'Eva Horváth', role: 'MEMBER' } })
+  const { invitation_link } = await ada.call('inviteMember', {
+    body: { email: 'eva@acme.example', full_name: 'Eva Horváth', role: 'MEMBER' },
+  })
   const repositories = await addRepositories(ada, service.folder)
   await configure(ada, service.receiver, repositories.storefront)
   const runs = await createRuns({ ada, ben, chloe }, repositories)
@@ -23,8 +26,8 @@ export async function createTeam(service: PictureService) {
   await ada.runs.archive((await ada.runs.analyze(runs.failed)).agent_run_id)
   const sandboxes = await ada.call('listSandboxes', { query: { limit: 100 } })
   const sandbox = sandboxes.items.find(({ agent_run_id }) => agent_run_id === runs.fixed)?.id
-  const deliveries = await ada.call('listWebhookDeliveries', { query: { limit: 100 } })
-  const delivery = deliveries.items.find(({ type }) => type === 'agent_run.finished')?.id
+  const deliveries = await settledDeliveries(ada)
+  const delivery = deliveries.items.find(({ type, agent_run_id }) => type === 'agent_run.finished' && agent_run_id === runs.fixed)?.id
   if (sandbox === undefined || delivery === undefined) throw new Error('the team has no sandbox or no delivery')
   return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code: new URL(invitation_link).hash }
 }
@@ -48,7 +51,7 @@ async function addRepositories(ada: Client, folder: string) {
   const [invoice] = (await ada.call('listRepositories', {})).items
   if (!invoice) throw new Error('the first start registered no repository')
   const add = async (name: string, description: string) =>
-    (await ada.call('createRepository', { body: { url: join(folder, OWNER, name), name, description } })).id
+    (await ada.call('createRepository', { body: { url: join(folder, OWNER, name), name, description, default_branch: 'main' } })).id
   return {
     invoice: invoice.id,
     storefront: await add('storefront', 'The shop'),
@@ -81,7 +84,10 @@ async function configure(ada: Client, receiver: string, repo_id: number): Promis
     ['release', 'Publishes a version of the shop.', 'Tag the commit, then write the change log.'],
     ['database-change', 'Changes the schema of the shop without downtime.', 'Add first, remove a release later.'],
   ] as const)
-    await ada.call('setSkill', { params: { skill: name }, body: { content: `---\nname: ${name}\ndescription: ${description}\n---\n${text}\n` } })
+    await ada.call('setSkill', {
+      params: { skill: name },
+      body: { content: `---\nname: ${name}\ndescription: ${description}\n---\n${text}\n` },
+    })
   await ada.call('createServiceUser', { body: { name: 'CI', role: 'MEMBER' } })
   const scopes: Body<'createToken'>['scopes'] = ['runs:read', 'runs:write']
   await ada.call('createToken', { body: { name: 'Deploy pipeline', scopes, expires_in_seconds: 7_776_000 } })
@@ -93,8 +99,24 @@ async function addModels(ada: Client): Promise<void> {
   await ada.call('setModelProvider', { params: { provider: 'anthropic' }, body: { api_key: 'sk-ant-the-key-of-acme-0123456789abcdef' } })
   const price = { input: '0.6', output: '2.4' }
   await ada.call('setModel', {
-    body: { id: 'acme/coder', label: 'Acme Coder', api: 'openai-chat', base_url: 'https://models.acme.example/v1', context_tokens: 256_000, price },
+    body: {
+      id: 'acme/coder',
+      label: 'Acme Coder',
+      api: 'openai-chat',
+      base_url: 'https://models.acme.example/v1',
+      context_tokens: 256_000,
+      price,
+    },
   })
+}
+
+/** Every event was sent at least once. */
+async function settledDeliveries(ada: Client) {
+  for (;;) {
+    const deliveries = await ada.call('listWebhookDeliveries', { query: { limit: 100 } })
+    if (deliveries.items.every(({ attempts }) => attempts > 0)) return deliveries
+    await pause(200)
+  }
 }
 
 /** Comments on one pull request and merges another. Returns the numbers of all by run. */
@@ -106,7 +128,8 @@ async function reviewPullRequests({ ada, ben }: { ada: Client; ben: Client }, ru
     return found
   }
   const pr_id = of(runs.currency)
-  const comment = (client: Client, body: Body<'createPullRequestComment'>) => client.call('createPullRequestComment', { params: { pr_id }, body })
+  const comment = (client: Client, body: Body<'createPullRequestComment'>) =>
+    client.call('createPullRequestComment', { params: { pr_id }, body })
   await comment(ben, { body: 'Which currencies does the test cover?', path: 'test/money.test.js', line: 5 })
   await comment(ada, { body: 'Euros only. Yen have no decimals, so a case for them would be good.' })
   await ada.call('mergePullRequest', { params: { pr_id: of(runs.fixed) }, body: { method: 'squash' } })

@@ -193,6 +193,6 @@ test('an unknown command is one line that names the commands', async () => {
   const { code, err } = await launchToEnd(clone.path, ['serve'])
   expect([code, err]).toEqual([
     1,
-    'agentrun: usage: npm run start | npm run dev | npm run check | npm run supply-chain | npm run test | npm run test:long | npm run test:engines | npm run admin | npm run bench\n',
+    'agentrun: usage: npm run start | npm run dev | npm run check | npm run supply-chain | npm run test | npm run test:long | npm run test:engines | npm run admin | npm run screenshots | npm run bench\n',
   ])
 })
