@@ -1,5 +1,5 @@
 /**
- * Makes responses of the API the same in each run of the script. This is the one place that replaces what a run measures: times, durations,
+ * Makes responses of the API the same in each run of the script. This file alone replaces what a run measures: times, durations,
  * sizes, costs and tokens (the scripted model has none), random ids, and what belongs to this machine.
  */
 
@@ -14,7 +14,7 @@ export type Replacements = {
 }
 
 /** Where an object is in time, and its number among its kind. */
-type Place = { order: number; base: number }
+type Position = { order: number; base: number }
 type Item = Record<string, unknown>
 
 const MINUTE = 60_000
@@ -69,21 +69,21 @@ for (const name of ['finished_at', 'ended_at', 'completed_at']) delays[name] = 9
 /** The older a run, the longer ago: minutes for the newest, days for the first. */
 const timeOfRun = (id: number, { runs }: Replacements) => NOW - Math.max(runs + 1 - id, 1) ** 3 * 3 * MINUTE
 
-function moment(key: string, { base, order }: Place): string {
+function moment(key: string, { base, order }: Position): string {
   if (later.test(key)) return new Date(NOW + (order % 9) * DAY + 95 * MINUTE).toISOString()
   return new Date(Math.min((base || NOW - DAY) + (delays[key] ?? 0), NOW)).toISOString()
 }
 
-function steadyScalar(value: unknown, key: string, parent: string, place: Place): unknown {
+function steadyScalar(value: unknown, key: string, parent: string, position: Position): unknown {
   if (value === null) return null
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(key, place)
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return moment(key, position)
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)) return /^(from|first_day)$/.test(key) ? '2026-11-01' : '2026-11-16'
   const replace = nested[parent]?.[key] ?? counted[key]
-  return replace ? replace(place.order) : (fixed[key] ?? value)
+  return replace ? replace(position.order) : (fixed[key] ?? value)
 }
 
 /** By the run that an object belongs to, else by its own number. */
-function placeOf(item: Item, { base, order }: Place, replacements: Replacements): Place {
+function positionOf(item: Item, { base, order }: Position, replacements: Replacements): Position {
   const own = [item.seq, item.id, item.user_id, order].find(number => typeof number === 'number') as number
   if (typeof item.agent_run_id === 'number') return { order: own, base: timeOfRun(item.agent_run_id, replacements) + own * 4_000 }
   if ('source_type' in item && typeof item.id === 'number') return { order: own, base: timeOfRun(item.id, replacements) }
@@ -92,13 +92,13 @@ function placeOf(item: Item, { base, order }: Place, replacements: Replacements)
   return { order: own, base }
 }
 
-function steady(value: unknown, key: string, parent: string, place: Place, replacements: Replacements): unknown {
-  const inside = (inner: unknown, name: string, at: Place) => steady(inner, name, key, at, replacements)
+function steady(value: unknown, key: string, parent: string, position: Position, replacements: Replacements): unknown {
+  const inside = (inner: unknown, name: string, at: Position) => steady(inner, name, key, at, replacements)
   if (Array.isArray(value))
-    return value.map((item, index) => steady(item, key, parent, { ...place, order: place.order || index }, replacements))
-  if (value === null || typeof value !== 'object') return steadyScalar(value, key, parent, place)
+    return value.map((item, index) => steady(item, key, parent, { ...position, order: position.order || index }, replacements))
+  if (value === null || typeof value !== 'object') return steadyScalar(value, key, parent, position)
   const item = value as Item
-  const own = placeOf(item, place, replacements)
+  const own = positionOf(item, position, replacements)
   const same = Object.fromEntries(Object.entries(item).map(([name, inner]) => [name, inside(inner, name, own)]))
   if (typeof item.runs === 'number') return { ...same, ...usageOf(item.runs) }
   if (item.unit === 'usd' && item.used === '0') return { ...same, used: COST_OF_MONTH }

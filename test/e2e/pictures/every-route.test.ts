@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest'
-import { pagePictures, redirects } from '../../scripts/screenshots/pages.ts'
+import { pagePictures, redirects } from '../../../scripts/screenshots/pages.ts'
 
 type Route = { fullPath: string; children?: unknown }
 type RouterModule = { createAppRouter(queries: object): { routesById: Record<string, Route> } }
 
 /** Not by a literal, because the compiler checks the page with the types of a browser. */
-const router_file: string = '../../web/src/router.tsx'
+const router_file: string = '../../../web/src/router.tsx'
 
 test('every route of the web page has a picture, and every picture shows a route', async () => {
   vi.stubGlobal('location', { pathname: '/nowhere' })

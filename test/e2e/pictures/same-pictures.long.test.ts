@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { differingShare, MIN_POINTS, reducePicture } from '../../scripts/screenshots/reduce-picture.ts'
-import { readReferences } from '../../scripts/screenshots/references.ts'
-import { nameOf, takePictures } from '../../scripts/screenshots/take-pictures.ts'
+import { differingShare, MIN_POINTS, reducePicture } from '../../../scripts/screenshots/reduce-picture.ts'
+import { readReferences } from '../../../scripts/screenshots/references.ts'
+import { nameOf, takePictures } from '../../../scripts/screenshots/take-pictures.ts'
 
 /** A point of the small picture differs when a channel does by more than this, of 255. Another version of Chromium stays below it. */
 const STEP = 24
