@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import type { Reduced } from './reduce-picture.ts'
 import { reducePicture } from './reduce-picture.ts'
-import { writeReferences } from './references.ts'
+import { readReferences, writeReferences } from './references.ts'
 import { nameOf, takePictures } from './take-pictures.ts'
 
 /**
  * `npm run screenshots` takes a picture of every page: all into `dist/screenshots/` to look at, those that the documents show into
- * `docs/images/`, and all of them reduced into `test/e2e/pictures/`, with which a test compares. With arguments it takes only the pages of
- * these names, and writes only into `dist/screenshots/`.
+ * `docs/images/`, and all of them reduced into `test/e2e/pictures/`, with which a test compares. With arguments it takes the pages of
+ * these names only.
  */
 const clone = fileURLToPath(new URL('../../', import.meta.url))
 const all_folder = `${clone}dist/screenshots/`
@@ -40,11 +40,10 @@ await takePictures(
   async (picture, workshop) => {
     const name = nameOf(picture)
     writeFileSync(`${all_folder}${name}.png`, picture.png)
-    if (names.length > 0) return
     references.set(name, await reducePicture(workshop, picture.png))
     if (in_docs.includes(name)) writeFileSync(`${docs_folder}${name}.webp`, await sharpPicture(picture.page))
   },
   name => names.length === 0 || names.includes(name),
 )
-if (names.length === 0) writeReferences(references)
+writeReferences(names.length === 0 ? references : new Map([...readReferences(), ...references]))
 process.stdout.write(`the pictures are in ${all_folder}\n`)
