@@ -69,7 +69,7 @@ export async function takePictures(take: Take, wanted: (name: string) => boolean
 
 async function openContext(browser: Browser, replacements: Replacements): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: LAPTOP, reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   await context.clock.setFixedTime(NOW)
   await context.exposeFunction('steadyJson', (json: string, live: boolean) => steadyJson(json, live, replacements))
   await context.addInitScript(rewriteResponses)
