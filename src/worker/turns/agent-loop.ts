@@ -30,10 +30,11 @@ export type AgentLoop = { meter: TurnMeter; run(conversation: Conversation): Pro
 export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, model, secrets } = turn
   const { conversation } = begun
-  const instructions = await secrets.redactor.text(await instructionsOf(turn, begun))
+  const [plain, children_cost] = await Promise.all([instructionsOf(turn, begun), costOfChildren(writer)])
+  const instructions = await secrets.redactor.text(plain)
   const estimate = createTokenEstimate(instructions, toolSpecs(toolsOf(turn.run), model.tool_family))
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
-  meter.childrenCost(await costOfChildren(writer))
+  meter.childrenCost(children_cost)
   const { open_reservation } = conversation
   if (open_reservation !== null) {
     meter.charged(open_reservation)
@@ -55,6 +56,11 @@ export async function instructionsOf(
   { deps, writer, run, base, setup, secrets, program }: AgentTurn,
   { instructions }: Begun,
 ): Promise<string> {
+  const [set_up, commands, reachable] = await Promise.all([
+    setup === null ? [] : leftOutBySetup(deps, run),
+    readKnownCommands(deps, run, setup),
+    listReachable(deps, writer, base?.repository.id ?? null),
+  ])
   return planAgentInstructions({
     agent: program === null ? 'built_in' : 'program',
     repository: base?.repository.full_name ?? null,
@@ -62,9 +68,9 @@ export async function instructionsOf(
     base_ref: base?.ref ?? null,
     secrets: Object.keys(secrets.environment),
     set_up_by: setup?.commands ?? [],
-    set_up: setup === null ? [] : await leftOutBySetup(deps, run),
-    ...(await readKnownCommands(deps, run, setup)),
-    reachable: await listReachable(deps, writer, base?.repository.id ?? null),
+    set_up,
+    ...commands,
+    reachable,
     ...instructions,
   })
 }

@@ -24,10 +24,10 @@ export async function agentTurn(of: TurnOf): Promise<End> {
   const { deps, writer, run, control, startup } = of
   const model = run.source_type === 'TOOL' ? createToolCallModel(run.prompt) : deps.models.get(run.model)
   if (!model) return notConfigured(run)
-  const secrets = await openRunSecrets(deps, writer, run)
+  // The secrets first of all: what git reports is redacted.
+  const [secrets, setup] = await Promise.all([openRunSecrets(deps, writer, run), setupOf(deps, run)])
   const base = await startup.during('mirror_ms', () => prepareBase(deps, writer, run, control.signal))
   if (control.signal.aborted) return endOfControl(control)
-  const setup = await setupOf(deps, run)
   await using program = await openProgram(of, model)
   const parts = { ...of, model, secrets, base, setup, program }
   const turn: AgentTurn = { ...parts, openFiles: openFilesOnce(parts) }

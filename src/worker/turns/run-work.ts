@@ -65,8 +65,7 @@ async function runTurn(of: Omit<TurnOf, 'deps'> & { deps: ClaimDeps }): Promise<
   const { deps, run, control, heartbeat } = of
   const turn = turns[run.source_type] ?? agentTurn
   try {
-    await publishRunStarted(deps, run)
-    const models = await deps.organizationModels(deps.db, run.organization_id)
+    const [models] = await Promise.all([deps.organizationModels(deps.db, run.organization_id), publishRunStarted(deps, run)])
     return endedFor(run, await turn({ ...of, deps: { ...deps, models } }))
   } catch (error) {
     heartbeat.expire()
