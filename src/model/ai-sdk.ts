@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type LanguageModel, type LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
+import type { LanguageModel, LanguageModelUsage, experimental_streamLanguageModelCall as streamCall } from 'ai'
 import type { ReasoningEffort } from '../contract/reasoning-efforts.ts'
 import { markCached, type ProviderOptions } from './cache-marks.ts'
 import { costUsd, maxCostUsd } from './call-cost.ts'
 import { type CallGuard, guardCall } from './call-guard.ts'
 import type { DescribedModel } from './described-model.ts'
 import { toModelError } from './failure.ts'
-import { sdkTools, textFields, withFreeformCalls } from './freeform-tools.ts'
+import { sdkTools, type ToolFunctions, textFields, withFreeformCalls } from './freeform-tools.ts'
 import { type LearnedModels, type Lesson, lessonOf, nothing_learned, withRefused } from './learned-limits.ts'
 import { type Model, ModelError, type ModelMessage, type ModelRequest, type ModelResponse, type ModelUsage } from './port.ts'
 import { KeptPrefixes, type MessagesField, type SerializedPart } from './request/kept-prefix.ts'
@@ -22,7 +22,7 @@ type AiSdkModel = {
   /** Sends the requests; undefined: Node's. */
   fetch: typeof globalThis.fetch | undefined
   /** The SDK's model, which sends through `fetch`. */
-  connect(fetch: typeof globalThis.fetch): LanguageModel
+  connect(fetch: typeof globalThis.fetch): Promise<LanguageModel>
   /** For every call; `cache_key` undefined: nothing of it is to be cached. */
   options(cache_key: string | undefined): ProviderOptions
   thinking(effort: ReasoningEffort | null, max_output_tokens: number): Thinking
@@ -49,8 +49,22 @@ const watchedFetch: typeof globalThis.fetch = (input, init) => {
 /** A request as it is sent; `effort` null: the provider decides. */
 type Sent = ModelRequest & { effort: ReasoningEffort | null }
 
-/** The SDK's model, and what it has serialized already. */
-type Connected = { language_model: LanguageModel; prefixes: KeptPrefixes }
+/** The SDK, its model, and what it has serialized already. */
+type Connected = ToolFunctions & { streamCall: typeof streamCall; language_model: LanguageModel; prefixes: KeptPrefixes }
+
+/** Loads the SDK with the first call: it takes 16 MiB, and a process that only serves, or waits, needs none of it. */
+async function connect({ connect, freeform_tools, messages_field }: AiSdkModel): Promise<Connected> {
+  const [sdk, openai, language_model] = await Promise.all([
+    import('ai'),
+    freeform_tools ? import('@ai-sdk/openai') : null,
+    connect(watchedFetch),
+  ])
+  return {
+    streamCall: sdk.experimental_streamLanguageModelCall,
+    ...{ jsonSchema: sdk.jsonSchema, tool: sdk.tool, customTool: openai?.openai.tools.customTool ?? null },
+    ...{ language_model, prefixes: new KeptPrefixes(messages_field) },
+  }
+}
 
 /**
  * Returns a provider's model through the AI SDK, which is used as a library for one streaming request at a time: it executes no tool and
@@ -59,7 +73,7 @@ type Connected = { language_model: LanguageModel; prefixes: KeptPrefixes }
 export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
   const learned = () => model.learned.get(id) ?? nothing_learned
-  let connected: Connected | undefined
+  let connecting: Promise<Connected> | undefined
   return {
     id,
     scripted: false,
@@ -80,8 +94,8 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       let refused: ReasoningEffort | null = null
       let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
       for (;;) {
-        connected ??= { language_model: model.connect(watchedFetch), prefixes: new KeptPrefixes(model.messages_field) }
-        const called = await callOnce(model, connected, sent)
+        connecting ??= connect(model)
+        const called = await callOnce(model, await connecting, sent)
         if ('response' in called) {
           if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
           return called.response
@@ -131,7 +145,7 @@ async function readResponse(model: AiSdkModel, connected: Connected, sent: Sent,
   }
   const rest = { ...sent, messages: messages.slice(kept?.messages.length ?? 0) }
   const { stream } = await calls.run({ fetch }, () =>
-    streamCall({ ...callOf(model, connected, rest, 'marked'), abortSignal: guard.signal }),
+    connected.streamCall({ ...callOf(model, connected, rest, 'marked'), abortSignal: guard.signal }),
   )
   const reader = responseReader(sent.call_ids ?? new Set(), textFields(sent.tools))
   for await (const part of stream) {
@@ -150,20 +164,20 @@ async function bodyOf(model: AiSdkModel, connected: Connected, part: Sent, what:
     throw new Error('only serialized')
   }
   const { instructions, ...call } = callOf(model, connected, part, 'unmarked')
-  await calls.run({ fetch }, () => streamCall(what === 'messages only' ? call : { ...call, instructions })).catch(() => {})
+  await calls.run({ fetch }, () => connected.streamCall(what === 'messages only' ? call : { ...call, instructions })).catch(() => {})
   return body
 }
 
-function callOf(model: AiSdkModel, { language_model }: Connected, sent: Sent, marks: 'marked' | 'unmarked') {
+function callOf(model: AiSdkModel, connected: Connected, sent: Sent, marks: 'marked' | 'unmarked') {
   const mark = sent.cache_key === undefined ? null : model.cache_mark
   const conversation = model.freeform_tools ? withFreeformCalls(sent.messages, sent.tools) : sent.messages
   const messages = withToolResultTexts(conversation, model.marks_failures)
   const { options, ...thinking } = model.thinking(sent.effort, sent.max_output_tokens)
   return {
-    model: language_model,
+    model: connected.language_model,
     instructions: { role: 'system' as const, content: sent.instructions, ...(mark && { providerOptions: mark }) },
     messages: mark && marks === 'marked' ? markCached(messages, mark) : messages,
-    tools: sdkTools(sent.tools, model.freeform_tools),
+    tools: sdkTools(sent.tools, connected),
     ...thinking,
     providerOptions: merged(model.options(sent.cache_key), options),
   }

@@ -1,18 +1,25 @@
-import { openai } from '@ai-sdk/openai'
-import { jsonSchema, type ToolSet, tool } from 'ai'
+import type { openai } from '@ai-sdk/openai'
+import type { jsonSchema, ToolSet, tool } from 'ai'
 import type { ModelMessage, ToolSpec } from './port.ts'
 import { record } from './refusal-body.ts'
 
 /**
- * Returns the tools of a request for the SDK. `freeform`: the provider takes tools whose input is a text instead of JSON (`custom` tools of
- * OpenAI's Responses API); elsewhere such a tool has its field in JSON as any other.
+ * Functions of the SDK. `customTool`: the provider takes tools whose input is a text instead of JSON (`custom` tools of OpenAI's Responses
+ * API); elsewhere, null, such a tool has its field in JSON as any other.
  */
-export function sdkTools(specs: ToolSpec[], freeform: boolean): ToolSet {
+export type ToolFunctions = {
+  jsonSchema: typeof jsonSchema
+  tool: typeof tool
+  customTool: typeof openai.tools.customTool | null
+}
+
+/** Returns the tools of a request for the SDK. */
+export function sdkTools(specs: ToolSpec[], { jsonSchema, tool, customTool }: ToolFunctions): ToolSet {
   return Object.fromEntries(
     specs.map(({ name, description, input_schema, text_input }) => {
-      if (!freeform || text_input === undefined) return [name, tool({ description, inputSchema: jsonSchema(input_schema) })]
+      if (customTool === null || text_input === undefined) return [name, tool({ description, inputSchema: jsonSchema(input_schema) })]
       const format = { type: 'grammar' as const, syntax: 'lark' as const, definition: text_input.grammar }
-      return [name, openai.tools.customTool({ description: `${description} ${FREEFORM}`, format })]
+      return [name, customTool({ description: `${description} ${FREEFORM}`, format })]
     }),
   )
 }

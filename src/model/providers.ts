@@ -1,7 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogle } from '@ai-sdk/google'
-import { createOpenAI } from '@ai-sdk/openai'
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel } from 'ai'
 import type { ModelApi, ModelProvider, ModelSettings } from '../contract/model-settings.ts'
 import { createAiSdkModel } from './ai-sdk.ts'
@@ -94,12 +90,13 @@ function endpointOf(options: ProviderOptions, id: string, settings: (ModelSettin
 }
 
 /** Key and address are always given: without them the SDK would read the environment. */
-function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): LanguageModel {
+async function connect({ api, base_url, api_key, name }: Endpoint, fetch: Fetch): Promise<LanguageModel> {
   const common = { apiKey: api_key ?? 'none', baseURL: base_url, fetch }
-  if (api === 'anthropic-messages') return createAnthropic(common)(name)
-  if (api === 'openai-responses') return createOpenAI({ ...common, fetch: withCustomCallStatus(fetch) })(name)
-  if (api === 'google-generate-content') return createGoogle(common)(name)
-  return createOpenAICompatible({
+  if (api === 'anthropic-messages') return (await import('@ai-sdk/anthropic')).createAnthropic(common)(name)
+  if (api === 'openai-responses')
+    return (await import('@ai-sdk/openai')).createOpenAI({ ...common, fetch: withCustomCallStatus(fetch) })(name)
+  if (api === 'google-generate-content') return (await import('@ai-sdk/google')).createGoogle(common)(name)
+  return (await import('@ai-sdk/openai-compatible')).createOpenAICompatible({
     ...{ name: 'openai-compatible', baseURL: base_url, fetch, includeUsage: true, transformRequestBody: withPartMarks },
     ...(api_key ? { apiKey: api_key } : {}),
   })(name)
