@@ -15,11 +15,12 @@ import { programs } from './programs.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
 import { sandbox } from './sandbox.ts'
+import { scale } from './scale/scale.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead, stepSizes } from './step-overhead.ts'
 
-/** `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare [--json FILE]` other agents beside this one. Results are only printed: noise of a machine must not fail a build. */
+/** `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare [--json FILE]` other agents beside this one; `npm run bench -- scale` a database of a million runs. Results are only printed: noise of a machine must not fail a build. */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'run-cost': runCost,
@@ -42,6 +43,11 @@ const benches: Record<string, () => Promise<string>> = {
   recovery,
 }
 
+// Not one of all: it takes many minutes, and has options of its own.
+if (process.argv[2] === 'scale') {
+  process.stdout.write(await scale(process.argv.slice(3)))
+  process.exit()
+}
 const { values, positionals: chosen } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })
 // Not one of all: it installs programs of others.
 if (chosen[0] === 'compare') {
@@ -50,7 +56,7 @@ if (chosen[0] === 'compare') {
 }
 const unknown = chosen.find(name => !(name in benches))
 if (unknown !== undefined) {
-  process.stderr.write(`no bench ${unknown}; there are: ${[...Object.keys(benches), 'compare'].join(', ')}\n`)
+  process.stderr.write(`no bench ${unknown}; there are: ${[...Object.keys(benches), 'compare', 'scale'].join(', ')}\n`)
   process.exit(2)
 }
 for (const [name, bench] of Object.entries(benches)) {

@@ -56,4 +56,6 @@ export const limits = {
   page_skip: 999_999_999,
   /** A list counts this many items after the requested page and no more: a count of all would read them all. */
   page_count: 10_000,
+  /** The same for a list that is searched for a text. */
+  search_count: 1_000,
 } as const

@@ -74,7 +74,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
       total: z
         .int()
         .describe(
-          `Number of items on all pages. Counting ends ${limits.page_count.toLocaleString('en')} items after this page: there may then be more`,
+          `Number of items on all pages. Counting ends ${limits.page_count.toLocaleString('en')} items after this page, ${limits.search_count.toLocaleString('en')} with \`q\`: there may then be more`,
         ),
       page: z.int().describe('1-based number of this page'),
       size: z.int().describe('Largest number of items of a page'),

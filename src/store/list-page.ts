@@ -12,15 +12,19 @@ type List = {
   name?: string
   columns: string
   from: string
+  /** Where the keys and the conditions are, if `from` has more than they need. */
+  keys_from?: string
   where: string
   /** The unique column that orders it, and the type that a key of a cursor has. */
   key: string
   type?: 'bigint' | 'text'
   order: 'asc' | 'desc'
+  /** How many items after the page are counted; absent: `limits.page_count`. */
+  count?: number
 }
 
 /**
- * Returns one page of a list and the number of its items. It reads no more than the page, `limits.page_count` items after it and, without a
+ * Returns one page of a list and the number of its items. It reads no more than the page, `count` items after it and, without a
  * cursor, `skip` items before it: `total` is a lower bound of a longer list. One statement finds the keys and counts, the second reads the rows.
  */
 export async function listPage<R extends QueryResultRow>(
@@ -51,13 +55,14 @@ export async function listPage<R extends QueryResultRow>(
 }
 
 /** The last two values are the limit, and the number of items to skip or the key of the cursor. */
-function keysText({ from, where, key, type = 'bigint', order }: List, way: 'first' | 'before' | 'after', count: number): string {
-  const [limit, given] = [`$${count + 1}::int`, `$${count + 2}`]
+function keysText(list: List, way: 'first' | 'before' | 'after', used: number): string {
+  const { from, keys_from = from, where, key, type = 'bigint', order, count = limits.page_count } = list
+  const [limit, given] = [`$${used + 1}::int`, `$${used + 2}`]
   const [beyond, back] = order === 'asc' ? ['>', 'desc'] : ['<', 'asc']
   const keys = (condition: string, direction: string, most: string) =>
-    `(select ${key} as key from ${from} where ${where}${condition} order by ${key} ${direction} limit ${most})`
+    `(select ${key} as key from ${keys_from} where ${where}${condition} order by ${key} ${direction} limit ${most})`
   const sorted = `array_agg(key order by key ${order})`
-  const [most, at] = [`${limit} + ${limits.page_count}`, `${given}::${type}`]
+  const [most, at] = [`${limit} + ${count}`, `${given}::${type}`]
   if (way === 'first')
     return `select (${sorted})[${given}::int + 1 : ${given}::int + ${limit}] as keys, count(*) as found from ${keys('', order, `${most} + ${given}::int`)} hits`
   if (way === 'after')
@@ -89,11 +94,12 @@ const OVERLAP = `interval '1 day'`
 
 /**
  * SQL: rows of `table`, with $1 as their organization, that are later or earlier than a time as the API shows it, to the millisecond: no row is
- * after its own `created_at`. The ids around that time bound a list that is ordered by id, which would otherwise be read from its end.
+ * after its own `created_at`. The ids around that time bound the list, which is ordered by id and would otherwise be read from its end; the
+ * times themselves are in a function, so that no index by time is chosen, whose rows would have to be sorted.
  */
 export const createdAfter = (alias: string, table: string, p: string) =>
-  `${alias}.created_at >= date_trunc('milliseconds', ${p}::timestamptz) + interval '1 millisecond'
+  `date_trunc('milliseconds', ${alias}.created_at) > ${p}::timestamptz
     and ${alias}.id > coalesce((select b.id from ${table} b where b.organization_id = $1 and b.created_at < ${p}::timestamptz - ${OVERLAP} order by b.created_at desc limit 1), 0)`
 export const createdBefore = (alias: string, table: string, p: string) =>
-  `${alias}.created_at < ${p}::timestamptz
+  `date_trunc('milliseconds', ${alias}.created_at) < ${p}::timestamptz
     and ${alias}.id < coalesce((select b.id from ${table} b where b.organization_id = $1 and b.created_at > ${p}::timestamptz + ${OVERLAP} order by b.created_at limit 1), ${MAX_ID})`

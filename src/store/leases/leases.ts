@@ -96,11 +96,13 @@ export async function requeueExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
 export async function takeExpired(db: Db, sweep: Sweep): Promise<LostRun[]> {
   const { rows } = await db.query<LostRun>({
     name: 'take_expired',
-    text: `update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
-      where id in (select id from runs where ${of_worker} and ${lease_over} and not (${continues})
-        order by lease_until for update skip locked limit $3)
-        or id in (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
+    // Joined by `union`, because `or` of the two would read all runs.
+    text: `with expired as (select id from runs where ${of_worker} and ${lease_over} and not (${continues})
+        order by lease_until for update skip locked limit $3
+      ), overdue as (select id from runs where runnable_at is not null and recovering_since is not null and owner is null and deadline_at < now()
         for update skip locked limit $3)
+      update runs set epoch = epoch + 1, owner = 'sweep', lease_until = now() + interval '10 seconds'
+      where id in (select id from expired union select id from overdue)
       returning ${lost}`,
     values: valuesOf(sweep),
   })

@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts'
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { RunPhase, RunStatus, SourceType, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
@@ -262,7 +263,8 @@ export async function listRuns(
   const parentOf = (p: string) => `(select c.parent_run_id from runs c where c.organization_id = $1 and c.id = ${p})`
   add(p => `(r.parent_run_id = ${p} or r.id = ${parentOf(p)})`, filter.related_to)
   const from = filter.q === undefined ? 'runs r' : 'runs r join run_texts t on t.organization_id = r.organization_id and t.run_id = r.id'
-  return listPage(db, { columns: shown_columns, from, where: where(), key: 'r.id', order: 'desc' }, values, window)
+  const count = filter.q === undefined ? limits.page_count : limits.search_count
+  return listPage(db, { columns: shown_columns, from, where: where(), key: 'r.id', order: 'desc', count }, values, window)
 }
 
 /** Returns how many runs of a repository have not ended. */

@@ -143,7 +143,9 @@ export async function listSandboxes(
   add(p => createdAfter('s', 'sandboxes', p), filter.created_after)
   add(p => createdBefore('s', 'sandboxes', p), filter.created_before)
   oneOf('r.repository_id', 'bigint', filter.repository_ids)
-  const page = await listPage<StoredRow>(db, { columns, from: joined, where: where(), key: 's.id', order: 'desc' }, values, window)
+  const keys_from = filter.repo_id === undefined && filter.repository_ids === undefined ? 'sandboxes s' : joined
+  const list = { columns, from: joined, keys_from, where: where(), key: 's.id', order: 'desc' } as const
+  const page = await listPage<StoredRow>(db, list, values, window)
   return { ...page, rows: page.rows.map(parseRow) }
 }
 
