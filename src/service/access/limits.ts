@@ -20,6 +20,7 @@ type Share = { left: number; until: number; window: Window }
 /** Enforces the limits of specification.md#rate-limits across all nodes. A refused request is not counted. */
 export function createLimiter(db: Db, rates: Rates): Limiter {
   const shares = new Map<string, Share>()
+  const reservations = new Map<string, Promise<Charged>>()
   const keyOf = (charge: Charge) => `${charge.subject} ${charge.name}`
   const isLarge = (charge: Charge) => charge.rate.requests >= LARGE_LIMIT
 
@@ -46,13 +47,28 @@ export function createLimiter(db: Db, rates: Rates): Limiter {
     return { allowed: true, windows: taken.windows.map(window => ({ ...window, used: window.used - amount + 1 })) }
   }
 
+  /** While a share is being reserved, other requests wait for it: each reserving its own would use up the limit without requests. */
+  async function chargeReserved(charges: Charge[]): Promise<Charged> {
+    const reserved = chargeShares(charges)
+    if (reserved) return reserved
+    const key = charges.map(keyOf).join()
+    const reserving = reservations.get(key)
+    if (reserving) {
+      await reserving.catch(() => {})
+      return chargeShares(charges) ?? chargeWindows(db, charges)
+    }
+    const reservation = chargeLarge(db, charges).finally(() => reservations.delete(key))
+    reservations.set(key, reservation)
+    return reservation
+  }
+
   return {
     async charge(bucket, who, { known = false, db: tx = db } = {}) {
       const charges = chargesOf(rates, bucket, who, known)
       if (charges.length === 0) return { allowed: true, windows: [] }
       try {
         if (!charges.every(isLarge)) return await chargeWindows(tx, charges)
-        return chargeShares(charges) ?? (await chargeLarge(tx, charges))
+        return tx === db ? await chargeReserved(charges) : (chargeShares(charges) ?? (await chargeLarge(tx, charges)))
       } catch (error) {
         // The disk is full: reads are admitted although they cannot be counted.
         if (tx === db && isDatabaseFull(error)) return { allowed: true, windows: [] }

@@ -161,6 +161,14 @@ describe('200', () => {
     expect([...(await free.call('GET', '/v1/users/me')).headers.keys()].filter(name => name.includes('ratelimit'))).toEqual([])
   })
 
+  test('requests that arrive together use one share of a large limit, so that it is used up by requests only', async () => {
+    await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '1000000/600' })
+    const responses = await many(50, () => large.call('GET', '/v1/users/me'))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    const counted = await rows(large, `select counts from rate_windows where bucket = 'standard'`)
+    expect(counted).toEqual([{ counts: [1_000] }])
+  })
+
   test('a large limit admits at most its number, counted in shares', async () => {
     await using large = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_LIMIT_STANDARD: '10000/600' })
     await large.call('GET', '/v1/users/me')
