@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { type Endpoint, methodsOf, pathsOf } from '../contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../contract/endpoints.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import type { Readiness } from '../contract/service.ts'
@@ -43,7 +43,7 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
     if (endpoint.path.startsWith('/session') || endpoint.path.startsWith('/hooks/')) continue
     for (const path of pathsOf(endpoint))
       app.route({
-        method: endpoint.method,
+        method: methodsOf(endpoint),
         url: path.replace(/\{(\w+)\}/g, ':$1'),
         onRequest: async (request, reply) => {
           // The router matches an empty path segment to a parameter, but no path of the contract has one.

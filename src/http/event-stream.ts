@@ -5,6 +5,7 @@ import type { Feed, Reader } from '../live/feed.ts'
 
 /** `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then read nothing. */
 type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
+const EVENT_STREAM = 'text/event-stream; charset=utf-8'
 const default_bounds: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
 
 /**
@@ -30,6 +31,7 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
     string,
     string
   >
+  if (request.method === 'HEAD') return void reply.type(EVENT_STREAM).header('x-accel-buffering', 'no').send()
   reply.hijack()
   const response = reply.raw
   let stalled: NodeJS.Timeout | undefined
@@ -43,7 +45,7 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
   if (request.raw.socket.destroyed) return ended()
   response.writeHead(200, {
     ...headers,
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': EVENT_STREAM,
     'x-accel-buffering': 'no',
     // The stream may end because this process stops: a client that resumes must use another connection.
     connection: 'close',

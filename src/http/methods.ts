@@ -1,15 +1,22 @@
-import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { type Endpoint, methodsOf, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 
-const rows = ([...Object.values(endpoints), ...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(
-  endpoint =>
-    pathsOf(endpoint).map(served => ({
-      method: endpoint.method,
-      pattern: new RegExp(`^${served.replace(/\{\w+\}/g, '[^/]+')}$`),
-      parameters: served.split('{').length,
-    })),
+/** Git and MCP have no HEAD: their programs send none. */
+const served = [
+  ...(Object.values(endpoints) as Endpoint[]).map(endpoint => ({ endpoint, methods: methodsOf(endpoint) as string[] })),
+  ...([...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).map(endpoint => ({
+    endpoint,
+    methods: [endpoint.method as string],
+  })),
+]
+const rows = served.flatMap(({ endpoint, methods }) =>
+  pathsOf(endpoint).map(path => ({
+    methods,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    parameters: path.split('{').length,
+  })),
 )
 
 /**
@@ -32,5 +39,5 @@ const MAX_RECENT = 1_000
 function find(path: string): string[] {
   const fitting = rows.filter(({ pattern }) => pattern.test(path))
   const fewest = Math.min(...fitting.map(row => row.parameters))
-  return [...new Set(fitting.filter(row => row.parameters === fewest).map(row => row.method as string))]
+  return [...new Set(fitting.filter(row => row.parameters === fewest).flatMap(row => row.methods))]
 }

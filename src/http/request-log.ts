@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Endpoint, pathsOf } from '../contract/endpoint.ts'
+import { type Endpoint, methodsOf, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { mcpOperations } from '../contract/mcp/mcp-operations.ts'
 import { gitOperations } from '../contract/pull-requests/git-operations.ts'
@@ -18,7 +18,7 @@ type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
   (Object.entries({ ...endpoints, ...gitOperations, ...mcpOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>
-    pathsOf(endpoint).map(path => [`${endpoint.method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const),
+    methodsOf(endpoint).flatMap(method => pathsOf(endpoint).map(path => [`${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`, name] as const)),
   ),
 )
 /** Requested so often, by machines, that a line for each would hide the others. */
@@ -31,7 +31,7 @@ export function watchRequests(
   callerOf: (request: FastifyRequest) => Caller,
 ) {
   app.decorateRequest('traceparent', null)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     const began = performance.now()
     const seen = telemetry.requestBegan(request.raw.headersDistinct.traceparent?.[0])
     request.traceparent = seen.traceparent
@@ -45,6 +45,7 @@ export function watchRequests(
       const cut = reply.raw.writableFinished ? {} : { cut: true }
       log(levelOf(operation, status), 'request', { operation, status, duration_ms, request_id, ...callerOf(request), ...cut })
     })
+    next()
   })
 }
 

@@ -97,6 +97,7 @@ export const forgeEndpoints = {
     tag: 'integrations',
     method: 'GET',
     path: '/hooks/github-app/callback',
+    changes: true,
     summary: 'The page to which GitHub redirects after the app was created',
     query: ManifestCallback,
     problems: ['unauthorized', 'conflict'],

@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Endpoint } from '../../contract/endpoint.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Endpoint, methodsOf } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { forgeKinds } from '../../contract/repositories/forges.ts'
 import type { Services } from '../../service/context.ts'
@@ -29,13 +29,14 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
   }
   const queryOf = (endpoint: Endpoint, request: FastifyRequest) =>
     parseInput(endpoint, { params: {}, query: request.query as Record<string, unknown>, body: undefined }).query
-  app.get(endpoints.openGitHubManifest.path, async (request, reply) => {
+  const openManifest = async (request: FastifyRequest, reply: FastifyReply) => {
     const { state } = queryOf(endpoints.openGitHubManifest, request) as { state: string }
     const { origin, action, manifest } = manifestForm(services, state)
     const form = `<form action="${escaped(action)}" method="post"><input type="hidden" name="manifest" value="${escaped(manifest)}">
 <p>GitHub will show you what the app may do.</p><button autofocus>Create the app on ${escaped(new URL(origin).host)}</button></form>`
     return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Create a GitHub App', form))
-  })
+  }
+  app.route({ method: methodsOf(endpoints.openGitHubManifest), url: endpoints.openGitHubManifest.path, handler: openManifest })
   app.get(endpoints.finishGitHubManifest.path, async (request, reply) => {
     const { state, code } = queryOf(endpoints.finishGitHubManifest, request) as { state: string; code: string }
     const { name, install_url } = await finishAppManifest(services, state, code)

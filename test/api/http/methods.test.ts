@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Endpoint, pathsOf } from '../../../src/contract/endpoint.ts'
+import { type Endpoint, methodsOf, pathsOf } from '../../../src/contract/endpoint.ts'
 import { endpoints } from '../../../src/contract/endpoints.ts'
 import { type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
@@ -17,7 +17,7 @@ const real = (path: string) => path.replace('{org_id}', `${app.org_id}`).replace
 
 describe('405', () => {
   test.each(paths)('F129 %s supports only the methods of the contract, and lists them', async path => {
-    const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).map(endpoint => endpoint.method as string)
+    const served = table.filter(endpoint => pathsOf(endpoint).includes(path)).flatMap(endpoint => methodsOf(endpoint) as string[])
     const before = await contents(app)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(name => !served.includes(name))) {
       const result = await fetch(app.base_url + real(path), { method, headers: { authorization: `Bearer ${app.token}` } })
@@ -29,6 +29,38 @@ describe('405', () => {
     }
     expect(await contents(app)).toEqual(before)
   })
+})
+
+const got = table.filter(({ method }) => method === 'GET').flatMap(endpoint => pathsOf(endpoint).map(path => ({ endpoint, path })))
+
+describe('HEAD', () => {
+  test('is served wherever GET is, except where a GET changes something', () => {
+    const without = got.filter(({ endpoint }) => !methodsOf(endpoint).includes('HEAD')).map(({ path }) => path)
+    expect(without).toEqual(['/hooks/github-app/callback'])
+  })
+
+  test.each(got.filter(({ endpoint }) => methodsOf(endpoint).includes('HEAD')))(
+    '$path has the status and the headers of GET, and no body',
+    async ({ endpoint, path }) => {
+      const url =
+        app.base_url +
+        real(path)
+          .replace('{repo_id}', `${app.repo_id}`)
+          .replace(/\{\w+\}/g, '1')
+      const headers = { authorization: `Bearer ${app.token}` }
+      const body_ends = new AbortController()
+      const get = await fetch(url, { headers, signal: body_ends.signal })
+      const head = await fetch(url, { method: 'HEAD', headers })
+      const compared = (response: Response) =>
+        ['content-type', 'content-encoding', 'allow', 'cache-control', 'x-api-stability'].map(name => response.headers.get(name))
+      expect([head.status, ...compared(head)]).toEqual([get.status, ...compared(get)])
+      expect(await head.text()).toBe('')
+      // A stream has no length, and the length of what tells the time may differ.
+      if (endpoint.response !== 'stream' && endpoint.access === 'token')
+        expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
+      body_ends.abort()
+    },
+  )
 })
 
 describe('404', () => {

@@ -159,22 +159,38 @@ describe('for every operation', () => {
   })
 })
 
-describe('HEAD and OPTIONS', () => {
-  test('return the methods of the path for every caller and object, and are not counted', async () => {
+describe('OPTIONS', () => {
+  test('returns the methods of the path for every caller and object, and is not counted', async () => {
     const token = await caller()
     const { id } = await createRun(app, { prompt: 'x' })
     const words = new Set<string>()
-    for (const method of ['HEAD', 'OPTIONS'])
-      for (const caller_token of [token, await spent(), null])
-        for (const run of [id, 424_242, other.run_id]) {
-          const { status, headers } = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, {
-            method,
-            headers: caller_token === null ? {} : { authorization: `Bearer ${caller_token}` },
-          })
-          words.add(`${status} ${headers.get('allow')} ${headers.get('x-ratelimit-remaining')}`)
-        }
-    expect([...words]).toEqual(['405 GET, PATCH, DELETE null'])
+    for (const caller_token of [token, await spent(), null])
+      for (const run of [id, 424_242, other.run_id]) {
+        const { status, headers } = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, {
+          method: 'OPTIONS',
+          headers: caller_token === null ? {} : { authorization: `Bearer ${caller_token}` },
+        })
+        words.add(`${status} ${headers.get('allow')} ${headers.get('x-ratelimit-remaining')}`)
+      }
+    expect([...words]).toEqual(['405 GET, HEAD, PATCH, DELETE null'])
     const { headers } = await send({ method: 'GET', path: '/v1/users/me' }, token)
     expect(headers.get('x-ratelimit-remaining')).toBe('899')
   })
+})
+
+test('HEAD is checked and counted like GET', async () => {
+  const statuses = async (method: string) => {
+    const token = await caller()
+    const spent_token = await spent()
+    const results: string[] = []
+    for (const caller_token of [token, spent_token, 'unknown-token-0123456789abcdef', null])
+      for (const run of [run_id, 424_242, other.run_id]) {
+        const headers: Record<string, string> = caller_token === null ? {} : { authorization: `Bearer ${caller_token}` }
+        const response = await fetch(`${app.base_url}/v1/organizations/${app.org_id}/agent/run/${run}`, { method, headers })
+        results.push(`${response.status} ${response.headers.get('x-ratelimit-remaining')}`)
+      }
+    return results
+  }
+  const { id: run_id } = await createRun(app, { prompt: 'x' })
+  expect(await statuses('HEAD')).toEqual(await statuses('GET'))
 })
