@@ -66,7 +66,7 @@ export async function search(): Promise<string> {
 /** Sends the requests of a client: each continues where the previous one ended. */
 async function searchUntil(db: Database, run_id: number, q: string, until: 'first hit' | 'all hits'): Promise<void> {
   const head = { id: run_id, organization_id: 1, total_logs: ENTRIES } as RunHead
-  const ctx = { db, organization_id: 1, findRunHead: async () => head }
+  const ctx = { db, organization_id: 1, run_head: head }
   for (let after_seq = 0; ; ) {
     const part = await searchRunLogs(ctx, run_id, { q, after_seq, limit: 20 })
     if (part.complete || (until === 'first hit' && part.seqs.length > 0)) return

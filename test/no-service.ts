@@ -1,10 +1,9 @@
 import { createSealer } from '../src/core/secrets/sealing.ts'
 import { createModelCatalog } from '../src/model/catalog.ts'
-import { accessFinder } from '../src/service/access/authenticate.ts'
+import { accessFinder, runAccessFinder } from '../src/service/access/authenticate.ts'
 import { createLimiter } from '../src/service/access/limits.ts'
 import type { Services } from '../src/service/context.ts'
 import { createLogPages } from '../src/service/runs/logs/log-page-cache.ts'
-import { runHeadFinder } from '../src/service/runs/logs/run-logs.ts'
 import type { Database } from '../src/store/database.ts'
 
 export const no_limits = {
@@ -41,7 +40,7 @@ export function unusedServices(db: Database): Services {
   return {
     db,
     findAccess: accessFinder(db),
-    findRunHead: runHeadFinder(db),
+    findRunAccess: runAccessFinder(db),
     limiter: createLimiter(db, no_limits),
     log_pages: createLogPages(0),
     base_url: '',

@@ -53,7 +53,7 @@ function others({ organization_id, long_run_id }: Filled): Record<string, Work> 
   const search =
     (q: string): Work =>
     db =>
-      searchRunLogs({ db, organization_id, findRunHead: async () => head }, long_run_id, { q })
+      searchRunLogs({ db, organization_id, run_head: head }, long_run_id, { q })
   return {
     'usage of 90 days, per day': db => sumUsage(db, organization_id, days, 'day'),
     'trace search, a common word': search(searched.common),

@@ -8,11 +8,10 @@ import { resolveBase } from '../git/read/base-resolver.ts'
 import { listManifests } from '../git/read/list-manifests.ts'
 import { readRepositoryUrl } from '../git/refs/registered-url.ts'
 import { gitServer } from '../git/serve/git-server.ts'
-import { accessFinder } from '../service/access/authenticate.ts'
+import { accessFinder, runAccessFinder } from '../service/access/authenticate.ts'
 import { createLimiter } from '../service/access/limits.ts'
 import type { Services } from '../service/context.ts'
 import { createLogPages } from '../service/runs/logs/log-page-cache.ts'
-import { runHeadFinder } from '../service/runs/logs/run-logs.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
 import { organizationModels, testModel } from './models.ts'
 import { operatorLimits } from './operator-limits.ts'
@@ -47,7 +46,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
   return {
     db,
     findAccess: accessFinder(db),
-    findRunHead: runHeadFinder(db),
+    findRunAccess: runAccessFinder(db),
     limiter: createLimiter(db, rates),
     log_pages: createLogPages(LOG_PAGES_BYTES),
     get base_url() {

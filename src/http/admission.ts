@@ -40,42 +40,28 @@ export async function admit(
 ): Promise<ActorContext | Context> {
   request.wire_profile = 'standard'
   const organization_id = organizationOf(endpoint, request)
-  let run_head: ActorContext['run_head']
-  const beginHead = () => {
-    run_head = headOf(services, endpoint, request)
-  }
-  const { actor, role } = await authenticate(
-    services,
-    credentials.length === 1 ? credentials[0] : undefined,
-    organization_id,
-    beginHead,
-  ).catch(error => Promise.reject(failed.refuse(request.ip, error)))
+  const credential = credentials.length === 1 ? credentials[0] : undefined
+  const { actor, role, run_head } = await authenticate(services, credential, organization_id, runOf(endpoint, request)).catch(error =>
+    Promise.reject(failed.refuse(request.ip, error)),
+  )
   request.wire_profile = actor.wire_profile
   const keys = endpoint.idempotent ? (request.raw.headersDistinct['idempotency-key'] ?? []) : []
   const idempotency_key = keys.length === 1 && isKey(keys[0] ?? '') ? (keys[0] ?? null) : null
   const { token_id, user_id } = actor
   const who = { token_id, user_id, browser: actor.kind === 'browser', organization_id: role === null ? null : organization_id }
   const { windows } = await charge(services, endpoint, who, idempotency_key, reply)
-  const ctx: ActorContext = {
-    ...services,
-    actor,
-    request_id: request.id,
-    traceparent: request.traceparent,
-    windows,
-    idempotency_key,
-    run_head,
-  }
+  const caller = { actor, request_id: request.id, traceparent: request.traceparent, windows, idempotency_key, run_head }
   if (!('org_id' in endpoint.params.shape)) {
     // No organization, so no role: only the scopes of the token limit it.
     if (endpoint.scope !== null) requireScope(actor, 'ADMIN', endpoint.scope)
-    return ctx
+    return { ...services, ...caller }
   }
   if (organization_id === null) throw badPath(rowFor(actor.wire_profile, endpoint), request)
   const member = requireMembership(role)
   if (endpoint.scope !== null) requireScope(actor, member, endpoint.scope)
   if (keys.length > 0 && idempotency_key === null)
     throw invalid(['header', 'Idempotency-Key'], 'must be given once, as 1 to 255 printable ASCII characters')
-  return { ...ctx, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
+  return { ...services, ...caller, organization_id, role: member, scopes: effectiveScopes(member, actor.granted) }
 }
 
 /** Returns the wire profile for a request that was refused before its token was checked, for example one without a route. Never rejects. */
@@ -114,14 +100,10 @@ function tooMany(bucket: Bucket, { windows }: Charged): ServiceError {
   })
 }
 
-/** Logs are requested most often: their run is read together with the token, and used only after the token was accepted. */
-function headOf(services: Services, endpoint: Endpoint, request: AdmittedRequest): ActorContext['run_head'] {
+/** Returns the run whose logs are requested, which is read together with the token. */
+function runOf(endpoint: Endpoint, request: AdmittedRequest): number | null {
   const parsed = endpoint.bucket === 'logs' ? run.safeParse(request.params) : undefined
-  if (!parsed?.success) return undefined
-  const head = services.findRunHead({ organization_id: parsed.data.org_id, id: parsed.data.agent_run_id })
-  // A caller that awaits it gets the error; when nobody does, because the request was refused, it does not matter.
-  head.catch(() => {})
-  return head
+  return parsed?.success ? parsed.data.agent_run_id : null
 }
 
 function organizationOf(endpoint: Endpoint, request: AdmittedRequest): number | null {

@@ -71,8 +71,9 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   await addEdgeHooks(app, options, { timeouts, admitted, state })
   const onStream = () => state.closing && endStreams()
   addContractRoutes(app, { services, failed, admitted, open, streams, readiness, version, onStream })
-  app.addHook('preHandler', async request => {
+  app.addHook('preHandler', (request, _reply, next) => {
     if (Buffer.isBuffer(request.body)) request.body = parseJsonBody(request.body)
+    next()
   })
   addSessionRoutes(app, services)
   addHookRoutes(app, services)
@@ -104,9 +105,12 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
 
 type EdgeState = { timeouts: typeof request_timeouts; admitted: AdmittedRequests; state: { draining: boolean; closing: boolean } }
 
-/** Adds what applies to every request before its route, in the order in which it applies. */
+/** Adds what applies to every request before its route, in the order in which it applies: hooks without promises, which cost more than most of them. */
 async function addEdgeHooks(app: FastifyInstance, options: AppOptions, { timeouts, admitted, state }: EdgeState) {
-  app.addHook('onRequest', async (request, reply) => boundRest(request, reply))
+  app.addHook('onRequest', (request, reply, next) => {
+    boundRest(request, reply)
+    next()
+  })
   watchRequests(app, options, request => {
     const ctx = admitted.get(request)
     return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }
@@ -116,13 +120,15 @@ async function addEdgeHooks(app: FastifyInstance, options: AppOptions, { timeout
   addCompression(app)
   boundRequests(app)
   boundRequestTime(app, options.services, timeouts.requestTimeout)
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, next) => {
     if (state.draining) reply.header('connection', 'close')
     if (state.closing) throw new ServiceError('unavailable', 'The service is stopping; try again.', { headers: { 'retry-after': '2' } })
+    next()
   })
   // The page serves GET and HEAD. Other methods at an unknown path are refused before their body is read; OPTIONS has a route of @fastify/cors.
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', (request, _reply, next) => {
     const is_unrouted = request.is404 || request.method === 'OPTIONS'
     if (is_unrouted && !['GET', 'HEAD'].includes(request.method) && !requireMethod(request)) throw noSuchPath()
+    next()
   })
 }

@@ -9,6 +9,20 @@ const compressible = /^(application\/([\w.+-]+\+)?json|text\/(html|plain))\b/
 /** These paths use cookies and passwords, so the length of a compressed response could reveal a secret in it to a foreign page (BREACH). */
 const never = /^\/(session|git|hooks)(\/|$|\?)/
 
+/** The compressed forms of bytes that are sent repeatedly, for as long as those are kept. */
+const compressed = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
+
+function compressOnce(body: Buffer, encoding: Encoding): Promise<Buffer> {
+  const forms = compressed.get(body) ?? new Map<Encoding, Promise<Buffer>>()
+  compressed.set(body, forms)
+  const known = forms.get(encoding)
+  if (known) return known
+  const promise = compress(body, encoding)
+  forms.set(encoding, promise)
+  promise.catch(() => forms.delete(encoding))
+  return promise
+}
+
 /** The levels take about a millisecond for 100 kB, on a separate thread. */
 function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
@@ -49,6 +63,6 @@ export function addCompression(app: FastifyInstance) {
     const body = typeof payload === 'string' ? Buffer.from(payload) : payload
     if (encoding === null || body.length < MIN_BYTES) return payload
     reply.removeHeader('content-length').header('content-encoding', encoding)
-    return compress(body, encoding)
+    return compressOnce(body, encoding)
   })
 }

@@ -57,10 +57,10 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
 }
 
 function endpointHandler({ services, admitted, open, streams, readiness, version, onStream }: Options) {
-  let document: string | undefined
+  let document: Buffer | undefined
   return async (name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => {
     if (endpoint.response === 'document') {
-      document ??= JSON.stringify(openApiDocument({ base_url: services.base_url, version }))
+      document ??= Buffer.from(JSON.stringify(openApiDocument({ base_url: services.base_url, version })))
       return reply.type('application/json; charset=utf-8').send(document)
     }
     const ctx: ActorContext | OpenContext = admitted.get(request) ?? { ...services, readiness }

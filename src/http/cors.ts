@@ -22,8 +22,9 @@ const MAX_AGE_SECONDS = 7_200
  */
 export async function addCors(app: FastifyInstance, origins: CorsOrigins) {
   await app.register(cors, { delegator: (request, callback) => callback(null, corsOptions(request, origins)) })
-  app.addHook('onRequest', async (request, reply) => {
-    if (isPreflight(request)) await reply.code(204).send()
+  app.addHook('onRequest', (request, reply, next) => {
+    if (isPreflight(request)) reply.code(204).send()
+    else next()
   })
 }
 

@@ -173,7 +173,7 @@ export const handlers: Handlers = {
   getMessageImages: (ctx, { params, query }) => getMessageImages(ctx, params.agent_run_id, query),
   getArtifact: async (ctx, { params }) => {
     const { content, content_type, file_name } = await getArtifact(ctx, params.artifact_id)
-    return new RawResponse([content], content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
+    return new RawResponse(content, content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
   },
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   createOrganization: (ctx, { body }) => createOrganization(ctx, body),

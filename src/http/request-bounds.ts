@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../contract/limits.ts'
@@ -9,7 +10,7 @@ export function boundRequests(app: FastifyInstance) {
   // Node would silently drop headers beyond its limit; header_bytes limits them all.
   app.server.maxHeadersCount = 0
   const waiting = new WeakMap<Socket, number>()
-  app.addHook('onRequest', async ({ raw }, reply) => {
+  app.addHook('onRequest', ({ raw }, reply, next) => {
     const { socket, rawHeaders, url = '' } = raw
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
     reply.raw.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1))
@@ -23,8 +24,13 @@ export function boundRequests(app: FastifyInstance) {
       throw new ServiceError('uri_too_long', `Path and query have at most ${limits.url_chars} characters together.`)
     const parameters = url.split('?', 2)[1]?.split('&').length ?? 0
     if (parameters > limits.query_parameters) throw invalid(['query'], `at most ${limits.query_parameters} parameters may be given`)
+    next()
   })
 }
+
+/** Whether more than its headers belong to a request: without a body it has arrived when its hooks run. */
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
 /** How long a client may continue to send a body after the response, so that it can read the response before the connection ends. */
 const LINGER_MS = 1_000
@@ -42,8 +48,9 @@ export function boundRest({ raw }: FastifyRequest, reply: FastifyReply) {
 
 /** Responds with 408 to a request that has not arrived after `ms` and closes its connection; a body that is a stream has its own limits. */
 export function boundRequestTime(app: FastifyInstance, service: { readonly base_url: string }, ms: number) {
-  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-    if (routeOptions.config.streams_body) return
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, next) => {
+    next()
+    if (routeOptions.config.streams_body || !hasBody(raw)) return
     const late = Object.assign(new Error('the request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
     const { socket } = raw
     const timer = setTimeout(() => raw.complete || refuseUnreadable(late, socket, service.base_url), ms)

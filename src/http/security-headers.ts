@@ -33,7 +33,7 @@ export const edgeHeaders = (request_id: string): Record<string, string> => ({
  * (DNS rebinding), a compressed body, a body of two types.
  */
 export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions) {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     reply.headers(edgeHeaders(request.id))
     const { host = [], 'content-encoding': encoding = [], 'content-type': types = [] } = request.raw.headersDistinct
     if (host.length !== 1 && (host.length > 1 || request.raw.httpVersion !== '1.0'))
@@ -44,6 +44,7 @@ export function secureEdge(app: FastifyInstance, { allowed_hosts }: EdgeOptions)
     if (!request.routeOptions.config.streams_body && encoding.some(name => name.toLowerCase() !== 'identity'))
       throw new ServiceError('unsupported_media_type', 'Content-Encoding is not supported.')
     if (types.length > 1) throw new ServiceError('invalid_request', 'A request has at most one Content-Type header.')
+    next()
   })
 }
 

@@ -11,7 +11,7 @@ import { responseFor } from './wire-profile.ts'
 /** Sends the result of a verb, worded for the caller's wire profile: `schema` shows where a run's status is in it. */
 export function sendResult(reply: FastifyReply, result: unknown, profile: WireProfile, schema: z.ZodType | 'file') {
   if (result instanceof RawResponse) reply.headers(result.headers)
-  if (result instanceof RawResponse && typeof result.body !== 'string') return sendPieces(reply, result.content_type, result.body)
+  if (result instanceof RawResponse && typeof result.body !== 'string') return sendBytes(reply, result.content_type, result.body)
   if (result instanceof RawResponse) return reply.type(result.content_type).send(result.body)
   const worded = (value: unknown) => (schema === 'file' ? value : responseFor(profile, schema, value))
   reply.type('application/json; charset=utf-8')
@@ -21,15 +21,10 @@ export function sendResult(reply: FastifyReply, result: unknown, profile: WirePr
   return reply.send(profile === 'standard' ? text : JSON.stringify(worded(parseJsonExactly(text))))
 }
 
-/** Large pages are kept in memory: copying them into one piece, for a reader that takes them uncompressed, is most of the cost. */
-function sendPieces(reply: FastifyReply, content_type: string, pieces: Buffer[]) {
-  if (encodingFor(reply.request) !== null) return reply.type(content_type).send(Buffer.concat(pieces))
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+/** Sends bytes that are kept, past the hooks that only matter for what is compressed: headers and bytes are one write. */
+function sendBytes(reply: FastifyReply, content_type: string, bytes: Buffer) {
+  if (encodingFor(reply.request) !== null) return reply.type(content_type).send(bytes)
   reply.hijack()
-  const headers = { ...reply.getHeaders(), 'content-type': content_type, 'content-length': length } as OutgoingHttpHeaders
-  reply.raw.writeHead(200, headers)
-  reply.raw.cork()
-  for (const piece of pieces) reply.raw.write(piece)
-  reply.raw.end()
-  reply.raw.uncork()
+  const headers = { ...reply.getHeaders(), 'content-type': content_type, 'content-length': bytes.length } as OutgoingHttpHeaders
+  reply.raw.writeHead(200, headers).end(reply.request.method === 'HEAD' ? undefined : bytes)
 }

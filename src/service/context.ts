@@ -16,7 +16,7 @@ import type { AttemptOutcome } from '../core/webhooks/webhook-retries.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { Access } from '../store/access/token-access.ts'
 import type { Db, Transactional } from '../store/database.ts'
-import type { RunHead } from '../store/runs/run-heads.ts'
+import type { RunAccess, RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
 import type { GitServer } from './forges/git-server-port.ts'
 import type { PullRequestGit } from './pull-requests/git-port.ts'
@@ -72,13 +72,14 @@ export type TestedModel = Pick<ModelTest, 'latency_ms' | 'error' | 'cost_usd'>
 /** Finds the access of a token; undefined for an unknown, expired or revoked one. */
 export type AccessFinder = (key: { digest: Buffer; organization_id: number | null }) => Promise<Access | undefined>
 
-export type RunHeadFinder = (key: { organization_id: number; id: number }) => Promise<RunHead | undefined>
+/** Finds it together with a run of the organization. */
+export type RunAccessFinder = (key: { digest: Buffer; organization_id: number; run_id: number }) => Promise<RunAccess | undefined>
 
 /** What every verb may use. Created once, by main. */
 export type Services = {
   db: Transactional
   findAccess: AccessFinder
-  findRunHead: RunHeadFinder
+  findRunAccess: RunAccessFinder
   limiter: Limiter
   log_pages: LogPages
   base_url: string
@@ -147,8 +148,8 @@ export type ActorContext = Services & {
   traceparent: string | null
   windows: Window[]
   idempotency_key: string | null
-  /** The run whose logs are requested: its read began together with the check of the token. */
-  run_head?: ReturnType<RunHeadFinder> | undefined
+  /** The run whose logs are requested, read together with the token; null: none, or it is not in the organization. */
+  run_head: RunHead | null
 }
 /** `scopes`: what the token allows in this organization. */
 export type Context = ActorContext & { organization_id: number; role: Role; scopes: readonly Scope[] }

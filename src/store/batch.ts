@@ -1,26 +1,41 @@
 /**
- * Returns a function that batches all lookups of one turn of the event loop into one call of `load`, which returns results in the order of its
- * keys. When it fails, all lookups of the batch fail.
+ * Returns a function that batches lookups into calls of `load`, which returns results in the order of its keys. A lookup waits for the end of
+ * the turn of the event loop, or of the batch before it, and is always read after it was requested. Lookups of a batch for which `idOf` is the
+ * same share a result. When a batch fails, all its lookups fail.
  */
-export function batched<K, R>(load: (keys: K[]) => Promise<R[]>, max = 200): (key: K) => Promise<R> {
-  let waiting: { key: K; resolve: (result: R) => void; reject: (error: unknown) => void }[] = []
+export function batched<K, R>(load: (keys: K[]) => Promise<R[]>, idOf: (key: K) => string, max = 200): (key: K) => Promise<R> {
+  type Lookup = { key: K; promise: Promise<R>; resolve: (result: R) => void; reject: (error: unknown) => void }
+  let waiting = new Map<string, Lookup>()
+  let loading = false
 
   async function loadBatch() {
-    const batch = waiting
-    waiting = []
-    if (batch.length === 0) return
+    const batch = [...waiting.values()]
+    waiting = new Map()
     try {
-      const results = await load(batch.map(item => item.key))
-      for (const [n, item] of batch.entries()) item.resolve(results[n] as R)
+      const results = await load(batch.map(({ key }) => key))
+      for (const [n, { resolve }] of batch.entries()) resolve(results[n] as R)
     } catch (error) {
-      for (const item of batch) item.reject(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 
-  return key =>
-    new Promise((resolve, reject) => {
-      waiting.push({ key, resolve, reject })
-      if (waiting.length === max) void loadBatch()
-      else if (waiting.length === 1) setImmediate(loadBatch)
-    })
+  async function loadWaiting() {
+    while (waiting.size > 0) await loadBatch()
+    loading = false
+  }
+
+  return key => {
+    const id = idOf(key)
+    const same = waiting.get(id)
+    if (same) return same.promise
+    const lookup = { key, ...Promise.withResolvers<R>() }
+    waiting.set(id, lookup)
+    // A full batch does not wait for the one before it.
+    if (waiting.size === max) void loadBatch()
+    else if (!loading) {
+      loading = true
+      setImmediate(loadWaiting)
+    }
+    return lookup.promise
+  }
 }

@@ -113,5 +113,5 @@ async function wait(ctx: Context, { params, query }: Input, gone: AbortSignal, o
 function plainJson(result: unknown): unknown {
   if (result instanceof Replay) return JSON.parse(result.text)
   if (!(result instanceof RawResponse)) return JSON.parse(JSON.stringify(result))
-  return JSON.parse(typeof result.body === 'string' ? result.body : Buffer.concat(result.body).toString('utf8'))
+  return JSON.parse(typeof result.body === 'string' ? result.body : result.body.toString('utf8'))
 }

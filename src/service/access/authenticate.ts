@@ -5,10 +5,22 @@ import { ServiceError } from '../../core/service-error.ts'
 import { findAccess, findLiveTokens, touchToken } from '../../store/access/token-access.ts'
 import { batched } from '../../store/batch.ts'
 import type { Db } from '../../store/database.ts'
-import type { AccessFinder, Actor, Services } from '../context.ts'
+import { findRunAccess, type RunHead } from '../../store/runs/run-heads.ts'
+import type { AccessFinder, Actor, RunAccessFinder, Services } from '../context.ts'
 
-/** Batches all lookups of one turn of the event loop into one statement: a revoked token is refused from the next lookup on. */
-export const accessFinder = (db: Db): AccessFinder => batched(keys => findAccess(db, keys))
+/** Batches lookups that arrive together into one statement: a revoked token is refused from the next lookup on. */
+export const accessFinder = (db: Db): AccessFinder =>
+  batched(
+    keys => findAccess(db, keys),
+    ({ digest, organization_id }) => `${digest.toString('latin1')}${organization_id}`,
+  )
+
+/** The same for requests for the logs of a run. */
+export const runAccessFinder = (db: Db): RunAccessFinder =>
+  batched(
+    keys => findRunAccess(db, keys),
+    ({ digest, organization_id, run_id }) => `${digest.toString('latin1')}${organization_id} ${run_id}`,
+  )
 
 class BadToken extends ServiceError {
   constructor() {
@@ -21,19 +33,18 @@ export class UnknownToken extends BadToken {}
 
 /**
  * Returns the user of a bearer token, and the role in the requested organization: null without membership, or when the token is bound to another
- * one. `alongside` is called when the lookup starts, for reads that can run beside it. Throws 401 with the same message whether the token is
- * missing, malformed, unknown, expired or revoked.
+ * one. `run_id`: a run to read with it, which must be used only after the role was checked; null: it is not in the organization. Throws 401
+ * with the same message whether the token is missing, malformed, unknown, expired or revoked.
  */
 export async function authenticate(
   services: Services,
   authorization: string | undefined,
   organization_id: number | null,
-  alongside: () => void = () => {},
-): Promise<{ actor: Actor; role: Role | null }> {
+  run_id: number | null = null,
+): Promise<{ actor: Actor; role: Role | null; run_head: RunHead | null }> {
   const token = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization ?? '')?.[1]
   if (token === undefined || !isWellFormed(token)) throw new BadToken()
-  alongside()
-  const access = await services.findAccess({ digest: digest(token), organization_id })
+  const { access, head } = await findToken(services, digest(token), organization_id, run_id)
   if (!access) throw new UnknownToken()
   // For information only: the request does not depend on this write.
   if (access.idle) touchToken(services.db, access.token_id).catch(() => {})
@@ -42,7 +53,13 @@ export async function authenticate(
   return {
     actor: { user_id, token_id, kind, wire_profile, token_organization_id, granted: scopes, repository_ids, expires_at },
     role: bound_elsewhere ? null : access.role,
+    run_head: head,
   }
+}
+
+async function findToken(services: Services, digest: Buffer, organization_id: number | null, run_id: number | null) {
+  if (organization_id === null || run_id === null) return { access: await services.findAccess({ digest, organization_id }), head: null }
+  return (await services.findRunAccess({ digest, organization_id, run_id })) ?? { access: undefined, head: null }
 }
 
 /** Throws 403, with the same message for an unknown organization as for one of other users. */

@@ -21,6 +21,6 @@ export async function memberContext(
       ...{ granted: null, repository_ids, expires_at: null },
     },
     ...{ organization_id, role: member.role, scopes: roleScopes[member.role] },
-    ...{ request_id, traceparent: null, windows: [], idempotency_key: null },
+    ...{ request_id, traceparent: null, windows: [], idempotency_key: null, run_head: null },
   }
 }

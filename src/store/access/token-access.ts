@@ -24,15 +24,19 @@ export type Access = {
 /** SQL: whether the token `t` is neither revoked nor expired: the one condition for requests and for open streams. */
 const is_live = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())'
 
+/** SQL: the columns of `Access`, of what `live_access` joins. */
+export const access_columns = `t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
+  t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role`
+/** SQL: joins the live token and the membership of each row of `requested`, which has a digest and an organization. */
+export const live_access = `join tokens t on t.digest = requested.digest and ${is_live}
+  left join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`
+
 /** Returns the access of each pair of token digest and organization; undefined for an unknown, expired or revoked token. */
 export async function findAccess(db: Db, requested: { digest: Buffer; organization_id: number | null }[]): Promise<(Access | undefined)[]> {
   const { rows } = await db.query<Access & { n: number }>({
     name: 'find_access',
-    text: `select requested.n, t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
-        t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role
-      from unnest($1::bytea[], $2::bigint[]) with ordinality as requested (digest, organization_id, n)
-      join tokens t on t.digest = requested.digest and ${is_live}
-      left join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`,
+    text: `select requested.n, ${access_columns}
+      from unnest($1::bytea[], $2::bigint[]) with ordinality as requested (digest, organization_id, n) ${live_access}`,
     values: [requested.map(item => item.digest), requested.map(item => item.organization_id)],
   })
   const found = new Map(rows.map(row => [row.n, row]))

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { digest } from '../../../src/core/access/token.ts'
 import { joined } from '../../../src/store/database.ts'
 import { heartbeat } from '../../../src/store/leases/leases.ts'
 import { recordApproval, requestApproval } from '../../../src/store/pull-requests/approvals.ts'
@@ -43,7 +44,7 @@ import { recordPause, requestPause, withdrawPause } from '../../../src/store/run
 import { beginRecordedTurn, getRecording, saveRecording } from '../../../src/store/runs/recorded-sessions.ts'
 import { deleteEndedRuns, deleteFirstEntries, lockExpiredRuns } from '../../../src/store/runs/retention.ts'
 import { updateRun } from '../../../src/store/runs/run-changes.ts'
-import { findRunHeads } from '../../../src/store/runs/run-heads.ts'
+import { findRunAccess } from '../../../src/store/runs/run-heads.ts'
 import {
   handOverRun,
   moveRun,
@@ -75,6 +76,7 @@ import {
 } from '../../../src/store/workspaces/sandboxes.ts'
 import { forgetWorkspace, recordCheckout, recordNextBranch, recordWorkspace } from '../../../src/store/workspaces/workspaces.ts'
 import { entry } from '../../../src/trace/entry.ts'
+import { TOKEN } from '../../start-app.ts'
 import type { Ours, Reaches } from './ours.ts'
 import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'
 
@@ -93,7 +95,12 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   lockExpiredRuns: (db, org) => lockExpiredRuns(db, org, [mine.expired], 0),
   forgetLeftoverWorkspace: (db, org) => forgetLeftoverWorkspace(db, org, mine.ended),
   forgetWorkspace: (db, org) => forgetWorkspace(db, org, mine.run, '/w'),
-  findRunHeads: async (db, org) => (await findRunHeads(db, [{ organization_id: org, id: mine.run }]))[0],
+  // The token is one of the organization that asks: only the run must not be found.
+  findRunAccess: async (db, org) => {
+    const [found] = await findRunAccess(db, [{ digest: digest(TOKEN), organization_id: org, run_id: mine.run }])
+    expect(found?.access).toBeDefined()
+    return found?.head
+  },
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
   listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),

@@ -1,9 +1,15 @@
-/** A cache of pages of entries as text. Entries never change, so it is never stale. */
-export type LogPages = { get(key: string): Buffer | undefined; put(key: string, page: Buffer): void }
+/**
+ * Entries as the inside of a JSON list, which never change. `response`: the last response with them, of which they are then a part, so that its
+ * bytes stay the same while the run does not change.
+ */
+export type LogPage = { entries: Buffer; response?: { head: string; tail: string; bytes: Buffer } }
 
-/** Creates a cache of the most recently used pages, up to `max_bytes`. */
+/** A cache of pages of entries. Entries never change, so it is never stale. */
+export type LogPages = { get(key: string): LogPage | undefined; put(key: string, page: LogPage): void }
+
+/** Creates a cache of the most recently used pages, up to `max_bytes` of entries. */
 export function createLogPages(max_bytes: number): LogPages {
-  const pages = new Map<string, Buffer>()
+  const pages = new Map<string, LogPage>()
   let bytes = 0
   return {
     get(key) {
@@ -14,14 +20,24 @@ export function createLogPages(max_bytes: number): LogPages {
       return page
     },
     put(key, page) {
-      if (page.length > max_bytes || pages.has(key)) return
+      if (page.entries.length > max_bytes || pages.has(key)) return
       pages.set(key, page)
-      bytes += page.length
-      for (const [oldest, old] of pages) {
+      bytes += page.entries.length
+      for (const [oldest, { entries }] of pages) {
         if (bytes <= max_bytes) return
         pages.delete(oldest)
-        bytes -= old.length
+        bytes -= entries.length
       }
     },
   }
+}
+
+/** Returns `head`, the entries and `tail` as one piece: the same one as before when neither has changed. */
+export function responseWith(page: LogPage, head: string, tail: string): Buffer {
+  if (page.response?.head === head && page.response.tail === tail) return page.response.bytes
+  const [before, after] = [Buffer.from(head), Buffer.from(tail)]
+  const bytes = Buffer.concat([before, page.entries, after])
+  page.entries = bytes.subarray(before.length, bytes.length - after.length)
+  page.response = { head, tail, bytes }
+  return bytes
 }

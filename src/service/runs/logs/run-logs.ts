@@ -2,46 +2,42 @@ import type { ListLogsQuery } from '../../../contract/runs/logs.ts'
 import { type Extent, extentOf, pageNumbers, pageWindow, type Window } from '../../../core/paging.ts'
 import { traceUrl } from '../../../core/runs/trace-url.ts'
 import type { RunState } from '../../../core/wire-profile.ts'
-import { batched } from '../../../store/batch.ts'
-import type { Db } from '../../../store/database.ts'
 import { type Found, findEntries, searchEntries } from '../../../store/runs/log-entries.ts'
-import { findRunHeads, type RunHead } from '../../../store/runs/run-heads.ts'
+import type { RunHead } from '../../../store/runs/run-heads.ts'
 import { shownEntry } from '../../../trace/entry.ts'
-import type { Context, RunHeadFinder } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
+import { type LogPage, responseWith } from './log-page-cache.ts'
 import { entriesText } from './log-pages.ts'
-
-/** Batches all lookups of one turn of the event loop into one statement. */
-export const runHeadFinder = (db: Db): RunHeadFinder => batched(keys => findRunHeads(db, keys))
 
 type Head = { status: string; result: string | null }
 
 /**
- * Returns one page of a run's trace as JSON text, in pieces that are not copied together (specification.md#logs). Entries are passed through as
- * they are stored; `headOf` words the run's status and result for the caller. Without a filter the page is a range of `seq`, so that its cost
- * does not grow with `skip`.
+ * Returns one page of a run's trace as JSON text (specification.md#logs), for a page that is kept and a run that has not changed the same bytes
+ * as before. Entries are passed through as they are stored; `headOf` words the run's status and result for the caller. Without a filter the page
+ * is a range of `seq`, so that its cost does not grow with `skip`.
  */
 export async function listRunLogs(
   ctx: Context,
   run_id: number,
   query: ListLogsQuery,
   headOf: (run: RunState & { result: string }) => Head,
-): Promise<{ body: Buffer[]; extent: Extent }> {
-  const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
-  if (!run) throw runNotFound()
+): Promise<{ body: Buffer; extent: Extent }> {
+  const run = ctx.run_head
+  if (run === null) throw runNotFound()
   const { skip: _skip, limit: _limit, page: _page, size: _size, cursor: _cursor, reverse = false, ...filter } = query
   const window = pageWindow(query)
   if (Object.values(filter).some(value => value !== undefined)) {
     const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, window)
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
-    const body = pageText(ctx, run, headOf(run), entries, { filtered_total: total, ...pageNumbers(total, window) })
+    const body = pageText(ctx, run, headOf(run), { entries }, { filtered_total: total, ...pageNumbers(total, window) })
     return { body, extent: extentOf(rows, 'seq', total, window) }
   }
   const [from, to] = seqsOf(window, reverse, run.total_logs)
-  const entries = await entriesText(ctx, run_id, from, to, reverse)
+  const page = await entriesText(ctx, run_id, from, to, reverse)
   const [first, last, more] = reverse ? [to, from, from > 1] : [from, to, to < run.total_logs]
   const extent = to < from ? null : { first, last, more, count: to - from + 1 }
-  return { body: pageText(ctx, run, headOf(run), entries, pageNumbers(run.total_logs, window)), extent }
+  return { body: pageText(ctx, run, headOf(run), page, pageNumbers(run.total_logs, window)), extent }
 }
 
 /** Returns the first and the last `seq` of a page, ascending; the last one is less than the first for an empty page. */
@@ -77,7 +73,7 @@ function find(ctx: Context, run_id: number, { q, reverse, ...filter }: LogFilter
     : searchEntries(ctx.db, ctx.organization_id, run_id, { ...filter, q }, window)
 }
 
-function pageText(ctx: Context, run: RunHead, { status, result }: Head, entries: Buffer, numbers: Record<string, number>): Buffer[] {
+function pageText(ctx: Context, run: RunHead, { status, result }: Head, page: LogPage, numbers: Record<string, number>): Buffer {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,
@@ -87,5 +83,5 @@ function pageText(ctx: Context, run: RunHead, { status, result }: Head, entries:
     result,
   })
   const tail = JSON.stringify({ total_logs: run.total_logs, ...numbers })
-  return [Buffer.from(`${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`), entries, Buffer.from(`],${tail.slice(1)}`)]
+  return responseWith(page, `${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`, `],${tail.slice(1)}`)
 }

@@ -7,7 +7,7 @@ import { entriesBySeq, searchRange } from '../../../store/runs/log-entries.ts'
 import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
 
-type SearchContext = Pick<Context, 'db' | 'organization_id' | 'run_head' | 'findRunHead'>
+type SearchContext = Pick<Context, 'db' | 'organization_id' | 'run_head'>
 
 const MAX_SEQS = 10_000
 /** A request starts no further statement after this time, so that the first hits are shown at once and none takes the database for long. */
@@ -25,8 +25,8 @@ const SNIPPET_CHARS = 160
  * reports how far it came, and the caller continues there. 404 when the run is not in this organization.
  */
 export async function searchRunLogs(ctx: SearchContext, run_id: number, query: SearchLogsQuery): Promise<LogSearch> {
-  const run = await (ctx.run_head ?? ctx.findRunHead({ organization_id: ctx.organization_id, id: run_id }))
-  if (!run) throw runNotFound()
+  const run = ctx.run_head
+  if (run === null) throw runNotFound()
   const { seqs, searched_to } = await searchForward(ctx, run_id, query, run.total_logs)
   const wanted = seqs.slice(0, query.limit ?? limits.page_limit)
   const rows = wanted.length === 0 ? [] : await entriesBySeq(ctx.db, ctx.organization_id, run_id, wanted)
