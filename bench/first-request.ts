@@ -1,6 +1,8 @@
 import { startFakeOpenAI } from '../test/model/fake-openai.ts'
 import { makeRepository } from './make-repository.ts'
 import { addSample, openBaseline, report, type Samples } from './measure.ts'
+import { median, quantile } from './rate.ts'
+import { recordMetric } from './report/metrics.ts'
 import { startService } from './start-service.ts'
 
 const RUNS = 50
@@ -36,6 +38,10 @@ export async function firstRequest(): Promise<string> {
     addSample(samples, 'of it: create request and response', created - started)
     await baseline.take(samples)
   }
+  const times = (name: string) => samples.get(name) ?? []
+  const name = 'create to first model request'
+  recordMetric({ name, value: median(times(name)), unit: 'ms', target: { at_most: 35 }, floor: median(times('baseline: insert, fsynced')) })
+  recordMetric({ name: `${name}, p95`, value: quantile(times(name), 0.95), unit: 'ms', target: { at_most: 50 }, floor: null })
   return report(`first-request: ${RUNS} runs one after another`, samples, { name: 'create to first model request', median_ms: 60 })
 }
 

@@ -1,28 +1,36 @@
 import { connect } from 'node:net'
 
-/** Requests per second of a server to which `connections` clients send one request after the other, over kept connections. Every response must be 200. */
+/**
+ * Requests per second of a server to which `connections` clients send one request after the other, over kept connections. `url`: of each
+ * request, or what returns the next one. Every response must be 200.
+ */
 export async function throughput(
-  url: string,
+  url: string | (() => string),
   headers: Record<string, string>,
   options: { connections: number; seconds: number },
 ): Promise<number> {
-  const { hostname, port, host, pathname, search } = new URL(url)
+  const { hostname, port, host } = new URL(typeof url === 'string' ? url : url())
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const requestFor = (text: string) => {
+    const { pathname, search } = new URL(text)
+    return Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  }
+  const same = typeof url === 'string' ? requestFor(url) : null
+  const next = () => same ?? requestFor(typeof url === 'string' ? url : url())
   const end = performance.now() + options.seconds * 1000
   const started = performance.now()
-  const counts = await Promise.all(Array.from({ length: options.connections }, () => sendRequests(hostname, Number(port), request, end)))
+  const counts = await Promise.all(Array.from({ length: options.connections }, () => sendRequests(hostname, Number(port), next, end)))
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
 }
 
-function sendRequests(host: string, port: number, request: Buffer, end: number): Promise<number> {
+function sendRequests(host: string, port: number, next: () => Buffer, end: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true })
     let finished = 0
     /** Bytes of the response that are still to come; null before its head. */
     let left: number | null = null
     let head = Buffer.alloc(0)
-    socket.on('connect', () => socket.write(request))
+    socket.on('connect', () => socket.write(next()))
     socket.on('error', reject)
     socket.on('data', chunk => {
       if (left === null) {
@@ -37,7 +45,7 @@ function sendRequests(host: string, port: number, request: Buffer, end: number):
       if (left > 0) return
       left = null
       finished += 1
-      if (performance.now() < end) return void socket.write(request)
+      if (performance.now() < end) return void socket.write(next())
       socket.destroy()
       resolve(finished)
     })

@@ -14,13 +14,18 @@ import { page } from './page/page.ts'
 import { programs } from './programs.ts'
 import { queue } from './queue.ts'
 import { recovery } from './recovery.ts'
+import { metricTable, writeMetrics } from './report/metrics.ts'
 import { sandbox } from './sandbox.ts'
 import { scale } from './scale/scale.ts'
 import { search } from './search.ts'
 import { sseReaders } from './sse-readers.ts'
 import { stepOverhead, stepSizes } from './step-overhead.ts'
 
-/** `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare [--json FILE]` other agents beside this one; `npm run bench -- scale` a database of a million runs. Results are only printed: noise of a machine must not fail a build. */
+/**
+ * `npm run bench` measures all, `npm run bench -- <name>` one, and `npm run bench -- compare` other agents beside this one,
+ * `npm run bench -- scale` a database of a million runs. What they record as
+ * metrics is one table at the end, and `--json FILE` writes it too. Noise of a machine must not fail a build.
+ */
 const benches: Record<string, () => Promise<string>> = {
   'first-request': firstRequest,
   'run-cost': runCost,
@@ -63,3 +68,5 @@ for (const [name, bench] of Object.entries(benches)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue
   process.stdout.write(`${await bench()}\n`)
 }
+process.stdout.write(metricTable())
+if (values.json !== undefined) writeMetrics(values.json)

@@ -6,10 +6,11 @@ import { append } from '../src/store/runs/append.ts'
 import { entry } from '../src/trace/entry.ts'
 import { processorMs, residentMiB } from './processor.ts'
 import { quantile } from './rate.ts'
+import { recordMetric } from './report/metrics.ts'
 import { startService, TOKEN } from './start-service.ts'
 
 const RUNS = 20
-const READERS = [20, 500, 2_000, 5_000]
+const READERS = [20, 1_000, 5_000]
 const SECONDS = 8
 /** Of each run, between its entries. */
 const EVERY_MS = 1_000
@@ -66,6 +67,10 @@ export async function sseReaders(): Promise<string> {
       `  ${String(count).padStart(5)} readers  median ${middle.toFixed(1).padStart(7)} ms (${(middle / alone).toFixed(1)} × ${READERS[0]} readers)  p99 ${late.toFixed(1).padStart(7)} ms  ` +
         `${Math.round(delays.length / SECONDS)} frames/s, ${delays.length - expected === 0 ? 'none lost' : `${expected - delays.length} NOT ARRIVED`}  processor ${cpu.toFixed(2)}  to open ${(opened / count).toFixed(1)} ms and ${each.toFixed(0)} KiB a reader`,
     )
+    if (count === 1_000) {
+      recordMetric({ name: '1,000 event-stream readers, p99', value: late, unit: 'ms', target: { at_most: 60 }, floor: null })
+      recordMetric({ name: 'memory of an event-stream reader', value: each, unit: 'KiB', target: { at_most: 40 }, floor: null })
+    }
     for (const socket of sockets) socket.destroy()
     await delay(500)
   }

@@ -1,12 +1,15 @@
 import { startFakeOpenAI } from '../test/model/fake-openai.ts'
 import { makeRepository } from './make-repository.ts'
 import { addSample, openBaseline, report, type Samples } from './measure.ts'
-import { median } from './rate.ts'
+import { median, quantile } from './rate.ts'
+import { recordMetric } from './report/metrics.ts'
 import { startService } from './start-service.ts'
 
 const STEPS = 210
 const RUNS = 3
 const name = 'response to next request'
+/** The floor of a step: its two commits, of a row each. */
+const fsync = 'baseline: insert, fsynced'
 const early = `${name}, steps 5 to 15`
 const late = `${name}, steps 195 to 205`
 
@@ -45,6 +48,16 @@ export async function stepOverhead(): Promise<string> {
     }
     for (let i = 0; i < 50; i++) await baseline.take(samples)
   }
+  const times = samples.get(name) ?? []
+  const [middle, p95] = [median(times), quantile(times, 0.95)]
+  recordMetric({
+    name: 'overhead of a step',
+    value: middle,
+    unit: 'ms',
+    target: { at_most: 4 },
+    floor: median(samples.get(fsync) ?? []) * 2,
+  })
+  recordMetric({ name: 'overhead of a step, p95 of median', value: p95 / middle, unit: '×', target: { at_most: 2.5 }, floor: null })
   const growth = median(samples.get(late) ?? []) / median(samples.get(early) ?? [])
   const table = report(`step-overhead: ${RUNS} runs of ${STEPS} steps of shell "true", the first 100 of each`, samples, {
     name,
@@ -101,6 +114,15 @@ export async function stepSizes(): Promise<string> {
   for (let n = 0; n < LARGE_RUNS; n++) for (const ms of (await play()).slice(1)) addSample(samples, large, ms)
   for (let i = 0; i < 50; i++) await baseline.take(samples)
   const growth = median(samples.get(last_steps) ?? []) / median(samples.get(first_steps) ?? [])
+  const floor = median(samples.get(fsync) ?? []) * 2
+  recordMetric({
+    name: 'step with an output of 64 kB',
+    value: median(samples.get(large) ?? []),
+    unit: 'ms',
+    target: { at_most: 10 },
+    floor,
+  })
+  recordMetric({ name: `steps ${LONG - 9} to ${LONG} of the first`, value: growth, unit: '×', target: { at_most: 1.15 }, floor: null })
   const table = report(`step-sizes: a run of ${LONG} steps, and ${LARGE_RUNS} of ${LARGE} steps that print 64 kB`, samples, {
     name: large,
     median_ms: 10,
