@@ -3,6 +3,7 @@ import type { Scope } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { AgentRun } from '../../contract/runs/runs.ts'
 import type { Feeds } from '../../live/feeds.ts'
+import type { StreamHolder } from '../../service/access/authenticate.ts'
 import type { Context } from '../../service/context.ts'
 import { eventsSoFar, liveFrame, organizationSource, type RunWording, runSource } from '../../service/runs/follow.ts'
 import { requireRun } from '../../service/runs/runs.ts'
@@ -20,8 +21,10 @@ const wordingOf =
 
 /** Returns the handlers of the two streams of specification.md#events. */
 export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
-  const openedBy = (ctx: Context, scope: Scope) => (end: () => void) => {
-    const stream = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end }
+  /** Returns a function that refers to nothing of the request, which would otherwise stay in memory as long as its stream. */
+  const openedBy = ({ actor: { token_id }, organization_id }: Context, scope: Scope) => openedFor({ token_id, organization_id, scope })
+  const openedFor = (holder: StreamHolder) => (end: () => void) => {
+    const stream = { ...holder, end }
     open.add(stream)
     return () => {
       open.delete(stream)
