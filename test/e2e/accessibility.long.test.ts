@@ -56,6 +56,7 @@ const pages: [string, (page: Page) => ReturnType<Page['locator']>][] = [
   [`/repositories/${app.repo_id}/checks`, page => page.getByRole('form', { name: 'Failing checks' })],
   [`/repositories/${app.repo_id}/secrets`, page => page.getByRole('row').filter({ hasText: 'NPM_TOKEN' })],
   [`/repositories/${app.repo_id}/network`, page => page.getByRole('form', { name: 'Allow a host' })],
+  [`/repositories/${app.repo_id}/webhooks`, page => page.getByRole('region', { name: 'From the forge' }).getByRole('link')],
   [`/repositories/${app.repo_id}/danger`, page => page.getByRole('heading', { name: 'Delete this repository' })],
   ['/sandboxes', page => page.locator('[data-sandbox-id]').first()],
   [`/sandboxes/${sandbox_id}`, page => page.getByRole('list', { name: 'Entries, oldest first' })],

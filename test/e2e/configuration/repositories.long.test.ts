@@ -237,6 +237,7 @@ test('a member sees the settings without forms that they cannot use, and why the
         .getByRole('button', { name: /^(Save|Add|Allow|Try|Detect)/ })
         .count(),
     ).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Dry run' }).count()).toBe(0)
   }
   await someone.open(`/repositories/${repo_id}/secrets`)
   await page.getByRole('heading', { name: 'You do not have access' }).waitFor()

@@ -49,16 +49,19 @@ export function SetupTrial({ has_commands, changed }: Props) {
   const missing = changed ? 'Save the changes first' : has_commands ? null : 'There are no commands yet'
   const error = attempt.error ?? detect.error
   const shown = run ?? detected?.id
+  if (read_only !== null && shown === undefined) return null
   return (
     <section aria-labelledby="setup-trial" className="min-w-0 space-y-3">
       <div>
         <h2 id="setup-trial" className="font-semibold">
           Dry run
         </h2>
-        <p className="mt-1 text-muted">
-          Try the saved commands in a new sandbox, or let the service read the repository, detect commands and verify them with its tests.
-          Nothing is pushed. Verified commands are saved for a repository that never had any.
-        </p>
+        {read_only === null && (
+          <p className="mt-1 text-muted">
+            Try the saved commands in a new sandbox, or let the service read the repository, detect commands and verify them with its tests.
+            Nothing is pushed. Verified commands are saved for a repository that never had any.
+          </p>
+        )}
       </div>
       {read_only === null && (
         <div className="flex flex-wrap gap-2">
