@@ -7,9 +7,12 @@ const { pathname, search, hash } = location
 const run = /^\/agent\/trace\/(\d{1,15})$/.exec(pathname)
 if (!/^\/(sign-in|invitation|docs|design)$/.test(pathname)) session.current().catch(() => {})
 if (run) fetchFirstView(Number(run[1]), { search, hash })
-void import('./main.tsx')
-// After the requests above, which would wait behind its parts: browsers load six files at a time.
+import('./main.tsx').catch(() => {
+  const root = document.getElementById('root')
+  if (root) root.textContent = 'This page could not be loaded. Reload it to try again.'
+})
+// After the requests above, which would wait behind its parts: browsers load six files at a time. The router reports a failure.
 setTimeout(() => {
-  if (run) void import('./pages/runs/trace.tsx')
-  else if (pathname === '/') void import('./pages/runs/run-list.tsx')
+  const page = run ? import('./pages/runs/trace.tsx') : pathname === '/' ? import('./pages/runs/run-list.tsx') : null
+  page?.catch(() => {})
 })

@@ -47,3 +47,14 @@ test('a menu opens at the first press of its button, by keyboard too, and return
   await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Follow the end').waitFor()
 })
+
+test('a page whose code does not arrive says so', async () => {
+  await using someone = await visit({ accept: /ERR_FAILED/ })
+  const { page } = someone
+  await page.route('**/assets/main-*.js', route => route.abort())
+  await page.reload()
+  await page.getByText('This page could not be loaded. Reload it to try again.').waitFor()
+  await page.unroute('**/assets/main-*.js')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+})
