@@ -48,7 +48,7 @@ test('a menu opens at the first press of its button, by keyboard too, and return
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Follow the end').waitFor()
 })
 
-test('a page whose code does not arrive says so', async () => {
+test('a page whose code does not arrive reports it', async () => {
   await using someone = await visit({ accept: /ERR_FAILED/ })
   const { page } = someone
   await page.route('**/assets/main-*.js', route => route.abort())
