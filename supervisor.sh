@@ -71,7 +71,7 @@ export NODE_COMPILE_CACHE=$PWD/node_modules/.compile-cache PATH=${node%/*}:$PATH
 delay=$FIRST_DELAY
 for ((crashes = 1; ; crashes++)); do
   # Young objects in 16 MiB: three times that, Node's default, is kept for ever and saves nothing here.
-  start "$node" --max-semi-space-size=8 src/main.ts "$@"
+  start "$node" --expose-gc --max-semi-space-size=8 src/main.ts "$@"
   follow
   await_child
   was_ready=${was_ready-}$ready_at

@@ -73,6 +73,8 @@ async function main() {
   process.stdout.write(await startText(service, data.root, config))
   // Node writes its compile cache only at a graceful exit. Write it now, because users wait for the start after a crash.
   flushCompileCache()
+  // Loading leaves 23 MiB of garbage, which V8 would collect much later. Only supervisor.sh exposes the function.
+  globalThis.gc?.({ type: 'major', flavor: 'last-resort' })
   await stopped
   process.stdout.write('stopping …\n')
   await service.drain()

@@ -30,9 +30,9 @@ export type OpenProgram = RunningProgram & { output: Readable; write(text: strin
 
 /** Runs a program like `runProgram`. `max_output_bytes` and `stdin` do not count. */
 export function openProgram(program: Program): OpenProgram {
-  const output = new Readable({ read: () => tell({ more: true }) })
-  const { done, stop, tell } = request({ open: program }, output)
-  return { done, stop, output, write: (input, last) => tell({ input, last }) }
+  const output = new Readable({ read: () => forward({ more: true }) })
+  const { done, stop, forward } = request({ open: program }, output)
+  return { done, stop, output, write: (input, last) => forward({ input, last }) }
 }
 
 /** Runs two programs like `runProgram`: descriptor 3 of the first is the standard input and output of the second. */
@@ -81,7 +81,7 @@ function request(what: Begin, output: Readable | null = null) {
   return expected
 }
 
-/** Of what is requested next, under this id. `tell`: ignored after the end. */
+/** Of what is requested next, under this id. `forward`: ignored after the end. */
 function expectEnd(output: Readable | null) {
   helper ??= startHelper()
   const to = helper
@@ -89,8 +89,8 @@ function expectEnd(output: Readable | null) {
   const { promise: done, resolve } = Promise.withResolvers<ProgramEnd>()
   to.requests.set(id, { resolve, pid: null, output })
   to.process.channel?.ref()
-  const tell = (what: Later) => void (to.requests.has(id) && to.process.send({ id, ...what } satisfies HelperRequest, () => {}))
-  return { id, to, done, tell, stop: () => tell({ stop: true }) }
+  const forward = (what: Later) => void (to.requests.has(id) && to.process.send({ id, ...what } satisfies HelperRequest, () => {}))
+  return { id, to, done, forward, stop: () => forward({ stop: true }) }
 }
 
 function startHelper(): Helper {
