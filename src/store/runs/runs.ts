@@ -246,7 +246,11 @@ export async function listRuns(
   if (filter.archived !== null) add(p => `r.archived = ${p}`, filter.archived ?? false)
   oneOf('r.user_id', 'bigint', filter.user_id)
   oneOf('r.source_type', 'text', filter.source_type)
-  const inStatus = ({ statuses, except }: StatusFilter) => `r.status = any(${value(statuses)}) and ${shown_reason} <> all(${value(except)})`
+  const inStatus = ({ statuses, except }: StatusFilter) => {
+    const [one, ...more] = statuses
+    const status = more.length === 0 && one !== undefined ? `= ${value(one)}` : `= any(${value(statuses)})`
+    return `r.status ${status} and ${shown_reason} <> all(${value(except)})`
+  }
   const [status, ...others] = filter.status ?? []
   if (status?.except.length === 0 && others.length === 0) oneOf('r.status', 'text', status.statuses)
   // Each status filter has its own exceptions.
