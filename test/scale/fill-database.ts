@@ -8,6 +8,8 @@ export type Filled = {
   repository_id: number
   /** A run with the entries of `long_run`. */
   long_run_id: number
+  /** A run of that organization that a worker owns, in its first epoch. */
+  live_run_id: number
   runs: number
 }
 type Size = { runs: number; entries: number; long_run: number }
@@ -41,7 +43,10 @@ export async function fillDatabase(db: Database, size: Size, note: (line: string
   note(`${size.entries} entries`)
   await db.query({ text: 'vacuum (analyze)' })
   await db.query({ text: `set session_replication_role = 'origin'` })
-  return { organization_id: 1, user_id: 1, repository_id: 1, long_run_id: 1, runs: size.runs }
+  const { rows } = await db.query<{ id: number }>({
+    text: `select max(id) as id from runs where organization_id = 1 and status = 'running'`,
+  })
+  return { organization_id: 1, user_id: 1, repository_id: 1, long_run_id: 1, live_run_id: rows[0]?.id ?? 0, runs: size.runs }
 }
 
 async function addPeople(db: Database): Promise<void> {

@@ -63,10 +63,13 @@ export function lists({ organization_id: org, user_id, repository_id, runs }: Fi
 }
 
 /** What each process does all the time, whether or not there is work, and the reads of one run. */
-export function routine({ organization_id: org, long_run_id, runs }: Filled): Record<string, Work> {
+export function routine({ organization_id: org, long_run_id, live_run_id, runs }: Filled): Record<string, Work> {
   return {
     claim: db => claimRun(db, lease),
-    heartbeat: db => heartbeat(db, { organization_id: org, run_id: runs, epoch: 1 }, 5, 0, true),
+    heartbeat: async db => {
+      const row = await heartbeat(db, { organization_id: org, run_id: live_run_id, epoch: 1 }, 5, 0, true)
+      if (row === undefined) throw new Error('the lease was not renewed')
+    },
     'sweep: expired leases': db => requeueExpired(db, sweep),
     'sweep: expired leases that end': db => takeExpired(db, sweep),
     'sweep: overdue': db => listOverdue(db, 100),

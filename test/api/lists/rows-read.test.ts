@@ -8,7 +8,7 @@ import { lists, routine, type Work } from '../../scale/statements.ts'
 
 const SIZE = { runs: 40_000, entries: 60_000, long_run: 20_000 }
 /** The names of the statements, before there is a database. */
-const named: Filled = { organization_id: 1, user_id: 1, repository_id: 1, long_run_id: 1, runs: SIZE.runs }
+const named: Filled = { organization_id: 1, user_id: 1, repository_id: 1, long_run_id: 1, live_run_id: 0, runs: SIZE.runs }
 
 const stack = new AsyncDisposableStack()
 let db: Database
