@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
+import { type Endpoint, methodsOf, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
 import { ERROR_REFERENCE_PATH } from '../src/contract/error-reference.ts'
 import { mcpOperations } from '../src/contract/mcp/mcp-operations.ts'
@@ -34,9 +34,14 @@ test('every endpoint of the table has exactly one handler and one route, and the
   await using db = new Database('postgres://nobody@127.0.0.1:1/nothing', { max: 1, on_error: () => {} })
   const { app } = await createBareApp(db)
   await app.ready()
-  const wanted = ([...Object.values(endpoints), ...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(
-    endpoint => pathsOf(endpoint).map(path => ({ method: endpoint.method, url: path.replace(/\{(\w+)\}/g, ':$1') })),
-  )
+  const routesOf = (endpoint: Endpoint, methods: readonly string[]) =>
+    pathsOf(endpoint).flatMap(path => methods.map(method => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') })))
+  const wanted = [
+    ...(Object.values(endpoints) as Endpoint[]).flatMap(endpoint => routesOf(endpoint, methodsOf(endpoint))),
+    ...([...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(endpoint =>
+      routesOf(endpoint, [endpoint.method]),
+    ),
+  ] as { method: Endpoint['method']; url: string }[]
   expect(wanted.filter(route => !app.hasRoute(route))).toEqual([])
   const methods = [...app.printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
   expect(app.hasRoute({ method: 'GET', url: ERROR_REFERENCE_PATH })).toBe(true)

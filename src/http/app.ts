@@ -8,7 +8,7 @@ import type { Feeds } from '../live/feeds.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { addCompression } from './compression.ts'
-import { type AdmittedRequests, addContractRoutes, noSuchPath, requireMethod } from './contract-routes.ts'
+import { type AdmittedRequests, addContractRoutes, admittedAs, noSuchPath, requireMethod } from './contract-routes.ts'
 import { addCors, type CorsOrigins } from './cors.ts'
 import { addErrorReference } from './error-reference.ts'
 import { failedTokens } from './failed-tokens.ts'
@@ -65,7 +65,7 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   const unwatch = [open, transfers].map(streams => watchStreams(services, streams))
   app.addHook('onClose', async () => unwatch.forEach(stop => void stop()))
   const admitted: AdmittedRequests = new WeakMap()
-  const onAdmitted = (request: FastifyRequest, ctx: ActorContext | Context) => void admitted.set(request, ctx)
+  const onAdmitted = (request: FastifyRequest, ctx: ActorContext | Context) => void admitted.set(request, admittedAs(ctx))
   const state = { draining: false, closing: false }
 
   await addEdgeHooks(app, options, { timeouts, admitted, state })
@@ -111,10 +111,7 @@ async function addEdgeHooks(app: FastifyInstance, options: AppOptions, { timeout
     boundRest(request, reply)
     next()
   })
-  watchRequests(app, options, request => {
-    const ctx = admitted.get(request)
-    return { organization_id: ctx && 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx?.actor.token_id ?? null }
-  })
+  watchRequests(app, options, request => admitted.get(request)?.caller ?? { organization_id: null, token_id: null })
   secureEdge(app, options)
   await addCors(app, options.cors_origins)
   addCompression(app)

@@ -9,17 +9,26 @@ import { requireReach } from '../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
 import { withAcceptedFormat } from './accepted-format.ts'
 import { admit } from './admission.ts'
+import { compressFurther } from './compression.ts'
 import type { FailedTokens } from './failed-tokens.ts'
 import { handlers, type OpenContext } from './handlers.ts'
 import { methodsAt } from './methods.ts'
 import { type OpenStreams, signalGone } from './open-streams.ts'
 import { parseInput } from './parse-input.ts'
+import type { Caller } from './request-log.ts'
 import { linksOf, requireOwnCursor } from './results/list-links.ts'
 import type { streamHandlers } from './routes/stream-routes.ts'
 import { sendResult } from './send-result.ts'
 import { rowFor } from './wire-profile.ts'
 
-export type AdmittedRequests = WeakMap<FastifyRequest, ActorContext | Context>
+/** `ctx`: null once a stream has been opened, which would keep it in memory. */
+type Admitted = { ctx: ActorContext | Context | null; caller: Caller }
+export type AdmittedRequests = WeakMap<FastifyRequest, Admitted>
+
+export const admittedAs = (ctx: ActorContext | Context): Admitted => ({
+  ctx,
+  caller: { organization_id: 'organization_id' in ctx ? ctx.organization_id : null, token_id: ctx.actor.token_id },
+})
 
 type Options = {
   services: Services
@@ -49,7 +58,7 @@ export function addContractRoutes(app: FastifyInstance, options: Options) {
           // The router matches an empty path segment to a parameter, but no path of the contract has one.
           if (!requireMethod(request)) throw noSuchPath()
           if (endpoint.stability === 'alpha') reply.header('x-api-stability', 'alpha')
-          if (endpoint.access === 'token') admitted.set(request, await admit({ services, failed, endpoint }, request, reply))
+          if (endpoint.access === 'token') admitted.set(request, admittedAs(await admit({ services, failed, endpoint }, request, reply)))
         },
         handler: (request, reply) => handle(name, endpoint, request, reply),
       })
@@ -60,10 +69,11 @@ function endpointHandler({ services, admitted, open, streams, readiness, version
   let document: Buffer | undefined
   return async (name: EndpointName, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => {
     if (endpoint.response === 'document') {
-      document ??= Buffer.from(JSON.stringify(openApiDocument({ base_url: services.base_url, version })))
+      document ??= compressFurther(Buffer.from(JSON.stringify(openApiDocument({ base_url: services.base_url, version }))))
       return reply.type('application/json; charset=utf-8').send(document)
     }
-    const ctx: ActorContext | OpenContext = admitted.get(request) ?? { ...services, readiness }
+    const entry = admitted.get(request)
+    const ctx: ActorContext | OpenContext = entry?.ctx ?? { ...services, readiness }
     const { params, query, body } = request
     const input = parseInput(rowFor(request.wire_profile ?? 'standard', endpoint), {
       params,
@@ -79,6 +89,7 @@ function endpointHandler({ services, admitted, open, streams, readiness, version
       if (links !== undefined) reply.header('link', links)
       return sendResult(reply, result, request.wire_profile ?? 'standard', endpoint.response)
     }
+    if (entry) entry.ctx = null
     await streams[name as keyof typeof streams](ctx as Context, input as never, request, reply)
     onStream()
   }

@@ -14,7 +14,7 @@ declare module 'fastify' {
 }
 
 /** The caller, once known. */
-type Caller = { organization_id: number | null; token_id: number | null }
+export type Caller = { organization_id: number | null; token_id: number | null }
 
 const operations: ReadonlyMap<string, string> = new Map(
   (Object.entries({ ...endpoints, ...gitOperations, ...mcpOperations }) as [string, Endpoint][]).flatMap(([name, endpoint]) =>

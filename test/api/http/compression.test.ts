@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { append } from '../../../src/store/runs/append.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { createRun } from '../../runs/await-run.ts'
@@ -82,4 +82,14 @@ test('a file that the client already has, in the same encoding, is 304', async (
     const again = await wire(assets[0] ?? '', encoding, { 'if-none-match': etag ?? '' })
     expect([encoding, again.status, again.body.length]).toEqual([encoding, 304, 0])
   }
+})
+
+test('the API document takes at most 52 kB once it was requested', async () => {
+  await wire('/openapi.json', 'br')
+  const small = await vi.waitFor(async () => {
+    const response = await wire('/openapi.json', 'br')
+    expect(response.body.length).toBeLessThanOrEqual(52_000)
+    return response
+  }, 25_000)
+  expect(brotliDecompressSync(small.body).equals((await wire('/openapi.json', null)).body)).toBe(true)
 })

@@ -55,7 +55,7 @@ describe('HEAD', () => {
         ['content-type', 'content-encoding', 'allow', 'cache-control', 'x-api-stability'].map(name => response.headers.get(name))
       expect([head.status, ...compared(head)]).toEqual([get.status, ...compared(get)])
       expect(await head.text()).toBe('')
-      // A stream has no length, and the length of what tells the time may differ.
+      // A stream has no length, and the length of a time may differ.
       if (endpoint.response !== 'stream' && endpoint.access === 'token')
         expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0)
       body_ends.abort()
