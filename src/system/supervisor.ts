@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 const ALIVE_SECONDS = 60
 const REPORT_MS = 1_000
 
-export type Supervisor = {
+type Supervisor = {
   /** Resolves when the supervisor has ended; never without one. */
   gone: Promise<string>
   /** From now on the supervisor restarts the service after a crash, and kills it when it does not report any more because its event loop is stuck. */

@@ -19,7 +19,7 @@ export type Program = {
   timeout_ms?: number
 }
 
-export type FilePart = { path: string; behind: number }
+type FilePart = { path: string; behind: number }
 
 /**
  * How a program ended, after its last process. `stdout` is the first `max_output_bytes`, `stderr` the last 16 kB. `stopped`: why it was
