@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { PullRequestCrumb } from '../../components/frame/crumbs.tsx'
-import { lazyPage } from '../../components/lazy-page.ts'
 import { pullRequestListSearch } from '../../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 
 const pullRequests = createRoute({
   getParentRoute: () => app,

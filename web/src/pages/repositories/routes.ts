@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RepositoryCrumb } from '../../components/frame/crumbs.tsx'
-import { lazyPage } from '../../components/lazy-page.ts'
 import { setupSearch } from '../../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 
 const repositories = createRoute({
   getParentRoute: () => app,

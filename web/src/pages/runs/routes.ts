@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { RunCrumb, RunsCrumb } from '../../components/frame/crumbs.tsx'
-import { lazyPage } from '../../components/lazy-page.ts'
 import { newRunSearch, runListSearch, traceSearch } from '../../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 
 const list = createRoute({
   getParentRoute: () => app,

@@ -1,8 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
 import { SandboxCrumb } from '../../components/frame/crumbs.tsx'
-import { lazyPage } from '../../components/lazy-page.ts'
 import { sandboxListSearch } from '../../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 
 const sandboxes = createRoute({
   getParentRoute: () => app,

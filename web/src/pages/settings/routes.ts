@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { app } from '../../app-route.tsx'
-import { lazyPage } from '../../components/lazy-page.ts'
 import { auditSearch, deliveriesSearch, tokensSearch } from '../../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 
 const settings = createRoute({
   getParentRoute: () => app,
