@@ -8,7 +8,7 @@ import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 
-/** A program of this test as an agent: it does what the prompt says, well or badly. */
+/** A program of this test as an agent: it does what the prompt requests, well or badly. */
 let app: CodingApp
 let reply: FakeScript = () => ({ text: 'Hello.' })
 beforeAll(async () => {

@@ -21,7 +21,7 @@ import { UpdateRecorder } from './record-updates.ts'
 
 /** How long an agent may take to end a prompt that was cancelled. */
 const CANCEL_TIMEOUT_MS = 10_000
-const NO_ANSWER = 'The agent ended its turn without a last message.'
+const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
 
 /** A turn whose agent is a program in the sandbox. */
 export type ProgramTurn = AgentTurn & { program: AgentProgram; model: Model & { endpoint: ModelEndpoint } }
@@ -120,7 +120,7 @@ async function runTurn(state: State, conversation: Conversation): Promise<LoopOu
       const outcome = await promptOnce(state, parts)
       if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
       const waiting = await journal.deliver()
-      if (waiting.length === 0 && outcome.kind === 'answer') return await recordAnswer(state, outcome)
+      if (waiting.length === 0 && outcome.kind === 'answer') return await recordEnding(state, outcome)
       parts = nextPrompt(waiting, state.session?.images ?? false)
     }
   } catch (error) {
@@ -175,14 +175,14 @@ function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOut
   if (planned?.kind === 'limit') return planned
   if (turn.control.leaving) return { kind: 'stopped' }
   if (messages_waiting || signal.aborted) return { kind: 'continue' }
-  const answer = recorder.takeAnswer()
-  if (reason === 'end_turn') return { kind: 'answer', text: answer.text || NO_ANSWER, thought: answer.thought }
+  const answer = recorder.takeLastMessage()
+  if (reason === 'end_turn') return { kind: 'answer', text: answer.text || NO_LAST_MESSAGE, thought: answer.thought }
   const message = `The agent stopped its turn: ${reason.slice(0, 100)}.${answer.text === '' ? '' : ` Its last message: ${answer.text.slice(0, 1_000)}`}`
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
 
 /** The answer is durable before anything is published. */
-async function recordAnswer({ journal, turn, spending }: State, answer: Extract<LoopOutcome, { kind: 'answer' }>): Promise<LoopOutcome> {
+async function recordEnding({ journal, turn, spending }: State, answer: Extract<LoopOutcome, { kind: 'answer' }>): Promise<LoopOutcome> {
   const { redactor } = turn.secrets
   const text = await redactor.text(answer.text)
   const thought = answer.thought === null ? null : await redactor.text(answer.thought)

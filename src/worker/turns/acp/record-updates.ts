@@ -43,8 +43,8 @@ export class UpdateRecorder {
     if (event !== null) await this.#record(event)
   }
 
-  /** Returns the text and the reasoning since the last tool call, and begins anew. */
-  takeAnswer(): { text: string; thought: string | null } {
+  /** Returns the text and the reasoning since the last tool call, and forgets them. */
+  takeLastMessage(): { text: string; thought: string | null } {
     const answer = { text: this.#text.trim(), thought: this.#reasoning.trim() || null }
     this.#text = ''
     this.#reasoning = ''
@@ -97,7 +97,7 @@ export class UpdateRecorder {
       if (!(error instanceof RedactionError)) throw error
       return { status: 'error' as const, output: { status: 'error', error: 'Its output is not shown.' }, truncated: false, whole: null }
     })
-    const { text, thought } = this.takeAnswer()
+    const { text, thought } = this.takeLastMessage()
     const finished = await redactor.value({ call: toolCall(call), message: summaryOf(call, outcome), response: responseOf(text, thought) })
     const result = composed({ ...shown, duration_ms })
     onSignals(await journal.toolFinished(composed({ ...finished, result, ends_turn: null, next: null })))
