@@ -22,13 +22,15 @@ test("every curl of README.md and docs/how-to/use-the-api.md works when it is pa
     // A person pastes the next one when the run has come to its end.
     await awaitEnd(app, 1)
   }
-  const [created, read, logs, resumed, events, patch, stopped] = outputs
-  expect(outputs).toHaveLength(7)
+  const [created, read, logs, links, resumed, events, patch, stopped] = outputs
+  expect(outputs).toHaveLength(8)
   expect(JSON.parse(created ?? '')).toMatchObject({ id: 1, status: 'queued', organization_id: 1 })
   expect(JSON.parse(read ?? '')).toMatchObject({ id: 1, status: 'completed', terminal: true })
   const trace = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }
   expect(trace.logs.map(entry => entry.message_type)).toEqual(expect.arrayContaining(['USER_MESSAGE', 'ACTION', 'FINAL_ANSWER']))
   expect(trace.logs).toHaveLength(trace.total_logs)
+  // One run is one page.
+  expect(links).toBe('')
   expect(JSON.parse(resumed ?? '')).toMatchObject({ id: 1, turn: 2 })
   expect(events).toMatch(/^id: 1$/m)
   expect(patch).toContain('+++ b/NOTES.md')

@@ -71,6 +71,7 @@ export function pagePictures(
     repo('checks', 'form[aria-label="Failing checks"]'),
     repo('secrets', 'text=STRIPE_TEST_KEY'),
     repo('network', 'text=api.stripe.com'),
+    repo('webhooks', 'text=This repository is on no connected forge'),
     repo('danger', 'text=Delete this repository'),
     tab('/sandboxes/', 'sandboxes', '/sandboxes', '[data-sandbox-id]'),
     tab('/sandboxes/$sandboxId', 'sandbox', `/sandboxes/${sandbox}`, '[aria-label="Entries, oldest first"] > *'),

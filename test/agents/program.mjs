@@ -53,6 +53,8 @@ const actions = {
       let output = ''
       child.stdout.on('data', data => (output += data))
       child.on('close', code => {
+        // After a cancellation the call stays open.
+        if (prompting === null) return resolve()
         update({ sessionUpdate: 'tool_call_update', toolCallId: id, status: code ? 'failed' : 'completed', rawOutput: { output } })
         resolve()
       })

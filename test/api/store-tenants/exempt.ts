@@ -165,6 +165,7 @@ export const whole_key: Record<string, string> = {
     listMembers: 'by its id',
     listRepositories: 'by its id',
     notifyRun: 'a hint: both numbers are compared by who hears it',
+    notifyCancelled: 'names a call, which only its own process knows',
     notifyOwner: 'the same',
     notifyWatched: 'the same',
     notifyAll: 'the same',

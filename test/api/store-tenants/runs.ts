@@ -99,7 +99,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   findRunAccess: async (db, org) => {
     const [found] = await findRunAccess(db, [{ digest: digest(TOKEN), organization_id: org, run_id: mine.run }])
     expect(found?.access).toBeDefined()
-    return found?.head
+    return found?.head ?? undefined
   },
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),

@@ -97,8 +97,17 @@ function useFocusFollowUp() {
   const wide = useMedia('(min-width: 72rem)')
   return async (id: string) => {
     if (!wide) await navigate({ search: previous => ({ ...previous, view: 'log' }), hash: true, replace: true })
-    requestAnimationFrame(() => document.getElementById(id)?.focus())
+    requestAnimationFrame(() => focusOnceShown(id))
   }
+}
+
+/** Frames for which a control that is still being loaded is awaited. */
+const MAX_FRAMES = 600
+
+function focusOnceShown(id: string, frames = MAX_FRAMES): void {
+  const control = document.getElementById(id)
+  if (control !== null) control.focus()
+  else if (frames > 0) requestAnimationFrame(() => focusOnceShown(id, frames - 1))
 }
 
 /** Forks before the step that ended the run. The entry of a failed tool call precedes its error. */
