@@ -64,6 +64,8 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     onTool: () => startup.reached('first_action_ms'),
     onSignals: ({ messages_waiting }) => {
       if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
+      // A run that is handed over ends its prompt at a step, as the built-in agent does.
+      else if (turn.control.leaving) state.session?.cancel()
     },
   })
   const state: State = {
@@ -87,6 +89,8 @@ async function callsOfLostProcess({ writer, run }: ProgramTurn): Promise<OpenCal
   )
 }
 
+const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
+
 function connectGateway(state: State): void {
   const { turn, meter, journal, estimate, spending } = state
   const onLimit = (limit: LimitReached) => interrupt(state, () => (state.limit ??= limit))
@@ -96,6 +100,10 @@ function connectGateway(state: State): void {
   turn.program.connect(
     createGatewayMeter({
       ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
+      mustStop() {
+        if (mustStop(turn)) state.session?.cancel()
+        return mustStop(turn)
+      },
       onProgress: () => turn.live.progressed(),
     }),
   )
@@ -116,7 +124,7 @@ async function runTurn(state: State, conversation: Conversation): Promise<LoopOu
   try {
     let parts = await partsFor(state, messages)
     for (;;) {
-      if (turn.control.signal.aborted || turn.control.leaving) return { kind: 'stopped' }
+      if (mustStop(turn)) return { kind: 'stopped' }
       const outcome = await promptOnce(state, parts)
       if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
       const waiting = await journal.deliver()

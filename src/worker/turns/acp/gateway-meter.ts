@@ -38,6 +38,8 @@ type MeteredTurn = {
   onLimit(limit: LimitReached): void
   /** Called with the outcome of each call; null: it succeeded. */
   onCall(failure: ModelError | null): void
+  /** Whether the run ends before its next call; it cancels the prompt then. */
+  mustStop(): boolean
   onProgress(): void
 }
 
@@ -49,6 +51,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   const { meter, journal, estimate, spending } = turn
   return {
     async start({ bytes, max_output_tokens }) {
+      if (turn.mustStop()) return { refused: 'The run stops before its next call of the model.' }
       estimate.setBytes(bytes)
       const planned = meter.planAside([], spending, max_output_tokens)
       if (planned.kind === 'limit') return refused(turn, planned.limit)
