@@ -7,7 +7,8 @@ export type CursorKey = number | string
 export type Cursor = { backward: boolean; key: CursorKey; seen: number; list: string }
 
 const PARTS = /^([na])([nk])\.(\d{1,15})\.([\w-]{1,64})\.([\w-]{1,100})$/
-const MAX_LENGTH = 300
+/** Of a cursor with a number, or with a text as its key. */
+const MAX_LENGTH = { number: 64, string: 180 }
 
 /** Returns the text of a cursor, which only the service reads. A text as a key has letters, digits, `_` and `-`. */
 export function encodeCursor({ backward, key, seen, list }: Cursor): string {
@@ -17,7 +18,7 @@ export function encodeCursor({ backward, key, seen, list }: Cursor): string {
 
 /** Returns the cursor that `encodeCursor` wrote as this text; null for every other text. */
 export function decodeCursor(text: string): Cursor | null {
-  if (text.length > MAX_LENGTH || !/^[\w-]+$/.test(text)) return null
+  if (text.length > MAX_LENGTH.string || !/^[\w-]+$/.test(text)) return null
   const parts = PARTS.exec(bytesOf(text))
   if (parts === null) return null
   const [, direction, kind, seen, list = '', key = ''] = parts
@@ -38,7 +39,7 @@ function bytesOf(text: string): string {
 export const cursor = (kind: 'number' | 'string' = 'number') =>
   z
     .string({ error: 'given more than once' })
-    .max(MAX_LENGTH)
+    .max(MAX_LENGTH[kind])
     .refine(text => typeof decodeCursor(text)?.key === kind, 'must be the cursor of a `Link` header of this list')
 
 /**
