@@ -55,7 +55,7 @@ describe('F111 a limit', () => {
       ['GET', `${org}/AGENT/run/${id}`, 404],
       ['GET', `/V1${org.slice(3)}/agent/run/${id}`, 404],
       ['GET', `${org}/agent/run/${id};x`, 429],
-      ['HEAD', `${org}/agent/run/${id}`, 405],
+      ['HEAD', `${org}/agent/run/${id}`, 429],
       ['GET', `/v1/organizations/0${limited.org_id}/agent/run/${id}`, 429],
       ['GET', `/v1/organizations/${limited.org_id + 1}/agent/run/${id}`, 429],
     ] as const)
