@@ -19,6 +19,8 @@ const START_TIMEOUT_MS = 60_000
 const END_TIMEOUT_MS = 2_000
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
 const MAX_SHOWN_CHARACTERS = 1_000
+/** Requests of the agent without a response: each is in memory until the agent reads its input. */
+const MAX_UNANSWERED = 32
 
 /** The agent ended, failed or broke the protocol; the message is for people. */
 export class AgentError extends Error {
@@ -39,8 +41,8 @@ export type AgentSession = AsyncDisposable & {
   cancel(): void
 }
 
-/** `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is pending. */
-type Program = { sandbox: Sandbox; command: string; on_update(update: Message): Promise<void> | void }
+/** `signal` ends the process. `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is pending. */
+type Program = { sandbox: Sandbox; command: string; signal: AbortSignal; on_update(update: Message): Promise<void> | void }
 
 /**
  * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a session in /workspace. Rejects with
@@ -48,7 +50,7 @@ type Program = { sandbox: Sandbox; command: string; on_update(update: Message): 
  */
 export async function openAgentSession(program: Program): Promise<AgentSession> {
   const kill = new AbortController()
-  const { connection, over } = connect(program, kill.signal)
+  const { connection, over } = connect(program, AbortSignal.any([kill.signal, program.signal]))
   const close = async () => {
     connection.close()
     kill.abort()
@@ -89,11 +91,14 @@ type Connected = { connection: ClientConnection; over: Promise<Error> }
 
 function connect({ sandbox, command, on_update }: Program, signal: AbortSignal): Connected {
   const sent = new Set<unknown>()
+  let unanswered = 0
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   const splitter = createMessageSplitter(message => {
     if (message.method === methods.client.session.update) return on_update(updateOf(message))
     // The SDK prints what it cannot match, and nobody here reads other notifications.
-    if ('method' in message ? 'id' in message : sent.delete(message.id)) incoming?.enqueue(message as AnyMessage)
+    const isRequest = 'method' in message && 'id' in message
+    if (isRequest && ++unanswered > MAX_UNANSWERED) throw new AgentProtocolError('It sends requests and reads no responses.')
+    if (isRequest || (!('method' in message) && sent.delete(message.id))) incoming?.enqueue(message as AnyMessage)
   })
   const process = sandbox.openProcess({
     ...{ command, signal, max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
@@ -107,7 +112,9 @@ function connect({ sandbox, command, on_update }: Program, signal: AbortSignal):
   const writable = new WritableStream<AnyMessage>({
     write(message) {
       if ('method' in message && 'id' in message) sent.add(message.id)
-      return writeLine(process.stdin, JSON.stringify(message))
+      return writeLine(process.stdin, JSON.stringify(message)).then(() => {
+        if (!('method' in message)) unanswered--
+      })
     },
   })
   const connection = client({ name: 'agentrun' })

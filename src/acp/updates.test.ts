@@ -36,12 +36,21 @@ it('keeps the calls that are open until they are taken', () => {
   expect(updates.takeOpen()).toEqual([])
 })
 
+it('ignores later updates of a finished call, and gives names of this service to no call of an agent', () => {
+  const updates = new AgentUpdates()
+  const done = { sessionUpdate: 'tool_call_update', toolCallId: 'c1', title: 'finish', status: 'completed' }
+  expect(updates.read(done, 0)).toMatchObject({ kind: 'tool_finished', call: { name: 'agent_finish' } })
+  expect(updates.read(done, 1)).toBeNull()
+  expect(updates.read({ ...done, status: 'in_progress' }, 2)).toBeNull()
+  expect(updates.takeOpen()).toEqual([])
+})
+
 it('reads a plan with the states of the trace', () => {
   const entries = [
     { content: 'Look', status: 'completed', priority: 'high' },
     { content: 'Fix', status: 'in_progress' },
     { content: 'Test', status: 'pending' },
-    { content: 7, status: {} },
+    { content: 7, status: 'constructor' },
   ]
   expect(new AgentUpdates().read({ sessionUpdate: 'plan', entries }, 0)).toEqual({
     kind: 'plan',

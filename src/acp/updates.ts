@@ -1,3 +1,5 @@
+import { actionTool } from '../contract/runs/action-tools.ts'
+import { truncateStrings } from '../core/text/truncate.ts'
 import type { Message } from './messages.ts'
 
 /** A tool call of an agent as far as it is known: updates are merged by its id. */
@@ -20,7 +22,10 @@ export type AgentEvent =
   | { kind: 'tool_started'; call: AgentToolCall }
   | { kind: 'tool_finished'; call: AgentToolCall; failed: boolean }
 
-const MAX_OPEN_CALLS = 1_000
+const MAX_OPEN_CALLS = 200
+/** Ids of finished calls that are remembered, and the characters of an input or output that are kept. */
+const MAX_FINISHED = 10_000
+const MAX_KEPT = 512 * 1024
 const MAX_PLAN_ITEMS = 200
 const MAX_NAME = 200
 const MAX_TITLE = 500
@@ -28,6 +33,7 @@ const MAX_TITLE = 500
 /** Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. */
 export class AgentUpdates {
   readonly #open = new Map<string, AgentToolCall>()
+  readonly #finished = new Set<string>()
 
   /** Returns the event of an update; null: it has none. */
   read(update: Message, now: number): AgentEvent | null {
@@ -51,10 +57,13 @@ export class AgentUpdates {
   #toolCall(update: Message, now: number): AgentEvent | null {
     const { toolCallId: id } = update
     if (typeof id !== 'string' || id === '' || id.length > MAX_NAME) return null
+    // A later update of a finished call is no second call.
+    if (this.#finished.has(id)) return null
     const before = this.#open.get(id)
     const call = merged(id, update, before, now)
     if (update.status === 'completed' || update.status === 'failed') {
       this.#open.delete(id)
+      if (this.#finished.size < MAX_FINISHED) this.#finished.add(id)
       return { kind: 'tool_finished', call, failed: update.status === 'failed' }
     }
     if (before === undefined && this.#open.size >= MAX_OPEN_CALLS) return null
@@ -70,12 +79,14 @@ function merged(id: string, update: Message, before: AgentToolCall | undefined, 
   return {
     id,
     title,
-    name: before?.name ?? nameOf(update, title),
-    input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? update.rawInput : (before?.input ?? {}),
-    output: outputOf(update) ?? before?.output ?? {},
+    name: before?.name ?? ownName(nameOf(update, title)),
+    input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? kept(update.rawInput) : (before?.input ?? {}),
+    output: kept(outputOf(update) ?? before?.output ?? {}),
     started_at: before?.started_at ?? now,
   }
 }
+
+const kept = (value: Record<string, unknown>) => truncateStrings(value, MAX_KEPT).value as Record<string, unknown>
 
 /** The first title of a call is the name of its tool with some agents, and a sentence with others; then its kind is more useful. */
 function nameOf({ kind, _meta }: Message, title: string): string {
@@ -84,6 +95,10 @@ function nameOf({ kind, _meta }: Message, title: string): string {
   if (/^[\w.:-]{1,64}$/.test(title)) return title
   return typeof kind === 'string' && kind !== '' ? kind.slice(0, MAX_NAME) : 'other'
 }
+
+/** The names of this service's tools mean more than a name: an agent has others. */
+const own_tools = new Set<string>(Object.values(actionTool))
+const ownName = (name: string) => (own_tools.has(name) ? `agent_${name}` : name)
 
 function outputOf({ rawOutput, content }: Message): Record<string, unknown> | null {
   if (isObject(rawOutput)) return rawOutput
@@ -94,14 +109,17 @@ function outputOf({ rawOutput, content }: Message): Record<string, unknown> | nu
   return { ...(text !== '' && { output: text }), ...(diffs.length > 0 && { changed: diffs }) }
 }
 
-const PLAN_STATES: Record<string, PlanItem['state']> = { in_progress: 'in_progress', completed: 'done' }
+const PLAN_STATES = new Map<string, PlanItem['state']>([
+  ['in_progress', 'in_progress'],
+  ['completed', 'done'],
+])
 
 function planItems(entries: unknown): PlanItem[] {
   const items = Array.isArray(entries) ? entries.filter(isObject).slice(0, MAX_PLAN_ITEMS) : []
   return items.map(({ content, status }, i) => ({
     id: i + 1,
     text: typeof content === 'string' ? content.slice(0, MAX_TITLE) : '',
-    state: PLAN_STATES[String(status)] ?? 'pending',
+    state: (typeof status === 'string' && PLAN_STATES.get(status)) || 'pending',
   }))
 }
 

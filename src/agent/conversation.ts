@@ -90,7 +90,8 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
     ...{ noticed: new Set(), sent_back: [], check_rounds: [], ending: null },
   }
   for (const record of records) {
-    if (record.kind !== 'recovered' && record.kind !== 'set_up') {
+    // A program reports its tools while it calls the model: they do not end the call.
+    if (!['recovered', 'set_up', 'tool_started', 'tool_finished'].includes(record.kind)) {
       conversation.model_call_open = record.kind === 'model_started'
       conversation.open_reservation = (record.kind === 'model_started' && record.reservation) || null
     }
@@ -134,7 +135,8 @@ function addMessages(conversation: Conversation, record: RecordOf<'message'>, is
 function addResponse(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
   const { messages, tool_calls, usage, tokens, ends_turn } = record
   conversation.messages.push(...messages)
-  conversation.ending = is_current ? (ends_turn ?? null) : null
+  // A call without content, like that of a program for a title, says nothing about the turn.
+  if (messages.length > 0 || tool_calls.length > 0 || ends_turn) conversation.ending = is_current ? (ends_turn ?? null) : null
   conversation.open_calls = tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
   for (const { id } of tool_calls) conversation.call_ids.add(id)
   const counted = usage === undefined ? null : countedTokensOf(usage)

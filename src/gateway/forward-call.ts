@@ -5,6 +5,7 @@ import { type CountedTokens, type ModelEndpoint, ModelError } from '../model/por
 import { GatewayRefusal } from './gateway-refusal.ts'
 import type { GatewayEnd, GatewayMeter } from './meter.ts'
 import { addressOf, bodyFor, errorBody, headersOf, type Operation, wantedOutput } from './operations.ts'
+import { safeBody, textBytes } from './safe-body.ts'
 import { createUsageReader, type UsageReader } from './usage-reader.ts'
 
 type Json = Record<string, unknown>
@@ -39,19 +40,25 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   const { endpoint, meter } = of
   const { operation, body, response } = call
   const stream = operation.kind === 'generate' && (operation.stream ?? body.stream === true)
-  if (operation.kind === 'count') {
-    await exchange(of, call, { ...body, ...(operation.model === null && { model: endpoint.name }) }, stream)
-    return void response.end()
-  }
-  const bytes = Buffer.byteLength(JSON.stringify(body))
-  const started = await meter.start({ bytes, max_output_tokens: wantedOutput(endpoint.api, body) })
+  const safe = safeBody(endpoint.api, body)
+  if (operation.kind === 'count') return countTokens(of, call, safe)
+  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens: wantedOutput(endpoint.api, safe) })
   if ('refused' in started) throw new GatewayRefusal(403, started.refused)
   const { reservation } = started
-  const end = await exchange(of, call, bodyFor(endpoint, body, stream, reservation.output_tokens), stream)
+  const end = await exchange(of, call, bodyFor(endpoint, safe, stream, reservation.output_tokens), stream)
   await meter.ended(reservation, end)
   // A response that broke off must not look whole.
   if (end.kind === 'failed' && end.may_cost) response.destroy()
   else response.end()
+}
+
+/** Counting costs nothing, and ends with the run like a call. */
+async function countTokens(of: GatewayOf, call: Call, body: Json): Promise<void> {
+  const refused = of.meter.refusal()
+  if (refused !== null) throw new GatewayRefusal(403, refused)
+  const end = await exchange(of, call, { ...body, ...(call.operation.model === null && { model: of.endpoint.name }) }, false)
+  if (end.kind === 'failed' && end.may_cost) call.response.destroy()
+  else call.response.end()
 }
 
 /** Sends a request and writes its response, all but the end. Never rejects. */

@@ -9,6 +9,9 @@ type Json = Record<string, unknown>
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 const MAX_CONNECTIONS = 64
+/** Requests of a program that wait or are sent, and their bytes together: they are in memory. */
+const MAX_PENDING = 32
+const MAX_PENDING_BYTES = 64 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 
 type ModelGateway = { server: Server; close(): void }
@@ -20,6 +23,7 @@ type ModelGateway = { server: Server; close(): void }
  */
 export function createModelGateway(of: GatewayOf): ModelGateway {
   const connections = new Set<Socket>()
+  const pending: Pending = { requests: 0, bytes: 0 }
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (call: () => Promise<void>): Promise<void> => {
     const turn = last.then(call)
@@ -27,7 +31,7 @@ export function createModelGateway(of: GatewayOf): ModelGateway {
     return turn
   }
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 60_000 }, (request, response) => {
-    respond(of, inTurn, request, response).catch(error => fail(of, response, error))
+    respond({ ...of, pending, inTurn }, request, response).catch(error => fail(of, response, error))
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', socket => {
@@ -44,20 +48,35 @@ export function createModelGateway(of: GatewayOf): ModelGateway {
   }
 }
 
-async function respond(
-  of: GatewayOf,
-  inTurn: (call: () => Promise<void>) => Promise<void>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { endpoint } = of
+type Pending = { requests: number; bytes: number }
+type Serving = GatewayOf & { pending: Pending; inTurn: (call: () => Promise<void>) => Promise<void> }
+
+async function respond(of: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pending } = of
+  if (pending.requests >= MAX_PENDING) throw new GatewayRefusal(429, `This program has ${MAX_PENDING} requests waiting already.`)
+  pending.requests++
+  const held = { own: 0 }
+  try {
+    await serve(of, request, response, held)
+  } finally {
+    pending.requests--
+    pending.bytes -= held.own
+  }
+}
+
+async function serve(of: Serving, request: IncomingMessage, response: ServerResponse, held: { own: number }): Promise<void> {
+  const { endpoint, pending, inTurn } = of
   const [path = ''] = (request.url ?? '').split('?')
   const operation = operationAt(request.method ?? '', path)
   if (operation === null) throw new GatewayRefusal(404, `This gateway has no ${request.method} ${path.slice(0, 200)}.`)
   if (operation.kind === 'models') return sendJson(response, 200, modelsOf(endpoint))
   if (operation.api !== endpoint.api)
     throw new GatewayRefusal(404, `The model of this run is called by ${endpoint.api}, not by ${operation.api}.`)
-  const body = await readBody(request)
+  const body = await readBody(request, bytes => {
+    held.own += bytes
+    pending.bytes += bytes
+    return pending.bytes <= MAX_PENDING_BYTES
+  })
   requireModel(endpoint, operation, body)
   const gone = new AbortController()
   response.on('close', () => gone.abort())
@@ -72,12 +91,14 @@ function requireModel({ name }: ModelEndpoint, operation: Exclude<Operation, { k
   if (wanted !== name) throw new GatewayRefusal(404, `The model of this run is ${name}, not ${JSON.stringify(wanted)?.slice(0, 200)}.`)
 }
 
-async function readBody(request: IncomingMessage): Promise<Json> {
+/** `hold` counts the bytes that are in memory, and returns false when they are too many. */
+async function readBody(request: IncomingMessage, hold: (bytes: number) => boolean): Promise<Json> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
     bytes += chunk.length
     if (bytes > MAX_BODY_BYTES) throw new GatewayRefusal(413, `A request to the model has at most ${MAX_BODY_BYTES} bytes.`)
+    if (!hold(chunk.length)) throw new GatewayRefusal(429, 'The requests of this program that wait are too large together.')
     chunks.push(chunk)
   }
   const body = parseJson(Buffer.concat(chunks).toString())

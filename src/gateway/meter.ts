@@ -13,6 +13,8 @@ export type GatewayEnd =
 export type GatewayMeter = {
   start(request: { bytes: number; max_output_tokens: number }): Promise<{ reservation: Reservation } | { refused: string }>
   ended(reservation: Reservation, end: GatewayEnd): Promise<void>
+  /** Why no call is possible now; null: one is. */
+  refusal(): string | null
   /** Data came from the provider. */
   progressed(): void
 }

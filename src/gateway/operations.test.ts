@@ -43,12 +43,22 @@ it('forwards no header of the program but the versions of the API, and never its
     'x-api-key': 'stolen',
     host: 'other.test',
     'x-forwarded-host': 'other.test',
-    'anthropic-beta': 'b',
+    'anthropic-beta': 'web-fetch-2025-09-10, prompt-caching-2024-07-31',
   }
   expect(headersOf(endpoint('anthropic-messages'), received)).toEqual({
-    ...{ 'content-type': 'application/json', 'x-api-key': 'the-key', 'anthropic-version': '2023-06-01', 'anthropic-beta': 'b' },
+    ...{
+      'content-type': 'application/json',
+      'x-api-key': 'the-key',
+      'anthropic-version': '2023-06-01',
+      'anthropic-beta': 'prompt-caching-2024-07-31',
+    },
   })
   expect(headersOf(endpoint('openai-chat'), received).authorization).toBe('Bearer the-key')
+})
+
+it('limits a response by one field, whichever the program has set', () => {
+  const body = bodyFor(endpoint('openai-chat'), { max_tokens: 9, max_completion_tokens: 900 }, false, 500)
+  expect(body).toEqual({ model: 'm-1', n: 1, max_completion_tokens: 500 })
 })
 
 it('limits the output of each wire format to what was reserved, and requests the usage of a stream', () => {
@@ -59,7 +69,7 @@ it('limits the output of each wire format to what was reserved, and requests the
   expect(bodyFor(endpoint('openai-responses'), { store: true }, true, 500)).toMatchObject({ store: false, max_output_tokens: 500 })
   expect(bodyFor(endpoint('anthropic-messages'), { max_tokens: 'many' }, true, 500)).toMatchObject({ max_tokens: 500 })
   expect(bodyFor(endpoint('google-generate-content'), { generationConfig: { temperature: 1 } }, true, 500)).toMatchObject({
-    generationConfig: { temperature: 1, maxOutputTokens: 500 },
+    generationConfig: { temperature: 1, candidateCount: 1, maxOutputTokens: 500 },
   })
   expect(wantedOutput('anthropic-messages', { max_tokens: 800 })).toBe(800)
   expect(wantedOutput('openai-chat', {})).toBe(Number.POSITIVE_INFINITY)

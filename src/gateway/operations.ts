@@ -1,5 +1,6 @@
 import type { ModelApi } from '../contract/model-settings.ts'
 import type { ModelEndpoint } from '../model/port.ts'
+import { safeBeta } from './safe-body.ts'
 
 type Json = Record<string, unknown>
 
@@ -40,13 +41,15 @@ export function addressOf({ base_url, name }: ModelEndpoint, operation: Exclude<
 }
 
 /** Headers that a provider reads besides its key. Nothing else of the program's request is forwarded. */
-const FORWARDED = ['anthropic-version', 'anthropic-beta', 'openai-beta']
+const FORWARDED = ['anthropic-version']
 
 /** Returns the headers of a request to the provider, with the key of the service. */
 export function headersOf({ api, api_key }: ModelEndpoint, received: Record<string, unknown>): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   for (const name of FORWARDED) if (typeof received[name] === 'string') headers[name] = received[name]
   if (api === 'anthropic-messages') headers['anthropic-version'] ??= '2023-06-01'
+  const beta = api === 'anthropic-messages' && typeof received['anthropic-beta'] === 'string' ? safeBeta(received['anthropic-beta']) : ''
+  if (beta !== '') headers['anthropic-beta'] = beta
   if (api_key === null) return headers
   if (api === 'anthropic-messages') headers['x-api-key'] = api_key
   else if (api === 'google-generate-content') headers['x-goog-api-key'] = api_key
@@ -58,17 +61,21 @@ export function headersOf({ api, api_key }: ModelEndpoint, received: Record<stri
 export function bodyFor({ api, name }: ModelEndpoint, body: Json, stream: boolean, max_output_tokens: number): Json {
   if (api === 'google-generate-content') {
     const config = isObject(body.generationConfig) ? body.generationConfig : {}
-    return { ...body, generationConfig: { ...config, maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens) } }
+    return {
+      ...body,
+      generationConfig: { ...config, candidateCount: 1, maxOutputTokens: lower(config.maxOutputTokens, max_output_tokens) },
+    }
   }
   if (api === 'anthropic-messages') return { ...body, model: name, max_tokens: lower(body.max_tokens, max_output_tokens) }
   // Nothing is stored at the provider.
   if (api === 'openai-responses')
     return { ...body, model: name, store: false, max_output_tokens: lower(body.max_output_tokens, max_output_tokens) }
   const options = isObject(body.stream_options) ? body.stream_options : {}
-  const limit = body.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
+  const { max_tokens, max_completion_tokens, ...rest } = body
+  const limit = max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
   return {
-    ...body,
-    ...{ model: name, n: 1, [limit]: lower(body[limit], max_output_tokens) },
+    ...rest,
+    ...{ model: name, n: 1, [limit]: lower(max_completion_tokens ?? max_tokens, max_output_tokens) },
     ...(stream && { stream_options: { ...options, include_usage: true } }),
   }
 }

@@ -12,7 +12,7 @@ function usageOf(api: Parameters<typeof createUsageReader>[0], stream: boolean, 
 
 it('reads the usage of each wire format from a stream, the tokens of the cache included', () => {
   const chat = { usage: { prompt_tokens: 100, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 60 } } }
-  expect(usageOf('openai-chat', true, sse({ choices: [{ delta: { content: 'é "usage" ' } }] }, chat) + 'data: [DONE]\n\n')).toEqual({
+  expect(usageOf('openai-chat', true, `${sse({ choices: [{ delta: { content: 'é "usage" ' } }] }, chat)}data: [DONE]\n\n`)).toEqual({
     ...{ input_tokens: 100, output_tokens: 7, cached_tokens: 60, cache_write_tokens: 0 },
   })
   const responses = {

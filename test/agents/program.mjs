@@ -11,6 +11,7 @@ let calls = 0
 let waiting = null
 let prompting = null
 let running = null
+let ignoring = false
 
 async function call(path, body, headers = {}) {
   const response = await fetch(gateway + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
@@ -38,6 +39,11 @@ const actions = {
     const gone = new AbortController()
     fetch(`${gateway}/v1/chat/completions`, { method: 'POST', body: chat(), signal: gone.signal }).catch(() => {})
     return new Promise(resolve => setTimeout(() => resolve(gone.abort()), 300))
+  },
+  'call at once': async number => {
+    const all = await Promise.all(Array.from({ length: Number(number) }, () => call('/v1/chat/completions', chat())))
+    const refused = all.filter(({ status }) => status === 429).length
+    say(`[${all.length - refused} sent, ${refused} refused]`)
   },
   print: text => process.stdout.write(`${text}\n`.repeat(500)),
   'wrong ids': () => send({ id: 99_999, result: {} }),
@@ -76,6 +82,15 @@ const actions = {
     send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] } })
     process.exit(1)
   },
+  'requests and read nothing': () => {
+    process.stdin.pause()
+    for (let id = 0; id < 100_000; id++) send({ id: `r${id}`, method: 'unknown/method' })
+    return new Promise(() => {})
+  },
+  'ignore cancel': () => {
+    ignoring = true
+    return new Promise(() => {})
+  },
   plan: text => update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
   stop: reason => ({ reason }),
 }
@@ -107,7 +122,7 @@ createInterface({ input: process.stdin }).on('line', line => {
     send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities: {} } })
   if (method === 'session/new') send({ id, result: { sessionId: 's' } })
   if (method === 'session/prompt') prompt(message)
-  if (method === 'session/cancel' && prompting !== null) {
+  if (method === 'session/cancel' && prompting !== null && !ignoring) {
     send({ id: prompting, result: { stopReason: 'cancelled' } })
     prompting = null
     running?.kill('SIGKILL')

@@ -52,6 +52,7 @@ test.each([
   ['permission and exit', 'It ended with exit code 1'],
   ['print garbage', 'It prints text that is no message of the protocol, for example: "garbage"'],
   ['stop refusal', 'The agent stopped its turn: refusal'],
+  ['requests and read nothing', 'It sends requests and reads no responses.'],
 ])('the run fails with the reason: %s', async (steps, message) => {
   const { run } = await perform(`say Before. | ${steps}`)
   expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
@@ -88,6 +89,10 @@ test.each([
   const { run } = await perform(`${steps} | say after`)
   expect(run.result).toMatch(status === 413 ? /after$/ : new RegExp(`^\\[${status}\\]after$`))
   expect(app.model.requests).toHaveLength(before)
+})
+
+test('the requests of a program that wait for each other are limited', async () => {
+  expect((await perform('call at once 40')).run).toMatchObject(completed('[32 sent, 8 refused]'))
 })
 
 test('a response that breaks off is charged, breaks off for the program too, and leaves the gateway usable', async () => {
@@ -138,6 +143,13 @@ test('an interrupting message cancels the prompt, and the agent gets the message
   const tools = (await allLogs(app, id)).filter(entry => entry.tool_name === 'bash')
   expect(tools).toMatchObject([{ tool_output: { status: 'interrupted' } }])
 })
+
+test('an agent that ignores the end of its prompt is ended, and a new process continues', async () => {
+  const { id } = await createRun(app, { prompt: 'do: tool true | ignore cancel', agent_type: 'program' })
+  await expect.poll(() => started(id), { timeout: 20_000 }).toBe(1)
+  expect(await resume(id, { prompt: 'do: say New process.', mode: 'interrupt' })).toMatchObject({ status: 200 })
+  expect(await awaitEnd(app, id)).toMatchObject(completed('New process.'))
+}, 60_000)
 
 test('a stop ends the agent in the middle of a command', async () => {
   const { id } = await createRun(app, { prompt: 'do: tool sleep 600', agent_type: 'program' })

@@ -195,8 +195,8 @@ function chooseAgent(ctx: Context, name: string): Agent {
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not registered; available: ${available}`)
 }
 
-/** An agent of another vendor calls the model itself, so it must know the wire format of its provider. */
-function requireCallable(ctx: Context, { agent_type }: Agent, { id, endpoint }: RunPlan['model']): void {
+/** Throws 400 for a model that the agent cannot call: one of another vendor calls it itself, so it must know the wire format of its provider. */
+export function requireCallable(ctx: Context, { agent_type }: Agent, { id, endpoint }: RunPlan['model']): void {
   const apis = ctx.agents.get(agent_type)?.apis
   if (apis === undefined || (endpoint !== null && apis.includes(endpoint.api))) return
   const has = endpoint === null ? 'plays scripts of the built-in agent' : `has the wire format ${endpoint.api}`

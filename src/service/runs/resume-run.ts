@@ -22,7 +22,7 @@ import { requestedModel } from '../organizations/models.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
 import { approvePush } from './approve-push.ts'
-import { requireValidPlaybook } from './create-run.ts'
+import { requireCallable, requireValidPlaybook } from './create-run.ts'
 import { byCaller, type MessageSource } from './message-source.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
 
@@ -38,6 +38,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
   return ctx.db.transaction(async tx => {
     const run = await requireLockedRun(tx, ctx.organization_id, input.agent_run_id)
     requireConversation(run)
+    if (model) requireCallable(ctx, run, model)
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
     if (input.approve) {
       const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)

@@ -17,6 +17,7 @@ export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' 
 const not_connected: GatewayMeter = {
   start: async () => ({ refused: 'The agent is not running.' }),
   ended: async () => {},
+  refusal: () => 'The agent is not running.',
   progressed() {},
 }
 
@@ -34,6 +35,7 @@ export async function openAgentProgram(
     meter: {
       start: request => current.start(request),
       ended: (reservation, end) => current.ended(reservation, end),
+      refusal: () => current.refusal(),
       progressed: () => current.progressed(),
     },
     onFailure: error => deps.log('error', 'a call of the model gateway failed', { error: errorText(error) }),

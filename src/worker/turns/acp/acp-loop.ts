@@ -1,5 +1,5 @@
 import { AgentError, type AgentSession, openAgentSession, type PromptPart } from '../../../acp/agent-session.ts'
-import type { Conversation, OpenCall } from '../../../agent/conversation.ts'
+import { type Conversation, type OpenCall, rebuildConversation } from '../../../agent/conversation.ts'
 import type { LoopJournal } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
@@ -39,6 +39,8 @@ type State = {
   limit: LimitReached | null
   messages_waiting: boolean
   last_failure: ModelError | null
+  /** Requests the end of the current prompt, and awaits it for a short time only. */
+  cancel: () => void
 }
 
 /**
@@ -65,28 +67,27 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     onSignals: ({ messages_waiting }) => {
       if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
       // A run that is handed over ends its prompt at a step, as the built-in agent does.
-      else if (turn.control.leaving) state.session?.cancel()
+      else if (turn.control.leaving) state.cancel()
     },
   })
   const state: State = {
     ...{ turn, instructions, meter, estimate, journal, recorder, session: null, limit: null, messages_waiting: false, last_failure: null },
+    cancel() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
-  conversation.messages.push(...(await closeOpenCalls(writer, await callsOfLostProcess(turn))))
+  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(turn))))
   return { meter, run: current => runTurn(state, current) }
 }
 
-/** The calls that a process reported as running when it was lost. */
-async function callsOfLostProcess({ writer, run }: ProgramTurn): Promise<OpenCall[]> {
-  if (run.recovering_since === null) return []
-  const records = await readJournal(writer)
-  const finished = new Set(records.map(record => (record.kind === 'tool_finished' ? record.call_id : null)))
-  return records.flatMap(record =>
-    record.kind === 'tool_started' && !finished.has(record.call.id)
-      ? [{ ...record.call, started: true, inherited: record.turn === 0 }]
-      : [],
-  )
+/** The calls that an earlier process reported as running and that have no outcome. Ids may be repeated by the next process. */
+async function callsWithoutOutcome({ writer }: ProgramTurn): Promise<OpenCall[]> {
+  const open = new Map<string, OpenCall>()
+  for (const record of await readJournal(writer)) {
+    if (record.kind === 'tool_started') open.set(record.call.id, { ...record.call, started: true, inherited: record.turn === 0 })
+    else if (record.kind === 'tool_finished') open.delete(record.call_id)
+  }
+  return [...open.values()]
 }
 
 const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
@@ -101,7 +102,7 @@ function connectGateway(state: State): void {
     createGatewayMeter({
       ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
       mustStop() {
-        if (mustStop(turn)) state.session?.cancel()
+        if (mustStop(turn)) state.cancel()
         return mustStop(turn)
       },
       onProgress: () => turn.live.progressed(),
@@ -111,77 +112,96 @@ function connectGateway(state: State): void {
 
 function interrupt(state: State, reason: () => void): void {
   reason()
-  state.session?.cancel()
+  state.cancel()
 }
 
 /** Sends prompts until the agent has answered every message, or must stop. */
 async function runTurn(state: State, conversation: Conversation): Promise<LoopOutcome> {
-  const { turn, journal, meter } = state
+  const { turn, journal } = state
   const delivered = await journal.deliver()
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
   const messages = [...conversation.messages, ...delivered]
-  const stop = meter.watch()
-  try {
-    let parts = await partsFor(state, messages)
-    for (;;) {
-      if (mustStop(turn)) return { kind: 'stopped' }
-      const outcome = await promptOnce(state, parts)
-      if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
-      const waiting = await journal.deliver()
-      if (waiting.length === 0 && outcome.kind === 'answer') return await recordEnding(state, outcome)
-      parts = nextPrompt(waiting, state.session?.images ?? false)
-    }
-  } catch (error) {
-    if (turn.control.signal.aborted) return { kind: 'stopped' }
-    if (!(error instanceof AgentError)) throw error
-    await closeSession(state)
-    return state.limit === null ? failedBy(state, error) : { kind: 'limit', limit: state.limit }
-  } finally {
-    stop()
+  let next = { messages, unsent: waitingMessages(messages) }
+  for (;;) {
+    if (mustStop(turn)) return { kind: 'stopped' }
+    const outcome = await promptOnce(state, next)
+    if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
+    const waiting = await journal.deliver()
+    if (outcome.kind === 'answer' && waiting.length === 0) return recordMessage(state, outcome, true)
+    if (outcome.kind === 'answer') await recordMessage(state, outcome, false)
+    // The journal has what the agent did meanwhile, for a new process.
+    next = { messages: rebuildConversation(await readJournal(turn.writer), turn.run.turn).messages, unsent: waiting }
   }
 }
 
-/** Opens a session if there is none, and returns the prompt for the messages that wait. */
-async function partsFor(state: State, messages: ModelMessage[]): Promise<PromptPart[]> {
-  const { turn, recorder, instructions } = state
-  if (state.session !== null) return nextPrompt(waitingMessages(messages), state.session.images)
-  const { sandbox } = await turn.openFiles()
-  const { command } = turn.program
-  state.session = await openAgentSession({ sandbox, command, on_update: update => recorder.add(update) })
-  return firstPrompt(instructions, messages, state.session.images)
-}
+/** The conversation so far, and the messages of it that no prompt contained. */
+type Next = { messages: ModelMessage[]; unsent: ModelMessage[] }
 
 type PromptOutcome = LoopOutcome | { kind: 'continue' }
 
-/** Sends one prompt and waits for its end. */
-async function promptOnce(state: State, parts: PromptPart[]): Promise<PromptOutcome> {
-  const { turn, recorder, session } = state
-  if (session === null) return { kind: 'stopped' }
+/** Sends one prompt, to a new process if there is none, and waits for its end. */
+async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
+  const { turn, recorder, meter } = state
   state.messages_waiting = false
   const signal = turn.control.stepSignal()
   const cancelled = Promise.withResolvers<null>()
-  using _ = onAbort(signal, () => {
-    session.cancel()
+  state.cancel = () => {
+    state.session?.cancel()
     cancelled.resolve(null)
+  }
+  using _ = onAbort(signal, state.cancel)
+  const stop = meter.watch()
+  try {
+    const prompting = partsFor(state, next).then(({ session, parts }) => session.prompt(parts))
+    prompting.catch(() => {})
+    // A run that stops does not wait for its agent; a cancelled prompt gets a little time to end.
+    const late = cancelled.promise.then(() => (turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null)))
+    const reason = await Promise.race([prompting, late])
+    if (reason === null) await closeSession(state)
+    await closeCalls(state)
+    return outcomeOf(state, reason ?? 'cancelled', signal)
+  } catch (error) {
+    await closeSession(state)
+    await closeCalls(state)
+    if (turn.control.signal.aborted) return { kind: 'stopped' }
+    if (!(error instanceof AgentError)) throw error
+    // An agent may report a cancelled prompt or a refused call as an error.
+    return state.limit !== null || mustStop(turn) || state.messages_waiting || signal.aborted
+      ? outcomeOf(state, 'cancelled', signal)
+      : failedBy(state, error)
+  } finally {
+    state.cancel = () => {}
+    stop()
+    recorder.takeLastMessage()
+  }
+}
+
+/** A worker that is fenced writes nothing more, and its run stops anyway. */
+async function closeCalls({ turn, recorder }: State): Promise<void> {
+  await recorder.closeOpen().catch(error => {
+    if (!turn.control.signal.aborted) throw error
   })
-  const prompting = session.prompt(parts)
-  prompting.catch(() => {})
-  // A run that stops does not wait for its agent; an interrupted one waits a little.
-  const late = cancelled.promise.then(() => (turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null)))
-  const reason = await Promise.race([prompting, late])
-  if (turn.control.signal.aborted) return { kind: 'stopped' }
-  if (reason === null) await closeSession(state)
-  await recorder.closeOpen()
-  return outcomeOf(state, reason ?? 'cancelled', signal)
+}
+
+/** Opens a session if there is none, and returns it with the prompt for the messages that wait. */
+async function partsFor(state: State, { messages, unsent }: Next): Promise<{ session: AgentSession; parts: PromptPart[] }> {
+  const { turn, recorder, instructions, session } = state
+  if (session !== null) return { session, parts: nextPrompt(unsent, session.images) }
+  const { sandbox } = await turn.openFiles()
+  const { command } = turn.program
+  const { signal } = turn.control
+  const opened = await openAgentSession({ sandbox, command, signal, on_update: update => recorder.add(update) })
+  state.session = opened
+  return { session: opened, parts: firstPrompt(instructions, messages, opened.images) }
 }
 
 function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOutcome {
   const { turn, limit, messages_waiting, recorder } = state
   if (limit !== null) return { kind: 'limit', limit }
+  if (mustStop(turn)) return { kind: 'stopped' }
   // A limit of time interrupts the step, and is then the reason why no other call is planned.
   const planned = signal.aborted ? state.meter.planAside([], state.spending, 1) : null
   if (planned?.kind === 'limit') return planned
-  if (turn.control.leaving) return { kind: 'stopped' }
   if (messages_waiting || signal.aborted) return { kind: 'continue' }
   const answer = recorder.takeLastMessage()
   if (reason === 'end_turn') return { kind: 'answer', text: answer.text || NO_LAST_MESSAGE, thought: answer.thought }
@@ -189,8 +209,10 @@ function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOut
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
 
-/** The answer is durable before anything is published. */
-async function recordEnding({ journal, turn, spending }: State, answer: Extract<LoopOutcome, { kind: 'answer' }>): Promise<LoopOutcome> {
+type Answer = Extract<LoopOutcome, { kind: 'answer' }>
+
+/** Records a last message of the agent. One that ends the turn is durable before anything is published. */
+async function recordMessage({ journal, turn, spending }: State, answer: Answer, ends: boolean): Promise<LoopOutcome> {
   const { redactor } = turn.secrets
   const text = await redactor.text(answer.text)
   const thought = answer.thought === null ? null : await redactor.text(answer.thought)
@@ -198,7 +220,7 @@ async function recordEnding({ journal, turn, spending }: State, answer: Extract<
   const call = { id: `answer-${turn.run.turn}-${spending.steps}`, name: actionTool.finish, input: {} }
   const message: ModelMessage = { role: 'assistant', content: text }
   const result = { status: 'ok' as const, output: {}, duration_ms: 0, truncated: false, whole: null }
-  await journal.toolFinished(composed({ call, result, message, response: null, ends_turn, next: null }))
+  await journal.toolFinished(composed({ call, result, message, response: null, ends_turn: ends ? ends_turn : null, next: null }))
   return ends_turn
 }
 

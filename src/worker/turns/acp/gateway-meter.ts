@@ -9,6 +9,8 @@ import type { TurnMeter } from '../turn-limits.ts'
 /** Few texts have more tokens than this. */
 const BYTES_A_TOKEN = 3
 
+const STOPS = 'The run stops before its next call of the model.'
+
 /** Steps and tokens of the turn so far. */
 export type Spending = { steps: number; tokens: number }
 
@@ -51,7 +53,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
   const { meter, journal, estimate, spending } = turn
   return {
     async start({ bytes, max_output_tokens }) {
-      if (turn.mustStop()) return { refused: 'The run stops before its next call of the model.' }
+      if (turn.mustStop()) return { refused: STOPS }
       estimate.setBytes(bytes)
       const planned = meter.planAside([], spending, max_output_tokens)
       if (planned.kind === 'limit') return refused(turn, planned.limit)
@@ -65,6 +67,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       if (end.kind === 'responded') await responded(turn, end.usage)
       else await failed(turn, reservation, end)
     },
+    refusal: () => (turn.mustStop() ? STOPS : null),
     progressed: () => turn.onProgress(),
   }
 }

@@ -4,6 +4,8 @@ import type { ModelMessage } from '../../../model/port.ts'
 
 const CONTINUE =
   'Your earlier process ended before the task was done. The files in /workspace are as it left them; what it was doing last may or may not have completed. Continue with the task.'
+/** After a cancelled prompt without a message. */
+const GO_ON = 'Your last step was interrupted. Continue with the task.'
 /** Of the conversation that is repeated to a new process: its beginning and end. */
 const MAX_HISTORY = 120_000
 
@@ -21,7 +23,8 @@ export function firstPrompt(instructions: string, messages: ModelMessage[], imag
 
 /** Returns the prompt for messages that arrived since the last one. */
 export function nextPrompt(messages: ModelMessage[], images: boolean): PromptPart[] {
-  return messages.flatMap(message => partsOf(message).filter(part => images || part.type === 'text'))
+  const parts = messages.flatMap(message => partsOf(message).filter(part => images || part.type === 'text'))
+  return parts.length === 0 ? [textPart(GO_ON)] : parts
 }
 
 /** Returns the messages of people and of the service after the last one of the agent. */

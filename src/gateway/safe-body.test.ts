@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import { GatewayRefusal } from './gateway-refusal.ts'
+import { safeBeta, safeBody, textBytes } from './safe-body.ts'
+
+it('keeps what a model reads and writes, and drops what refers to other models, prices and stored objects', () => {
+  const chat = {
+    model: 'm',
+    messages: [],
+    temperature: 1,
+    models: ['other'],
+    service_tier: 'priority',
+    store: true,
+    plugins: [{ id: 'web' }],
+  }
+  expect(safeBody('openai-chat', chat)).toEqual({ model: 'm', messages: [], temperature: 1 })
+  const responses = { model: 'm', input: 'Hello', previous_response_id: 'r', conversation: 'c', prompt: { id: 'p' } }
+  expect(safeBody('openai-responses', responses)).toEqual({ model: 'm', input: 'Hello' })
+  expect(safeBody('anthropic-messages', { messages: [], mcp_servers: [{}], container: 'c' })).toEqual({ messages: [] })
+  expect(safeBody('google-generate-content', { contents: [], cachedContent: 'c', generation_config: {} })).toEqual({ contents: [] })
+})
+
+it.each([
+  ['openai-responses', { tools: [{ type: 'mcp', server_url: 'https://other.test' }] }],
+  ['openai-responses', { tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] }],
+  ['openai-chat', { tools: ['web'] }],
+  ['anthropic-messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+  ['google-generate-content', { tools: [{ functionDeclarations: [], googleSearch: {} }] }],
+  ['openai-chat', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://other.test/?secret' } }] }] }],
+  ['openai-responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'http://169.254.169.254/' }] }] }],
+  ['openai-responses', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] }],
+  [
+    'anthropic-messages',
+    { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://other.test' } }] }] },
+  ],
+  ['google-generate-content', { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/file' } }] }] }],
+] as const)('refuses what the provider would reach or has stored: %s %j', (api, body) => {
+  expect(() => safeBody(api, body)).toThrow(GatewayRefusal)
+})
+
+it('permits data URLs, and addresses in the arguments and results of tools', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const call = { role: 'assistant', tool_calls: [{ function: { name: 'fetch', arguments: '{"url":"https://other.test"}' } }] }
+  expect(() => safeBody('openai-chat', { messages: [{ role: 'user', content: [image] }, call] })).not.toThrow()
+  const use = { type: 'tool_use', id: 't', name: 'fetch', input: { url: 'https://other.test' } }
+  expect(() => safeBody('anthropic-messages', { messages: [{ role: 'assistant', content: [use] }] })).not.toThrow()
+  const part = { functionCall: { name: 'fetch', args: { url: 'https://other.test' } } }
+  expect(() => safeBody('google-generate-content', { contents: [{ parts: [part] }] })).not.toThrow()
+})
+
+it('refuses a request that is nested too deeply', () => {
+  const deep = Array.from({ length: 10_000 }).reduce<unknown>(inner => ({ content: [inner] }), {})
+  expect(() => safeBody('openai-chat', { messages: deep })).toThrow(/nested/)
+})
+
+it('counts a picture by what it costs, not by the length of its base64', () => {
+  const data = `data:image/png;base64,${'A'.repeat(1_000_000)}`
+  const bytes = textBytes({ messages: [{ content: [{ type: 'image_url', image_url: { url: data } }] }] })
+  expect(bytes).toBeGreaterThan(6_000)
+  expect(bytes).toBeLessThan(7_000)
+  expect(textBytes({ messages: [{ content: 'a'.repeat(50_000) }] })).toBeGreaterThan(50_000)
+})
+
+it('forwards the beta features that change neither price nor reach', () => {
+  expect(safeBeta('web-fetch-2025-09-10, interleaved-thinking-2025-05-14,mcp-client-2025-04-04')).toBe('interleaved-thinking-2025-05-14')
+})
