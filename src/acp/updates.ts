@@ -96,8 +96,9 @@ function nameOf({ kind, _meta }: Message, title: string): string {
   return typeof kind === 'string' && kind !== '' ? kind.slice(0, MAX_NAME) : 'other'
 }
 
-/** The names of this service's tools mean more than a name: an agent has others. */
-const own_tools = new Set<string>(Object.values(actionTool))
+/** What the service does for a run, and tools of its own agent that end or steer a turn, have names that mean more: an agent has others. */
+const common_tools = new Set<string>(['read', 'search', 'write', 'edit', 'shell', 'apply_patch'])
+const own_tools = new Set<string>(Object.values(actionTool).filter(name => !common_tools.has(name)))
 const ownName = (name: string) => (own_tools.has(name) ? `agent_${name}` : name)
 
 function outputOf({ rawOutput, content }: Message): Record<string, unknown> | null {
