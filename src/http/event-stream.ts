@@ -21,6 +21,11 @@ export function resumePoint(request: FastifyRequest, after_seq: number | undefin
 
 type Stream = { feed: Feed; cursor: number; opened: (end: () => void) => () => void; bounds?: StreamBounds }
 
+/** Responds to HEAD as to GET, without a feed: nobody would leave it. */
+export function streamHead(reply: FastifyReply): void {
+  reply.type(EVENT_STREAM).header('x-accel-buffering', 'no').send()
+}
+
 /**
  * Responds with server-sent events from a feed until the client leaves. A reader for which 256 KiB wait is sent no more until it has read
  * them; one that reads nothing for ten seconds is disconnected, and resumes by `Last-Event-ID`.
@@ -31,7 +36,6 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
     string,
     string
   >
-  if (request.method === 'HEAD') return void reply.type(EVENT_STREAM).header('x-accel-buffering', 'no').send()
   reply.hijack()
   const response = reply.raw
   let stalled: NodeJS.Timeout | undefined

@@ -7,7 +7,7 @@ import type { StreamHolder } from '../../service/access/authenticate.ts'
 import type { Context } from '../../service/context.ts'
 import { eventsSoFar, liveFrame, organizationSource, type RunWording, runSource } from '../../service/runs/follow.ts'
 import { requireRun } from '../../service/runs/runs.ts'
-import { resumePoint, streamEvents } from '../event-stream.ts'
+import { resumePoint, streamEvents, streamHead } from '../event-stream.ts'
 import type { OpenStreams } from '../open-streams.ts'
 import { responseFor } from '../wire-profile.ts'
 
@@ -36,6 +36,7 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const run_id = Number(input.params.agent_run_id)
       const cursor = resumePoint(request, input.query.after_seq as number | undefined)
       await requireRun(ctx.db, ctx.organization_id, run_id)
+      if (request.method === 'HEAD') return streamHead(reply)
       const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, wordingOf(ctx))
       const feed = feeds.run(ctx.organization_id, run_id, ctx.actor.wire_profile, source, liveFrame)
       streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamAgentRunEvents.scope) })
@@ -45,6 +46,7 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const given = input.query.after_seq as number | undefined
       const resumes = given !== undefined || Boolean(request.headers['last-event-id'])
       const cursor = resumes ? resumePoint(request, given) : await eventsSoFar(ctx.db, ctx.organization_id)
+      if (request.method === 'HEAD') return streamHead(reply)
       const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, wordingOf(ctx))
       const feed = feeds.organization(ctx.organization_id, ctx.actor.wire_profile, source)
       streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamOrganizationEvents.scope) })
