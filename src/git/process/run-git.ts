@@ -84,7 +84,10 @@ export async function git(host: GitHost, what: string, call: GitCall): Promise<B
 export function openGit(host: GitHost, call: GitCall): Pick<OpenProgram, 'output' | 'write'> & { done: Promise<GitResult> } {
   const limits = limitsOf(host, call)
   const { output, write, ...running } = openProgram(programOf(host, ownIdentity(host), call, limits))
-  return { output, write, done: finish(host, running, call, limits) }
+  const done = finish(host, running, call, limits)
+  // It may reject while the caller still writes; whoever awaits it receives the error.
+  done.catch(() => {})
+  return { output, write, done }
 }
 
 /** Runs two processes like `runGit`: descriptor 3 of the first is the standard input and output of the second. */
