@@ -106,6 +106,8 @@ export class Checkpoints implements AsyncDisposable {
     this.#note(snapshot, total_logs, TO_THE_END)
     this.#stopTimer()
     await this.#storing
+    // What was stored until now may have set another one.
+    this.#stopTimer()
     await this.#storeAll()
   }
 
