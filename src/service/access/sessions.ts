@@ -9,6 +9,7 @@ import {
   findBrowserSession,
   insertBrowserSession,
   insertSignInLink,
+  lockBrowserSession,
   recordSignIn,
   spendSignInLink,
   userOfSignInLink,
@@ -95,11 +96,12 @@ export async function acceptAsSignedIn(services: Services, code: string, cookie:
  */
 export async function newSessionToken(services: Services, cookie: string | undefined) {
   const session_digest = cookie === undefined ? null : digest(cookie)
-  const session = session_digest && (await findBrowserSession(services.db, session_digest))
-  if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
-  const { user_id, login } = session
   const token = newToken('b')
   return services.db.transaction(async tx => {
+    // A sign-out waits for this token and revokes it.
+    const session = session_digest && (await lockBrowserSession(tx, session_digest))
+    if (!session) throw new ServiceError('unauthorized', 'Not signed in.')
+    const { user_id, login } = session
     const row = await insertToken(tx, {
       ...{ user_id, login, kind: 'browser', name: 'web interface', wire_profile: 'standard', expires_in_seconds: TOKEN_SECONDS },
       ...{ session_digest, prefix: tokenPrefix(token), hint: token.slice(-4), digest: digest(token) },
@@ -114,5 +116,5 @@ export async function newSessionToken(services: Services, cookie: string | undef
 }
 
 export async function signOut(services: Services, cookie: string | undefined): Promise<void> {
-  if (cookie !== undefined) await deleteBrowserSession(services.db, digest(cookie))
+  if (cookie !== undefined) await services.db.transaction(tx => deleteBrowserSession(tx, digest(cookie)))
 }

@@ -84,13 +84,32 @@ export async function findBrowserSession(db: Db, digest: Buffer): Promise<UserLo
   return userLogin(rows[0])
 }
 
-/** Deletes a session, by the digest of its cookie, and revokes the bearer tokens that it was exchanged for. */
-export async function deleteBrowserSession(db: Db, digest: Buffer): Promise<void> {
-  await db.query({
-    name: 'delete_browser_session',
-    text: `with ended as (delete from browser_sessions where digest = $1 returning user_id)
-      update tokens set revoked_at = now()
-      where user_id = (select user_id from ended) and kind = 'browser' and session_digest = $1 and revoked_at is null`,
+/** Returns a session as `findBrowserSession`, and keeps it from being deleted until the transaction ends. */
+export async function lockBrowserSession(tx: Db, digest: Buffer): Promise<UserLogin | undefined> {
+  const { rows } = await tx.query<LoginRow>({
+    name: 'lock_browser_session',
+    text: `select user_id, login_at::text, acceptances from browser_sessions where digest = $1 and expires_at > now() for share`,
     values: [digest],
+  })
+  return userLogin(rows[0])
+}
+
+/**
+ * Deletes a session, by the digest of its cookie, and revokes the bearer tokens that it was exchanged for. In two statements of the caller's
+ * transaction: the second one sees a token that was inserted while the first one waited.
+ */
+export async function deleteBrowserSession(tx: Db, digest: Buffer): Promise<void> {
+  const { rows } = await tx.query<{ user_id: number }>({
+    name: 'delete_browser_session',
+    text: 'delete from browser_sessions where digest = $1 returning user_id',
+    values: [digest],
+  })
+  const [ended] = rows
+  if (ended === undefined) return
+  await tx.query({
+    name: 'revoke_session_tokens',
+    text: `update tokens set revoked_at = now()
+      where user_id = $1 and kind = 'browser' and session_digest = $2 and revoked_at is null`,
+    values: [ended.user_id, digest],
   })
 }

@@ -160,6 +160,16 @@ describe('DELETE /session', () => {
     expect(await statuses()).toEqual([401, 401, 200])
   })
 
+  test('no token that another tab gets at the same time outlives the session', async () => {
+    for (let round = 0; round < 10; round++) {
+      const cookie = await newCookie()
+      const renew = () => call('POST', '/session/token', { cookie })
+      await Promise.all([renew(), renew(), call('DELETE', '/session', { cookie }), renew(), renew()])
+      const value = cookie.slice(cookie.indexOf('=') + 1)
+      expect(await rows(app, 'select id from tokens where session_digest = $1 and revoked_at is null', [digest(value)])).toEqual([])
+    }
+  })
+
   test('403 from another site, and the session continues', async () => {
     const cookie = await newCookie()
     expectProblem(await call('DELETE', '/session', { cookie, headers: { 'sec-fetch-site': 'cross-site' } }), 403)

@@ -75,7 +75,13 @@ export const without: Record<string, string> = {
     userOfSignInLink: 'a code',
     insertBrowserSession: 'a user',
   },
-  ...{ findBrowserSession: 'a cookie', deleteBrowserSession: 'a cookie', insertOrganization: 'a new one', listOrganizations: 'a token' },
+  ...{
+    findBrowserSession: 'a cookie',
+    lockBrowserSession: 'a cookie',
+    deleteBrowserSession: 'a cookie',
+    insertOrganization: 'a new one',
+    listOrganizations: 'a token',
+  },
   ...{ firstOrganization: 'the first start', lockFirstStart: 'the first start' },
   ...{
     migrate: 'the schema',
