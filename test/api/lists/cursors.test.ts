@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { endpoints } from '../../../src/contract/endpoints.ts'
-import { encodeCursor } from '../../../src/contract/page.ts'
+import { decodeCursor, encodeCursor } from '../../../src/contract/page.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { type ForgeApp, startForgeApp } from '../repositories/proposals.ts'
 import { type GrowingList, growLists } from './grow-lists.ts'
@@ -128,5 +128,18 @@ test('logs: newest first and filtered, by cursor as without', async () => {
     expect({ filter, seen: pages.flat() }).toEqual({ filter, seen: all })
     const back = await walk(list, last, 'prev', async () => {})
     expect({ filter, seen: back.pages.toReversed().flat() }).toEqual({ filter, seen: all })
+  }
+})
+
+test('logs: a forged cursor far beyond the trace is the end of it', async () => {
+  const { path, key } = listOf('getAgentRunLogs')
+  for (const reverse of [false, true]) {
+    const list = { path: `${path}?message_type=ACTION&reverse=${reverse}`, key, size: 2 }
+    const { links } = await page(list, first(list))
+    const known = decodeCursor(new URL(links.next ?? '').searchParams.get('cursor') ?? '')
+    if (known === null) throw new Error('the first page has no next one')
+    const cursor = encodeCursor({ ...known, key: 999_999_999_999_999 })
+    const all = (await page(list, `${list.path}&limit=100`)).keys
+    expect((await page(list, first(list, `&cursor=${cursor}`))).keys).toEqual(reverse ? all.slice(0, 2) : [])
   }
 })

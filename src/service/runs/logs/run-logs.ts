@@ -28,7 +28,7 @@ export async function listRunLogs(
   const { skip: _skip, limit: _limit, page: _page, size: _size, cursor: _cursor, reverse = false, ...filter } = query
   const window = pageWindow(query)
   if (Object.values(filter).some(value => value !== undefined)) {
-    const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, window)
+    const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, known(window, run.total_logs))
     const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
     const body = pageText(ctx, run, headOf(run), { entries }, { filtered_total: total, ...pageNumbers(total, window) })
     return { body, extent: extentOf(rows, 'seq', total, window) }
@@ -48,6 +48,12 @@ function seqsOf({ skip, limit, from }: Window, reverse: boolean, total_logs: num
 }
 
 type LogFilter = Omit<ListLogsQuery, 'skip' | 'limit' | 'page' | 'size' | 'cursor' | 'reverse'> & { reverse: boolean }
+
+/** A cursor may name any number, the database compares `seq` as an integer: beyond the trace it is the end of the trace. */
+function known(window: Window, total_logs: number): Window {
+  if (window.from === undefined) return window
+  return { ...window, from: { ...window.from, key: String(Math.min(Math.max(Number(window.from.key), 0), total_logs + 1)) } }
+}
 
 /** Returns one page of the matching entries. A cursor narrows the filter to the entries on one side of it. */
 async function findLogs(ctx: Context, run_id: number, filter: LogFilter, { skip, limit, from }: Window): Promise<Found> {
