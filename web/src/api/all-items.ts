@@ -1,15 +1,16 @@
 type Page<Item> = { items: Item[]; total: number }
 
-/** Returns all items of a list; `page` fetches one page from an offset on. */
+/**
+ * Returns all items of a list; `page` fetches one page from an offset on. The service counts only up to a bound beyond a page, so that
+ * only the total of the last page tells whether more follow.
+ */
 export async function allItems<Item>(page: (skip: number) => Promise<Page<Item>>): Promise<Item[]> {
-  const first = await page(0)
-  const items = [...first.items]
-  while (items.length < first.total) {
+  const items: Item[] = []
+  for (;;) {
     const next = await page(items.length)
-    if (next.items.length === 0) break
     items.push(...next.items)
+    if (next.items.length === 0 || items.length >= next.total) return items
   }
-  return items
 }
 
 /** Returns the offset of the next page of an infinite query; undefined after the last one. */

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from
 import type { Result } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
+import { allItems } from './all-items.ts'
 import { statusOf } from './api-error.ts'
 import { call, session } from './client.ts'
 import { fetchRun } from './first-view.ts'
@@ -113,17 +114,7 @@ export const commitsQuery = (pr_id: number, state: string) =>
 export const commentsQuery = (pr_id: number, state: string) =>
   queryOptions({
     queryKey: ['comments', pr_id, state],
-    queryFn: async ({ signal }) => {
-      const page = (skip: number) => call('listPullRequestComments', { params: { pr_id }, query: { limit: 100, skip: skip }, signal })
-      const { items, total } = await page(0)
-      const all = [...items]
-      while (all.length < total) {
-        const next = await page(all.length)
-        if (next.items.length === 0) break
-        all.push(...next.items)
-      }
-      return all
-    },
+    queryFn: ({ signal }) => allItems(skip => call('listPullRequestComments', { params: { pr_id }, query: { limit: 100, skip }, signal })),
     // No event reports when the forge has a comment.
     refetchInterval: ({ state: { data } }) => (data?.some(comment => comment.forge_state === 'pending') ? 3_000 : false),
     placeholderData: previous => previous,
@@ -180,16 +171,7 @@ export const repositoryQuery = (repo_id: number) =>
 
 export const repositoriesQuery = queryOptions({
   queryKey: ['repositories'],
-  queryFn: async ({ signal }) => {
-    const first = await call('listRepositories', { query: { limit: 100 }, signal })
-    const items = [...first.items]
-    while (items.length < first.total) {
-      const next = await call('listRepositories', { query: { limit: 100, skip: items.length }, signal })
-      if (next.items.length === 0) break
-      items.push(...next.items)
-    }
-    return items
-  },
+  queryFn: ({ signal }) => allItems(skip => call('listRepositories', { query: { limit: 100, skip }, signal })),
   staleTime: 300_000,
 })
 
