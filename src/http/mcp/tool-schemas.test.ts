@@ -17,6 +17,7 @@ test.each(tools)('$name: each argument belongs to one part of the request, and w
   const arguments_of = [...fieldsOf(tool).keys(), ...(tool.endpoint.idempotent ? ['idempotency_key'] : [])]
   expect(Object.keys(listed?.inputSchema.properties ?? {}).sort()).toEqual(arguments_of.sort())
   expect(listed?.inputSchema.required ?? []).not.toContain('org_id')
+  expect(Object.keys(listed?.inputSchema.properties ?? {})).not.toContain('cursor')
 })
 
 test('descriptions and defaults are those of the contract, except where a tool presets another one', () => {

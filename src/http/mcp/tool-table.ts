@@ -29,24 +29,26 @@ type ToolOperation = Extract<
 type Difference = { omit?: readonly string[]; defaults?: Readonly<Record<string, unknown>>; hint?: string }
 
 const short_page = { limit: 20 }
+/** Two ways too many to name a page; a result has no `Link`, so no cursor either. */
+const not_for_tools = ['page', 'size', 'cursor']
 const operations: Record<ToolOperation, Difference> = {
   createAgentRun: { hint: 'Then call `wait_for_agent_run`. With `idempotency_key` a repetition creates no second run.' },
   getAgentRun: {},
-  listAgentRuns: { omit: ['page', 'size'], defaults: short_page },
+  listAgentRuns: { omit: not_for_tools, defaults: short_page },
   resumeAgentRun: {},
   pauseAgentRun: {},
   stopAgentRun: {},
-  getAgentRunLogs: { omit: ['page', 'size'], defaults: short_page },
+  getAgentRunLogs: { omit: not_for_tools, defaults: short_page },
   searchAgentRunLogs: {},
   // The JSON has the patch, too.
   getAgentRunDiff: { omit: ['format'] },
-  listPullRequests: { omit: ['page', 'size'], defaults: short_page },
+  listPullRequests: { omit: not_for_tools, defaults: short_page },
   getPullRequest: {},
   getPullRequestDiff: { omit: ['format'] },
   listPullRequestChecks: {},
-  listRepositories: { omit: ['page', 'size'] },
+  listRepositories: { omit: not_for_tools },
   listModels: {},
-  listOrganizations: { omit: ['page', 'size'] },
+  listOrganizations: { omit: not_for_tools },
 }
 
 /** A tool: `operation` is the row of the API that it calls; null for the wait, which the API has as streams. */
