@@ -26,7 +26,7 @@ type Admission = { services: Services; failed: FailedTokens; endpoint: Endpoint 
 type AdmittedRequest = Pick<FastifyRequest, 'params' | 'query' | 'ip' | 'id' | 'traceparent' | 'wire_profile'> & {
   raw: Pick<IncomingMessage, 'headersDistinct'>
 }
-type RateHeaders = { headers(values: Record<string, string>): unknown }
+export type RateHeaders = { headers(values: Record<string, string>): unknown }
 
 /**
  * Authenticates a request, charges its rate limits and checks its organization, before a byte of the body is read, in the order of

@@ -16,6 +16,8 @@ export type OpenStreams = Set<OpenStream>
  * would be ended, by a revocation or a shutdown.
  */
 export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { raw }: FastifyReply, open: OpenStreams): AbortSignal {
+  // Its `close` was emitted already.
+  if (raw.destroyed) return AbortSignal.abort()
   const controller = new AbortController()
   const request = { token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope, end: () => controller.abort() }
   open.add(request)
@@ -23,7 +25,6 @@ export function signalGone(ctx: Context, { scope }: Pick<Endpoint, 'scope'>, { r
     open.delete(request)
     controller.abort()
   })
-  if (raw.destroyed) controller.abort()
   return controller.signal
 }
 

@@ -152,3 +152,15 @@ test('a tool call is charged to the limit of its operation, and every other mess
   expect({ status: over.status, code: over.body.code }).toEqual({ status: 429, code: 'rate_limited' })
   expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0)
 })
+
+test.each([
+  ['tools/call', { name: 'no_such_tool', arguments: {} }],
+  ['tools/call', { name: 'list_agent_runs', arguments: { no_such_argument: 1 } }],
+  ['tools/call', {}],
+  ['resources/read', { uri: 'agentrun://nothing' }],
+])('%s %j: what reaches no operation is charged to the standard limit, once', async (method, params) => {
+  await using app = await startApp({ AGENTRUN_LIMIT_STANDARD: '4/60' })
+  for (const _time of [1, 2, 3]) expect(JSON.stringify((await post(app, message(method, params))).body)).not.toContain('rate_limited')
+  expect((await post(app, message('tools/list'))).status).toBe(200)
+  expect((await post(app, message('tools/list'))).status).toBe(429)
+})

@@ -15,6 +15,7 @@ import { handlers } from '../handlers.ts'
 import { type OpenStreams, signalGone } from '../open-streams.ts'
 import { parseInput } from '../parse-input.ts'
 import { RawResponse } from '../results/raw-response.ts'
+import { chargeStandard } from './charge-standard.ts'
 import { type ToolRequest, toolRequest } from './tool-input.ts'
 import type { Tool } from './tool-table.ts'
 
@@ -50,14 +51,22 @@ type Input = { params: unknown; query: unknown; body: unknown }
  */
 export async function callOperation(call: McpCall, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<unknown> {
   const { endpoint } = tool
-  const request = toolRequest(tool, args)
-  if ('org_id' in endpoint.params.shape) request.params.org_id ??= String(await organizationOf(call))
+  const request = await requestOf(call, tool, args).catch(async error => {
+    await chargeStandard(call)
+    throw error
+  })
   const ctx = await admitCall(call, endpoint, request)
   const input = parseInput(endpoint, request)
   await requireReach(ctx, endpoint, input)
   const gone = () => signalOf(call, ctx as Context, endpoint)
   if (tool.operation === null) return wait(ctx as Context, input, gone(), call.onRun)
   return plainJson(await (handlers[tool.operation] as AnyHandler)(ctx, input, gone))
+}
+
+async function requestOf(call: McpCall, tool: Tool, args: Readonly<Record<string, unknown>>): Promise<ToolRequest> {
+  const request = toolRequest(tool, args)
+  if ('org_id' in tool.endpoint.params.shape) request.params.org_id ??= String(await organizationOf(call))
+  return request
 }
 
 async function admitCall({ edge, request, caller }: McpCall, endpoint: Endpoint, { params, query, idempotency_keys }: ToolRequest) {
@@ -89,7 +98,7 @@ async function organizationOf({ caller }: McpCall): Promise<number> {
 /** Aborts when the call is cancelled or its client has gone, when its token is revoked, and when the service stops. */
 function signalOf({ edge, reply, closed, cancelled, cancel_name }: McpCall, ctx: Context, endpoint: Endpoint): AbortSignal {
   const named = new AbortController()
-  if (cancel_name !== null) {
+  if (cancel_name !== null && !closed.aborted) {
     const leave = edge.services.onCancelled(cancel_name, () => named.abort())
     closed.addEventListener('abort', () => leave(), { once: true })
   }

@@ -7,11 +7,12 @@ import { MCP_PATH, mcpOperations, RESOURCE_METADATA_PATH } from '../../contract/
 import type { Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { ActorContext, Context } from '../../service/context.ts'
-import { admit, charge } from '../admission.ts'
+import { admit } from '../admission.ts'
 import { requireMethod } from '../contract-routes.ts'
 import type { CorsOrigins } from '../cors.ts'
 import type { McpEdge } from './call-operation.ts'
 import { cancelNamed, connectionHeader } from './cancelled-calls.ts'
+import { chargeStandard } from './charge-standard.ts'
 import type { McpMessage } from './mcp-server.ts'
 
 type Options = McpEdge & {
@@ -21,8 +22,8 @@ type Options = McpEdge & {
   admitted: (request: FastifyRequest, ctx: ActorContext | Context) => void
 }
 
-/** Messages whose operations are charged to the limits of these operations. */
-const charged_as_operations = ['tools/call', 'resources/list', 'resources/read']
+/** Messages that are charged to the limits of their operations, and what each must name for that. */
+const charged_as_operations: Record<string, string | null> = { 'tools/call': 'name', 'resources/list': null, 'resources/read': 'uri' }
 
 /** Adds the endpoint of the Model Context Protocol (specification.md#mcp) and the metadata that its clients authenticate by. */
 export function addMcpRoutes(app: FastifyInstance, options: Options) {
@@ -31,10 +32,15 @@ export function addMcpRoutes(app: FastifyInstance, options: Options) {
   let loaded: Promise<McpHttpHandler> | undefined
   // Loaded by the first message: most processes and starts need none.
   const handler = () => {
-    loaded ??= import('./mcp-server.ts').then(({ createHandler }) => createHandler(options))
+    loaded ??= import('./mcp-server.ts')
+      .then(({ createHandler }) => createHandler(options))
+      .catch(error => {
+        loaded = undefined
+        throw error
+      })
     return loaded
   }
-  app.addHook('onClose', async () => (await loaded)?.close())
+  app.addHook('onClose', async () => (await loaded?.catch(() => undefined))?.close())
   app.route({
     method: mcpOperations.callMcp.method,
     url: MCP_PATH,
@@ -50,16 +56,7 @@ export function addMcpRoutes(app: FastifyInstance, options: Options) {
       const caller = contexts.get(request)
       if (caller === undefined) throw new Error('the message was not admitted')
       const method = methodOf(request.body)
-      if (!charged_as_operations.includes(method)) {
-        const { token_id, user_id, kind } = caller.actor
-        await charge(
-          services,
-          { bucket: 'standard' },
-          { token_id, user_id, browser: kind === 'browser', organization_id: null },
-          null,
-          reply,
-        )
-      }
+      if (!isOperation(method, request.body)) await chargeStandard({ edge: options, caller }, reply)
       if (method === 'initialize') reply.headers(connectionHeader())
       if (method === 'notifications/cancelled') await cancelNamed(request, caller)
       return respond(await handler(), { edge: options, request, reply, caller })
@@ -103,6 +100,14 @@ function methodOf(body: unknown): string {
   // Nothing that is listed changes during a connection, so there is nothing to subscribe to.
   if (method === 'subscriptions/listen') throw new ServiceError('not_found', 'Subscriptions are not supported: lists do not change.')
   return typeof method === 'string' ? method : ''
+}
+
+/** Returns whether a message is handed to its operation: the SDK refuses it without what it must name, and drops it without an id. */
+function isOperation(method: string, body: unknown): boolean {
+  if (!Object.hasOwn(charged_as_operations, method)) return false
+  const { id, params } = body as { id?: unknown; params?: Record<string, unknown> | null }
+  const named = charged_as_operations[method] ?? null
+  return ['string', 'number'].includes(typeof id) && (named === null || typeof params?.[named] === 'string')
 }
 
 async function respond(handler: McpHttpHandler, { request, reply, edge, caller }: Omit<McpMessage, 'closed'>) {

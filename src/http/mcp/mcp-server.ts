@@ -1,16 +1,9 @@
-import {
-  createMcpHandler,
-  type McpHttpHandler,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
+import { createMcpHandler, type McpHttpHandler, Server, type ServerContext } from '@modelcontextprotocol/server'
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { errorText, type Log } from '../../core/log.ts'
 import { callOperation, type McpCall } from './call-operation.ts'
 import { cancelName } from './cancelled-calls.ts'
-import { listTraces, readTrace, traceTemplate } from './resources.ts'
+import { listTraces, readTrace, refusal, traceTemplate } from './resources.ts'
 import { problemJson, problemResult, successResult } from './tool-result.ts'
 import { listedTools } from './tool-schemas.ts'
 import { toolByName } from './tool-table.ts'
@@ -52,8 +45,8 @@ function serverFor(message: McpMessage, version: string, log: Log): Server {
   server.setRequestHandler('tools/list', () => ({ tools: listedTools }))
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const tool = toolByName.get(params.name)
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 100)}`)
     const call = callOf(ctx)
+    if (tool === undefined) throw await refusal(call, `Unknown tool: ${params.name.slice(0, 100)}`)
     const began = performance.now()
     const report = (code: string) => {
       const { id: request_id } = message.request

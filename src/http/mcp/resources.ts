@@ -2,6 +2,7 @@ import { type ListResourcesResult, ProtocolError, ProtocolErrorCode, type ReadRe
 import type { AgentRun } from '../../contract/runs/runs.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { callOperation, type McpCall } from './call-operation.ts'
+import { chargeStandard } from './charge-standard.ts'
 import { problemJson } from './tool-result.ts'
 import { toolByName } from './tool-table.ts'
 
@@ -45,8 +46,7 @@ export async function listTraces(mcp: McpCall): Promise<ListResourcesResult> {
 /** Returns a page of a trace. Throws a protocol error whose data is the problem that the API would respond with. */
 export async function readTrace(mcp: McpCall, uri: string): Promise<ReadResourceResult> {
   const [, org_id, agent_run_id, after_seq] = pattern.exec(uri) ?? []
-  if (org_id === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such resource: use ${traceTemplate.uriTemplate}.`, { uri })
+  if (org_id === undefined) throw await refusal(mcp, `No such resource: use ${traceTemplate.uriTemplate}.`, { uri })
   const page = await call(mcp, 'get_agent_run_logs', { org_id, agent_run_id, after_seq, limit: 100 }).catch(error => {
     throw protocolError(mcp, error, uri)
   })
@@ -57,4 +57,12 @@ function protocolError(mcp: McpCall, error: unknown, uri?: string): ProtocolErro
   const problem = problemJson(mcp, error)
   const code = problem.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams
   return new ProtocolError(code, problem.detail, { ...problem, ...(uri !== undefined && { uri }) })
+}
+
+/** Charges a message that names nothing known and returns its error, or the one of a limit that is reached. */
+export function refusal(mcp: McpCall, message: string, data?: Record<string, unknown>): Promise<ProtocolError> {
+  return chargeStandard(mcp).then(
+    () => new ProtocolError(ProtocolErrorCode.InvalidParams, message, data),
+    error => protocolError(mcp, error),
+  )
 }

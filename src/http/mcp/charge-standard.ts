@@ -1,0 +1,9 @@
+import { charge, type RateHeaders } from '../admission.ts'
+import type { McpCall } from './call-operation.ts'
+
+/** Charges a message that reaches no operation, which would charge it. Throws 429. */
+export async function chargeStandard({ edge, caller }: Pick<McpCall, 'edge' | 'caller'>, headers: RateHeaders = { headers: () => {} }) {
+  const { token_id, user_id, kind } = caller.actor
+  const who = { token_id, user_id, browser: kind === 'browser', organization_id: null }
+  await charge(edge.services, { bucket: 'standard' }, who, null, headers)
+}
