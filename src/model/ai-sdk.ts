@@ -74,6 +74,13 @@ export function createAiSdkModel(model: AiSdkModel): Model {
   const { id, described } = model
   const learned = () => model.learned.get(id) ?? nothing_learned
   let connecting: Promise<Connected> | undefined
+  const connected = () => {
+    connecting ??= connect(model).catch(error => {
+      connecting = undefined
+      throw error
+    })
+    return connecting
+  }
   return {
     id,
     scripted: false,
@@ -94,8 +101,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
       let refused: ReasoningEffort | null = null
       let sent: Sent = { ...request, effort: effort !== null && learned().refused_efforts.has(effort) ? null : effort }
       for (;;) {
-        connecting ??= connect(model)
-        const called = await callOnce(model, await connecting, sent)
+        const called = await callOnce(model, connected, sent)
         if ('response' in called) {
           if (refused !== null) model.learned.set(id, withRefused(learned(), refused))
           return called.response
@@ -114,10 +120,12 @@ export function createAiSdkModel(model: AiSdkModel): Model {
   }
 }
 
-async function callOnce(model: AiSdkModel, connected: Connected, sent: Sent): Promise<{ response: ModelResponse } | { error: ModelError }> {
+type Called = { response: ModelResponse } | { error: ModelError }
+
+async function callOnce(model: AiSdkModel, connected: () => Promise<Connected>, sent: Sent): Promise<Called> {
   using guard = guardCall(sent, model.fetch)
   try {
-    const read = await Promise.race([guard.stopped, readResponse(model, connected, sent, guard)])
+    const read = await Promise.race([guard.stopped, connected().then(sdk => readResponse(model, sdk, sent, guard))])
     return { response: { ...read, usage: toUsage(model.described, read, sent) } }
   } catch (cause) {
     const error = guard.failure() ?? toModelError(cause, model.secrets, Date.now())
