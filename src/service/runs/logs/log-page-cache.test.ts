@@ -1,25 +1,23 @@
 import { expect, test } from 'vitest'
-import { createLogPages, responseWith } from './log-page-cache.ts'
+import { createLogPages, type LogPage, responseWith } from './log-page-cache.ts'
 
-const page = (bytes: number) => ({ entries: Buffer.alloc(bytes, 'x') })
+const pageOf = (length: number): LogPage => ({ entries: Buffer.alloc(length, 'x') })
 
-test('never exceeds its bytes, and drops the page that was not requested for longest', () => {
-  const pages = createLogPages(10)
-  pages.put('a', page(4))
-  pages.put('b', page(4))
-  expect(pages.get('a')).toBeDefined()
-  pages.put('c', page(4))
-  expect(['a', 'b', 'c'].filter(key => pages.get(key))).toEqual(['a', 'c'])
-  pages.put('huge', page(11))
-  expect(['a', 'c', 'huge'].filter(key => pages.get(key))).toEqual(['a', 'c'])
+test('pages are counted with the responses that are kept beside them', () => {
+  const pages = createLogPages(8 * 250)
+  for (const key of ['a', 'b', 'c']) pages.put(key, pageOf(100))
+  expect(['a', 'b', 'c'].map(key => pages.get(key) !== undefined)).toEqual([false, true, true])
+  pages.put('large', pageOf(251))
+  expect(pages.get('large')).toBeUndefined()
 })
 
-test('a response is one piece, the same bytes until its head or tail changes', () => {
-  const shared = page(3)
-  const first = responseWith(shared, '[', ']')
-  expect(first.toString()).toBe('[xxx]')
-  expect(responseWith(shared, '[', ']')).toBe(first)
-  expect(responseWith(shared, '[ä', ']').toString()).toBe('[äxxx]')
-  expect(responseWith(shared, '[ä', ' ]').toString()).toBe('[äxxx ]')
-  expect(shared.entries.toString()).toBe('xxx')
+test('a response is kept only while the entries are the larger part of it', () => {
+  const page = pageOf(100)
+  const large = 'é'.repeat(50)
+  expect(responseWith(page, large, ']').toString()).toBe(`${large}${'x'.repeat(100)}]`)
+  expect(page.response).toBeUndefined()
+  const kept = responseWith(page, '[', ']')
+  expect(kept.toString()).toBe(`[${'x'.repeat(100)}]`)
+  expect(responseWith(page, '[', ']')).toBe(kept)
+  expect(page.entries).toHaveLength(100)
 })

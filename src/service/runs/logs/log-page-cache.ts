@@ -7,7 +7,13 @@ export type LogPage = { entries: Buffer; response?: { head: string; tail: string
 /** A cache of pages of entries. Entries never change, so it is never stale. */
 export type LogPages = { get(key: string): LogPage | undefined; put(key: string, page: LogPage): void }
 
-/** Creates a cache of the most recently used pages, up to `max_bytes` of entries. */
+/**
+ * Returns the most that a page takes. A response is kept only while the rest of it is smaller than the entries: it, and each of its two
+ * compressed forms, is less than twice as large as they, and so are the texts of the rest.
+ */
+const mostBytes = ({ entries }: LogPage) => entries.length * 8
+
+/** Creates a cache of the most recently used pages, up to `max_bytes` with all that is kept beside their entries. */
 export function createLogPages(max_bytes: number): LogPages {
   const pages = new Map<string, LogPage>()
   let bytes = 0
@@ -20,13 +26,13 @@ export function createLogPages(max_bytes: number): LogPages {
       return page
     },
     put(key, page) {
-      if (page.entries.length > max_bytes || pages.has(key)) return
+      if (mostBytes(page) > max_bytes || pages.has(key)) return
       pages.set(key, page)
-      bytes += page.entries.length
-      for (const [oldest, { entries }] of pages) {
+      bytes += mostBytes(page)
+      for (const [oldest, old] of pages) {
         if (bytes <= max_bytes) return
         pages.delete(oldest)
-        bytes -= entries.length
+        bytes -= mostBytes(old)
       }
     },
   }
@@ -37,6 +43,7 @@ export function responseWith(page: LogPage, head: string, tail: string): Buffer 
   if (page.response?.head === head && page.response.tail === tail) return page.response.bytes
   const [before, after] = [Buffer.from(head), Buffer.from(tail)]
   const bytes = Buffer.concat([before, page.entries, after])
+  if (before.length + after.length >= page.entries.length) return bytes
   page.entries = bytes.subarray(before.length, bytes.length - after.length)
   page.response = { head, tail, bytes }
   return bytes
