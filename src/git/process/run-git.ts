@@ -85,7 +85,7 @@ export function openGit(host: GitHost, call: GitCall): Pick<OpenProgram, 'output
   const limits = limitsOf(host, call)
   const { output, write, ...running } = openProgram(programOf(host, ownIdentity(host), call, limits))
   const done = finish(host, running, call, limits)
-  // It may reject while the caller still writes; whoever awaits it receives the error.
+  // It may reject while the caller still writes; awaiting it then still throws the error.
   done.catch(() => {})
   return { output, write, done }
 }
