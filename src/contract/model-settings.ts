@@ -114,8 +114,14 @@ export type ModelSettings = z.output<typeof model> & { api_key?: string }
 
 /** Parses the JSON of AGENTRUN_MODELS. Returns the models by id, or every mistake with its field (docs/reference/configuration.md#models). */
 export function readModelSettings(text: string): { models: Record<string, ModelSettings> } | { mistakes: string[] } {
+  const read = readJsonSetting(schema, text)
+  return 'value' in read ? { models: read.value } : read
+}
+
+/** Parses a setting whose value is JSON. Returns the value, or every mistake with its field. */
+export function readJsonSetting<T>(schema: z.ZodType<T>, text: string): { value: T } | { mistakes: string[] } {
   const parsed = schema.safeParse(parseJson(text))
-  if (parsed.success) return { models: parsed.data }
+  if (parsed.success) return { value: parsed.data }
   const mistakes = parsed.error.issues.map(issue => {
     const message = issue.code === 'invalid_key' ? issue.issues.map(inner => inner.message).join(', ') : issue.message
     return [issue.path.map(String).join(', '), message].filter(text => text !== '').join(' ')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { model_apis } from '../model-settings.ts'
+import { model_apis, readJsonSetting } from '../model-settings.ts'
 
 /** Names of agents that a request may have without one of them being registered. */
 const RESERVED = ['built_in', 'codegen']
@@ -40,19 +40,6 @@ export type AgentSettings = z.output<typeof agent>
 
 /** Parses the JSON of AGENTRUN_AGENTS. Returns the agents by id, or every mistake with its field (docs/how-to/other-agents.md). */
 export function readAgentSettings(text: string): { agents: Record<string, AgentSettings> } | { mistakes: string[] } {
-  const parsed = schema.safeParse(parseJson(text))
-  if (parsed.success) return { agents: parsed.data }
-  const mistakes = parsed.error.issues.map(issue => {
-    const message = issue.code === 'invalid_key' ? issue.issues.map(inner => inner.message).join(', ') : issue.message
-    return [issue.path.map(String).join(', '), message].filter(text => text !== '').join(' ')
-  })
-  return { mistakes }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const read = readJsonSetting(schema, text)
+  return 'value' in read ? { agents: read.value } : read
 }
