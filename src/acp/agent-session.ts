@@ -20,7 +20,7 @@ const END_TIMEOUT_MS = 2_000
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
 const MAX_SHOWN_CHARACTERS = 1_000
 /** Requests of the agent without a response: each is in memory until the agent reads its input. */
-const MAX_UNANSWERED = 32
+const MAX_PENDING_REQUESTS = 32
 
 /** The agent ended, failed or broke the protocol; the message is for people. */
 export class AgentError extends Error {
@@ -91,13 +91,13 @@ type Connected = { connection: ClientConnection; over: Promise<Error> }
 
 function connect({ sandbox, command, on_update }: Program, signal: AbortSignal): Connected {
   const sent = new Set<unknown>()
-  let unanswered = 0
+  let pending_requests = 0
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   const splitter = createMessageSplitter(message => {
     if (message.method === methods.client.session.update) return on_update(updateOf(message))
     // The SDK prints what it cannot match, and nobody here reads other notifications.
     const isRequest = 'method' in message && 'id' in message
-    if (isRequest && ++unanswered > MAX_UNANSWERED) throw new AgentProtocolError('It sends requests and reads no responses.')
+    if (isRequest && ++pending_requests > MAX_PENDING_REQUESTS) throw new AgentProtocolError('It sends requests and reads no responses.')
     if (isRequest || (!('method' in message) && sent.delete(message.id))) incoming?.enqueue(message as AnyMessage)
   })
   const process = sandbox.openProcess({
@@ -113,7 +113,7 @@ function connect({ sandbox, command, on_update }: Program, signal: AbortSignal):
     write(message) {
       if ('method' in message && 'id' in message) sent.add(message.id)
       return writeLine(process.stdin, JSON.stringify(message)).then(() => {
-        if (!('method' in message)) unanswered--
+        if (!('method' in message)) pending_requests--
       })
     },
   })

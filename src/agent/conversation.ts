@@ -135,7 +135,7 @@ function addMessages(conversation: Conversation, record: RecordOf<'message'>, is
 function addResponse(conversation: Conversation, record: RecordOf<'model_answered'>, is_current: boolean): void {
   const { messages, tool_calls, usage, tokens, ends_turn } = record
   conversation.messages.push(...messages)
-  // A call without content, like that of a program for a title, says nothing about the turn.
+  // A call without content, like that of a program for a title, leaves the turn as it is.
   if (messages.length > 0 || tool_calls.length > 0 || ends_turn) conversation.ending = is_current ? (ends_turn ?? null) : null
   conversation.open_calls = tool_calls.map(call => ({ ...call, started: false, inherited: record.turn === 0 }))
   for (const { id } of tool_calls) conversation.call_ids.add(id)

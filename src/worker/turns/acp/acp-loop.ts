@@ -209,10 +209,10 @@ function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOut
   return { kind: 'failed', reason: 'agent_error', code: 'agent_stopped', message, phase: 'agent' }
 }
 
-type Answer = Extract<LoopOutcome, { kind: 'answer' }>
+type LastMessage = Extract<LoopOutcome, { kind: 'answer' }>
 
 /** Records a last message of the agent. One that ends the turn is durable before anything is published. */
-async function recordMessage({ journal, turn, spending }: State, answer: Answer, ends: boolean): Promise<LoopOutcome> {
+async function recordMessage({ journal, turn, spending }: State, answer: LastMessage, ends: boolean): Promise<LoopOutcome> {
   const { redactor } = turn.secrets
   const text = await redactor.text(answer.text)
   const thought = answer.thought === null ? null : await redactor.text(answer.thought)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type JournalRecord, rebuildConversation } from './conversation.ts'
+import { type JournalRecord, rebuildConversation } from '../../src/agent/conversation.ts'
 
 const reservation = { model: 'm', input_tokens: 10, output_tokens: 10, cost_usd: '1' }
 const call = { id: 'c1', name: 'bash', input: {} }
