@@ -97,7 +97,7 @@ function countsIn(transactions: Sent[][], searched: number[]): Counts {
   }
 }
 
-/** The committed transactions, with their first and last statement; each other statement is one. */
+/** The committed transactions, with their first and last statement; each other statement is one. Without those of heartbeats and checkpoints. */
 function transactionsIn(sent: Sent[]): Sent[][] {
   const transactions: Sent[][] = []
   const open = new Map<unknown, Sent[]>()
@@ -107,7 +107,8 @@ function transactionsIn(sent: Sent[]): Sent[][] {
     if (text === 'begin') open.set(one.client, [one])
     else if (transaction) transaction.push(one)
     else if (name !== undefined && !timed.test(name)) transactions.push([one])
-    if (transaction && text === 'commit') transactions.push(transaction)
+    const isTimed = transaction?.some(({ query }) => timed.test(query.name ?? ''))
+    if (transaction && text === 'commit' && !isTimed) transactions.push(transaction)
     if (text === 'commit' || text === 'rollback') open.delete(one.client)
   }
   return transactions
