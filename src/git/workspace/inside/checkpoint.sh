@@ -90,7 +90,7 @@ open_nested() {
   return 1
 }
 
-# $1, $2: head and tree of the snapshot before; a tree "none" is named anew. Says when the files may change again, then what was captured, unless
+# $1, $2: head and tree of the snapshot before; a tree "none" is always named. Says when the files may change again, then what was captured, unless
 # it is the same.
 snapshot() {
   capture || return
