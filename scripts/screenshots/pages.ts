@@ -31,6 +31,11 @@ async function toEnd(page: Page): Promise<void> {
   await page.keyboard.press('f')
 }
 
+async function open(page: Page, key: string, sign: string): Promise<void> {
+  await page.keyboard.press(key)
+  await page.locator(sign).first().waitFor()
+}
+
 /** Returns every page of the web interface with an address in the team. A test fails for a route that is not among them. */
 export function pagePictures(
   team: Pick<Team, 'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code'>,
@@ -47,8 +52,8 @@ export function pagePictures(
     tab(`/settings/${name}`, `settings-${name}`, `/settings/${name}`, sign, phone)
   return [
     tab('/', 'runs', '/', '[data-run-id]', true),
-    { ...tab('/', 'command-menu', '/', '[data-run-id]'), act: page => page.keyboard.press('Control+k') },
-    { ...tab('/', 'keyboard-shortcuts', '/', '[data-run-id]'), act: page => page.keyboard.press('?') },
+    { ...tab('/', 'command-menu', '/', '[data-run-id]'), act: page => open(page, 'Control+k', '[role=option]') },
+    { ...tab('/', 'keyboard-shortcuts', '/', '[data-run-id]'), act: page => open(page, '?', 'dialog[open] kbd') },
     tab('/new', 'new-run', '/new', 'button:has-text("Start run")', true),
     run('run', runs.fixed, 'changes', '.diff-code-insert', true),
     run('run-answer', runs.currency, 'answer', '[aria-label=Answer]', true),

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { addFonts, rewriteResponses } from './in-page.ts'
 import { type PagePicture, pagePictures } from './pages.ts'
+import { differingShare, reducePicture } from './reduce-picture.ts'
 import { replacedTexts } from './replaced-texts.ts'
 import { createRepositories } from './repositories.ts'
 import { type PictureService, SHOWN_ADDRESS, startService } from './service.ts'
@@ -22,7 +23,12 @@ const LAPTOP = { width: 1280, height: 800 }
 const PHONE = { width: 390, height: 844 }
 /** A page that still changes after so many captures is reported. */
 const MAX_CAPTURES = 40
-const CAPTURE_PAUSE_MS = 60
+/** React shows a part whose code has arrived up to 300 ms later. */
+const CAPTURE_PAUSE_MS = 350
+/** The edge of a rounded corner is not drawn in exactly the same way each time. */
+const CORNER_STEP = 24
+/** What changes a page once it arrives; responses of the API are counted in the page, where they are rewritten. */
+const parts_of_pages = ['script', 'stylesheet', 'font', 'image']
 
 const { resolve } = createRequire(import.meta.url)
 const font = (family: string, file: string) => ({ family, base64: readFileSync(resolve(`@fontsource-variable/${file}`), 'base64') })
@@ -56,13 +62,14 @@ export async function takePictures(take: Take, wanted: (name: string) => boolean
   const context = await openContext(browser, replacements)
   const workshop = await (await browser.newContext()).newPage()
   const page = await context.newPage()
+  const surroundings = { workshop, missing: missingParts(page) }
   await page.goto(service.sign_in_link)
   await page.locator('[data-run-id]').first().waitFor()
   for (const device of ['laptop', 'phone'] as const) {
     await page.setViewportSize(device === 'phone' ? PHONE : LAPTOP)
     for (const picture of pages.filter(({ phone }) => phone || device === 'laptop')) {
       await show(page, picture)
-      await takeThemes(page, device, picture, taken => take(taken, workshop))
+      await takeThemes(page, device, picture, { ...surroundings, take: taken => take(taken, workshop) })
     }
   }
 }
@@ -83,34 +90,57 @@ async function show(page: Page, { path, sign, act }: PagePicture): Promise<void>
   await page.mouse.move(0, 0)
   await page.goto(SHOWN_ADDRESS + path)
   await page.locator(sign).locator('visible=true').first().waitFor()
+  // React listens to keys in an effect, some time after it has shown the page.
+  await page.evaluate('new Promise(resolve => requestIdleCallback(resolve))')
   await act?.(page)
+}
+
+type Surroundings = { workshop: Page; missing: ReadonlySet<Request> }
+
+/** Returns the parts of the page that were requested and have not arrived. */
+function missingParts(page: Page): ReadonlySet<Request> {
+  const missing = new Set<Request>()
+  page.on('request', request => void (parts_of_pages.includes(request.resourceType()) && missing.add(request)))
+  page.on('requestfinished', request => void missing.delete(request))
+  page.on('requestfailed', request => void missing.delete(request))
+  return missing
 }
 
 async function takeThemes(
   page: Page,
   device: Picture['device'],
   { name, whole = false }: PagePicture,
-  take: (picture: Picture) => Promise<void>,
+  { take, ...surroundings }: Surroundings & { take: (picture: Picture) => Promise<void> },
 ): Promise<void> {
   for (const theme of themes) {
     await page.emulateMedia({ colorScheme: theme })
-    const png = await captureStill(page, whole)
+    const png = await captureStill(page, whole, surroundings)
     if (png === null) throw new Error(`the page ${name} does not come to rest`)
     await take({ name, theme, device, page, png })
   }
 }
 
 const has_loaded = 'window.pending === 0 && document.fonts.status === "loaded"'
+/** Arrived code may still have to be evaluated: an import of a module that the page imports too ends after that. */
+const evaluate_code = `Promise.all(performance.getEntriesByType('resource').map(({ name }) => name)
+  .filter(name => name.endsWith('.js') && !name.includes('worker')).map(name => import(name)))`
 
-/** Captures the page once all responses have arrived and two captures in a row are the same; null: it did not come to rest. */
-async function captureStill(page: Page, whole: boolean): Promise<Buffer | null> {
+/** Captures the page once all that it needs has arrived and two captures in a row look the same; null: it did not come to rest. */
+async function captureStill(page: Page, whole: boolean, { workshop, missing }: Surroundings): Promise<Buffer | null> {
   let last: Buffer | null = null
   for (let count = 0; count < MAX_CAPTURES; count++) {
-    const loaded = await page.evaluate(has_loaded)
+    await page.evaluate(evaluate_code)
+    const loaded = missing.size === 0 && (await page.evaluate(has_loaded))
     const png = await page.screenshot({ caret: 'hide', animations: 'disabled', fullPage: whole })
-    if (loaded && last?.equals(png)) return png
+    if (loaded && last && (await lookSame(workshop, last, png))) return png
     last = loaded ? png : null
     await page.waitForTimeout(CAPTURE_PAUSE_MS)
   }
   return null
+}
+
+async function lookSame(workshop: Page, one: Buffer, other: Buffer): Promise<boolean> {
+  if (one.equals(other)) return true
+  const [first, second] = [await reducePicture(workshop, one), await reducePicture(workshop, other)]
+  return (await differingShare(workshop, first.small, second.small, CORNER_STEP)) === 0
 }
