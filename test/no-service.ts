@@ -55,6 +55,7 @@ export function unusedServices(db: Database): Services {
     allow_private_forges: false,
     git_server: unusedGit,
     readTrees: unused,
+    files: { list: unused, read: unused },
     commit_trailer: 'Agent-Run',
     sealer: createSealer(Buffer.alloc(32)),
     known_values: [],

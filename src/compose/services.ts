@@ -12,6 +12,7 @@ import { accessFinder, runAccessFinder } from '../service/access/authenticate.ts
 import { createLimiter } from '../service/access/limits.ts'
 import type { Services } from '../service/context.ts'
 import { createLogPages } from '../service/runs/logs/log-page-cache.ts'
+import { storedFiles } from '../worker/workspace/read-files.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
 import { organizationModels, testModel } from './models.ts'
 import { operatorLimits } from './operator-limits.ts'
@@ -63,6 +64,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
     git_server: gitServer(git),
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),
+    files: storedFiles({ db, git, log }),
     commit_trailer: author.trailer,
     sealer,
     known_values: ownCredentials(parts),

@@ -16,6 +16,7 @@ import { pullRequestEndpoints } from './endpoints/pull-requests.ts'
 import { recordedSessionEndpoints } from './endpoints/recorded-sessions.ts'
 import { relatedRunEndpoints } from './endpoints/related-runs.ts'
 import { repositoryEndpoints } from './endpoints/repositories.ts'
+import { runFileEndpoints } from './endpoints/run-files.ts'
 import { runEndpoints } from './endpoints/runs.ts'
 import { sandboxEndpoints } from './endpoints/sandboxes.ts'
 import { secretEndpoints } from './endpoints/secrets.ts'
@@ -37,6 +38,7 @@ export const endpoints = {
   ...relatedRunEndpoints,
   ...recordedSessionEndpoints,
   ...traceEndpoints,
+  ...runFileEndpoints,
   ...repositoryEndpoints,
   ...checkSuiteEndpoints,
   ...checkEndpoints,

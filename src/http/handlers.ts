@@ -73,6 +73,7 @@ import { pauseRun } from '../service/runs/pause-run.ts'
 import { listRelatedRuns } from '../service/runs/related-runs.ts'
 import { resumeRun } from '../service/runs/resume-run.ts'
 import { getRunDiff } from '../service/runs/run-diff.ts'
+import { getRunFile, getRunFileContent, listRunFiles } from '../service/runs/run-files.ts'
 import { getRunRecovery } from '../service/runs/run-recovery.ts'
 import { getRun, listRuns, updateRun } from '../service/runs/runs.ts'
 import { getRepositoryStartups, getRunStartup } from '../service/runs/startups.ts'
@@ -86,6 +87,7 @@ import {
   redeliverWebhook,
 } from '../service/webhooks/webhook-deliveries.ts'
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
+import { attachment } from './results/attachment.ts'
 import { RawResponse } from './results/raw-response.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
@@ -171,10 +173,10 @@ export const handlers: Handlers = {
     return query.format === 'patch' ? new RawResponse(diff.patch, 'text/x-patch; charset=utf-8') : diff
   },
   getMessageImages: (ctx, { params, query }) => getMessageImages(ctx, params.agent_run_id, query),
-  getArtifact: async (ctx, { params }) => {
-    const { content, content_type, file_name } = await getArtifact(ctx, params.artifact_id)
-    return new RawResponse(content, content_type, { 'content-disposition': `attachment; filename="${file_name}"` })
-  },
+  listAgentRunFiles: (ctx, { params, query }) => listRunFiles(ctx, params.agent_run_id, query),
+  getAgentRunFile: (ctx, { params, query }) => getRunFile(ctx, params.agent_run_id, query),
+  downloadAgentRunFile: async (ctx, { params, query }) => attachment(await getRunFileContent(ctx, params.agent_run_id, query)),
+  getArtifact: async (ctx, { params }) => attachment(await getArtifact(ctx, params.artifact_id)),
   listOrganizations: (ctx, { query }) => listOrganizations(ctx, query),
   createOrganization: (ctx, { body }) => createOrganization(ctx, body),
   getOrganization: ctx => getOrganization(ctx),

@@ -4,6 +4,7 @@ import type { OrganizationLimit } from '../contract/organizations/limits.ts'
 import type { ModelDetail, ModelTest } from '../contract/organizations/models.ts'
 import type { WireProfile } from '../contract/organizations/tokens.ts'
 import type { RunDiff } from '../contract/runs/run-diff.ts'
+import type { RunFileEntry, RunFiles } from '../contract/runs/run-files.ts'
 import type { Role } from '../core/access/permissions.ts'
 import type { Window } from '../core/access/rate-window.ts'
 import type { RegisteredAgent } from '../core/agents/registered-agents.ts'
@@ -36,11 +37,33 @@ type RepositoryReader = (
 /** Lists path and object name of the files that decide what setup commands prepare at a commit; null: this process has no mirror with them. */
 type ManifestLister = (repository_id: number, sha: string, commands: readonly string[]) => Promise<[path: string, object: string][] | null>
 
+type StoredRun = { organization_id: number; id: number; repository_id: number | null }
+
 /** Returns the change between two trees that were kept of a run, from its first `packs` packs. Null: they are not available any more. */
 type TreeReader = (
-  run: { organization_id: number; id: number; repository_id: number | null },
+  run: StoredRun,
   between: { packs: number; from: string; to: string },
 ) => Promise<Pick<RunDiff, 'files' | 'files_changed' | 'additions' | 'deletions' | 'patch' | 'patch_truncated'> | null>
+
+/** A tree that was kept of a run, from its first `packs` packs, or its base commit. */
+type StoredTree = { packs: number; base_sha: string | null; root: string }
+/** Why a path leads to nothing: there is nothing, a folder is something else, a file is a folder. */
+export type PathProblem = { problem: 'missing' | 'no_folder' | 'is_folder' }
+/** Reads the files of kept trees. Null: they are not available any more. Rejects with an error named GitError while they are unavailable. */
+type FileReader = {
+  list(
+    run: StoredRun,
+    tree: StoredTree,
+    folder: { path: string; q: string | undefined; skip: number; limit: number },
+  ): Promise<Pick<RunFiles, 'items' | 'total' | 'complete'> | PathProblem | null>
+  /** `bytes`: at most the first `max_bytes` of a file; null for everything else. */
+  read(
+    run: StoredRun,
+    tree: StoredTree,
+    path: string,
+    max_bytes: number,
+  ): Promise<(Omit<RunFileEntry, 'name'> & { bytes: Buffer | null }) | PathProblem | null>
+}
 
 /** Sends a message now and returns its outcome; never rejects. Private addresses are refused unless the operator allows them. */
 type WebhookPoster = (
@@ -100,6 +123,7 @@ export type Services = {
   allow_private_forges: boolean
   git_server: GitServer
   readTrees: TreeReader
+  files: FileReader
   /** The key under which commits name their run. */
   commit_trailer: string
   readRepositoryUrl: RepositoryReader

@@ -38,6 +38,9 @@ test.each(revisions)(
     expect((await mcp.succeed('get_agent_run_logs', { agent_run_id: id })).size).toBe(20)
     expect((await mcp.succeed('search_agent_run_logs', { agent_run_id: id, q: 'notes.txt' })).complete).toBe(true)
     expect((await mcp.succeed('get_agent_run_diff', { agent_run_id: id })).patch).toContain('+one')
+    const files = await mcp.succeed('list_agent_run_files', { agent_run_id: id })
+    expect(files.items.map((item: { path: string }) => item.path)).toContain('notes.txt')
+    expect((await mcp.succeed('get_agent_run_file', { agent_run_id: id, path: 'notes.txt', seq: files.seq })).text).toBe('one\n')
     const [{ id: pr_id }] = run.github_pull_requests
     expect((await mcp.succeed('list_pull_requests')).items).toMatchObject([{ id: pr_id }])
     expect(await mcp.succeed('get_pull_request', { pr_id })).toMatchObject({ id: pr_id, state: 'open' })
@@ -78,7 +81,7 @@ test('every tool has a title, a description, a closed input and an output that a
   await using app = await startCodingApp(responses(finish('Done.')))
   await using mcp = await connectClient(app)
   const { tools } = await mcp.client.listTools()
-  expect(tools.length).toBe(17)
+  expect(tools.length).toBe(19)
   const ajv = addFormats.default(new Ajv2020({ strict: false }))
   for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
     expect({ name, title, description }).toEqual({

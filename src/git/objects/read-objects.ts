@@ -47,13 +47,7 @@ export async function readObjects(
 type Reader = (chunk: Buffer, request: (names: string[]) => void) => void | Promise<void>
 
 /** Passes all output to `read`; an exception of `read` ends git. `names` go to git's standard input, which ends when `isDone`. */
-export async function readOutput(
-  host: GitHost,
-  call: GitCall,
-  read: Reader,
-  names: string[] = [],
-  isDone = () => true,
-): Promise<void> {
+export async function readOutput(host: GitHost, call: GitCall, read: Reader, names: string[] = [], isDone = () => true): Promise<void> {
   const stop = new AbortController()
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
   const { output, write, done } = openGit(host, { ...call, signal })

@@ -21,3 +21,15 @@ function escaped(byte: number): string {
   if (named) return named
   return byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`
 }
+
+const BYTE_OF: Record<string, number> = Object.fromEntries(Object.entries(NAMED).map(([byte, shown]) => [shown[1], Number(byte)]))
+
+/** Returns the bytes of a path that `shownPath` quotes as this text; null when there are none. */
+export function bytesOfPath(shown: string): Buffer | null {
+  if (!/^"([^"\\]|\\.)*"$/s.test(shown)) return null
+  const bytes: number[] = []
+  for (const [part, octal, named] of shown.slice(1, -1).matchAll(/\\([0-7]{3})|\\(.)|[^\\]/gs))
+    bytes.push(octal === undefined ? (named === undefined ? part.charCodeAt(0) : (BYTE_OF[named] ?? 0)) : Number.parseInt(octal, 8))
+  const path = Buffer.from(bytes)
+  return shownPath(path) === shown ? path : null
+}

@@ -16,6 +16,8 @@ type ToolOperation = Extract<
   | 'getAgentRunLogs'
   | 'searchAgentRunLogs'
   | 'getAgentRunDiff'
+  | 'listAgentRunFiles'
+  | 'getAgentRunFile'
   | 'listPullRequests'
   | 'getPullRequest'
   | 'getPullRequestDiff'
@@ -42,6 +44,8 @@ const operations: Record<ToolOperation, Difference> = {
   searchAgentRunLogs: {},
   // The JSON has the patch, too.
   getAgentRunDiff: { omit: ['format'] },
+  listAgentRunFiles: {},
+  getAgentRunFile: {},
   listPullRequests: { omit: not_for_tools, defaults: short_page },
   getPullRequest: {},
   getPullRequestDiff: { omit: ['format'] },

@@ -1,9 +1,13 @@
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
+import { CANARY, canaryOf } from '../../core/secrets/run-secrets.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Db } from '../../store/database.ts'
 import { hasChangedFiles } from '../../store/runs/forks.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { type CheckpointRow, checkpointAt, newestKeptSeq } from '../../store/workspaces/checkpoints.ts'
+import type { Context } from '../context.ts'
+import { secretsRedactor } from '../secrets/known-secrets.ts'
 
 type Run = Pick<RunRow, 'organization_id' | 'id' | 'total_logs'>
 
@@ -25,3 +29,14 @@ export async function requireFilesAt(db: Db, run: Run, seq: number, all: boolean
 /** Returns the last entry after which all files of a run are kept; undefined when there is none. */
 export const newestFiles = (db: Db, run: Run): Promise<number | undefined> =>
   newestKeptSeq(db, run.organization_id, run.id, tools_without_effect)
+
+/** Returns the redactor of kept files: they are as the run left them, so secrets in them have not been redacted yet. */
+export const filesRedactor = (ctx: Context, run: Pick<RunRow, 'organization_id' | 'id' | 'repository_id'>): Promise<BackgroundRedactor> =>
+  secretsRedactor(ctx.db, ctx, run.repository_id, [{ name: CANARY, value: canaryOf(ctx.sealer, run.organization_id, run.id) }])
+
+/** Throws 503 for an error of git; any other error is thrown unchanged. */
+export function filesUnavailable(error: unknown): never {
+  if (error instanceof Error && error.name === 'GitError')
+    throw new ServiceError('unavailable', `The files are unavailable now: ${error.message}`, { headers: { 'retry-after': '5' } })
+  throw error
+}

@@ -1,12 +1,10 @@
 import type { DiffQuery, RunDiff } from '../../contract/runs/run-diff.ts'
-import { CANARY, canaryOf } from '../../core/secrets/run-secrets.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getChange } from '../../store/changes.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { CheckpointRow } from '../../store/workspaces/checkpoints.ts'
 import type { Context } from '../context.ts'
-import { secretsRedactor } from '../secrets/known-secrets.ts'
-import { newestFiles, requireFilesAt } from './kept-files.ts'
+import { filesRedactor, filesUnavailable, newestFiles, requireFilesAt } from './kept-files.ts'
 import { requireRun } from './runs.ts'
 
 const NOTHING = { files_changed: 0, additions: 0, deletions: 0, files: [], patch: '', patch_truncated: false }
@@ -40,15 +38,7 @@ async function diffOfSteps(ctx: Context, run: RunRow, from_seq: number, requeste
 async function between(ctx: Context, run: RunRow, from: CheckpointRow | null, to: CheckpointRow) {
   const start = from?.tree ?? to.base_sha
   const packs = Math.max(from?.packs ?? 0, to.packs)
-  const found = start === null ? null : await ctx.readTrees(run, { packs, from: start, to: to.tree }).catch(unavailable)
+  const found = start === null ? null : await ctx.readTrees(run, { packs, from: start, to: to.tree }).catch(filesUnavailable)
   if (found === null) throw new ServiceError('conflict', 'The files of these entries are no longer available.')
-  // The files are as the run left them: secrets in them have not been redacted yet.
-  const canary = { name: CANARY, value: canaryOf(ctx.sealer, run.organization_id, run.id) }
-  return (await secretsRedactor(ctx.db, ctx, run.repository_id, [canary])).value(found)
-}
-
-function unavailable(error: unknown): never {
-  if (error instanceof Error && error.name === 'GitError')
-    throw new ServiceError('unavailable', `The files are unavailable now: ${error.message}`, { headers: { 'retry-after': '5' } })
-  throw error
+  return (await filesRedactor(ctx, run)).value(found)
 }

@@ -13,15 +13,22 @@ type Deps = { db: Db; git: GitHost; log: Log }
 /** `fetch_ms`: the timeout of a fetch of the repository. `signal` rejects whatever is in progress, with its reason. */
 type Bounds = { max_bytes: number; fetch_ms: number; signal?: AbortSignal }
 
-/** The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them. */
-type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[] }
+/**
+ * The checkpoints of a run that this machine needs: its first `packs` packs, with `objects` among them. `base_sha`: some of them may be only in
+ * this commit of the remote.
+ */
+type Wanted = { organization_id: number; kept: Kept; packs: number; objects: string[]; base_sha?: string | null }
 
 /**
  * Loads the checkpoints of a run onto this machine: packs from the database, and the commits that they build on from the remote. A damaged
  * pack is skipped, so its objects are missing; one that could not be loaded now is retried the next time. False: one of `objects` is missing.
  * Call it inside `withObjectCache`.
  */
-export async function loadObjects(deps: Deps, { organization_id, kept, packs, objects }: Wanted, bounds: Bounds): Promise<boolean> {
+export async function loadObjects(
+  deps: Deps,
+  { organization_id, kept, packs, objects, base_sha }: Wanted,
+  bounds: Bounds,
+): Promise<boolean> {
   const here = await countCachedPacks(deps.git, kept.run_id)
   if (here < packs) {
     const wanted = (await listPacks(deps.db, organization_id, kept.run_id)).filter(({ n }) => n > here && n <= packs)
@@ -37,6 +44,9 @@ export async function loadObjects(deps: Deps, { organization_id, kept, packs, ob
     }
     if (all) await markKept(deps.git, kept.run_id, packs)
   }
+  if ((await missingObjects(deps.git, kept, objects)).length === 0) return true
+  if (base_sha == null) return false
+  await fetchBases(deps, organization_id, kept, new Set([base_sha]), bounds)
   return (await missingObjects(deps.git, kept, objects)).length === 0
 }
 

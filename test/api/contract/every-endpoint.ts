@@ -131,6 +131,8 @@ export function tokenCalls(ids: Ids): Call[] {
     listGiteaRepositories: 'url=https://gitea.invalid',
     searchAgentRunLogs: 'q=x',
     getMessageImages: 'seq=1',
+    getAgentRunFile: 'path=README.md',
+    downloadAgentRunFile: 'path=README.md',
     deleteModel: 'id=acme/coder',
     getOAuthStatus: `org_id=${ids.org_id}`,
     revokeOAuthToken: `org_id=${ids.org_id}&provider=x`,
