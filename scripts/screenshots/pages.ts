@@ -56,6 +56,7 @@ export function pagePictures(
     { ...tab('/', 'keyboard-shortcuts', '/', '[data-run-id]'), act: page => open(page, '?', 'dialog[open] kbd') },
     tab('/new', 'new-run', '/new', 'button:has-text("Start run")', true),
     run('run', runs.fixed, 'changes', '.diff-code-insert', true),
+    run('run-files', runs.fixed, 'files&file=src/invoice.js', '.file-code .keyword', true),
     run('run-answer', runs.currency, 'answer', '[aria-label=Answer]', true),
     run('run-log', runs.failing_check, 'log', '[role=feed] [data-type=FINAL_ANSWER]', true),
     run('run-failed', runs.failed, 'log', '[role=feed] [data-type=ERROR]'),

@@ -41,12 +41,16 @@ test('F124 hostile text from prompt, output, file names and answer is inert ever
   expect(ended.error).toBeNull()
   expect(ended.status).toBe('completed')
   await page.locator(`[data-run-id="${run.id}"]`).waitFor()
-  for (const view of ['answer', 'changes', 'config']) {
+  for (const view of ['answer', 'changes', 'files', 'config']) {
     await someone.open(`/agent/trace/${run.id}?view=${view}`)
     const feed = page.getByRole('feed')
     await feed.locator('[data-type=FINAL_ANSWER]').waitFor()
     if (view === 'answer') await page.locator('.prose a').first().waitFor()
     if (view === 'changes') await page.locator('.diff-code-insert').first().waitFor()
+    if (view === 'files') {
+      await page.getByRole('treeitem', { name: '<img src=x' }).click()
+      await page.getByRole('region', { name: 'Content' }).waitFor()
+    }
     // Every entry is opened.
     for (let seq = 1; seq <= ended.total_logs; seq++) {
       await page.keyboard.press('k')

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, expect, vi } from 'vitest'
 import type { App } from '../start-app.ts'
@@ -82,3 +83,14 @@ export const untilStatus = (page: Page, status: string) => statusOf(page).filter
 /** A prompt that the scripted model plays. */
 export const playbook = (title: string, ...steps: string[]) =>
   `${title}\n\n\`\`\`playbook\n${steps.map(step => `- ${step}`).join('\n')}\n\`\`\`\n`
+
+const { source }: { source: string } = createRequire(import.meta.url)('axe-core')
+
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const violations = `axe.run(document, { runOnly: ${JSON.stringify(standards)} }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`
+
+/** Fails for what axe finds on the page as it is; `what` names it. */
+export async function expectAccessible({ page }: Pick<Visit, 'page'>, what: string): Promise<void> {
+  await page.evaluate(source)
+  expect(await page.evaluate(violations), what).toEqual([])
+}

@@ -35,11 +35,12 @@ export type UsageSearch = { by?: (typeof usage_groups)[number]; from?: string; t
 type TokensSearch = { create_for?: number }
 export type DeliveriesSearch = { state?: keyof typeof deliveryStates; event?: WebhookEvent; run?: number }
 export type AuditSearch = { user?: number; action?: string; from?: string; to?: string }
-export type TraceView = 'log' | 'answer' | 'changes' | 'config'
-type TraceSearch = { view?: TraceView; type?: MessageType; q?: string }
+export const trace_views = ['log', 'answer', 'changes', 'files', 'config'] as const
+export type TraceView = (typeof trace_views)[number]
+/** `file`: a path in the files of the run. */
+type TraceSearch = { view?: TraceView; type?: MessageType; q?: string; file?: string }
 
 type Raw = Record<string, unknown>
-const views: TraceView[] = ['log', 'answer', 'changes', 'config']
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 const oneOf = <T extends string>(value: unknown, names: readonly T[]) => names.find(name => name === value)
@@ -91,9 +92,10 @@ export const compareSearch = (raw: Raw): CompareSearch => ({ a: number(raw.a), b
 export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage_groups), from: day(raw.from), to: day(raw.to) })
 
 export const traceSearch = (raw: Raw): TraceSearch => ({
-  view: oneOf(raw.view, views),
+  view: oneOf(raw.view, trace_views),
   type: oneOf(raw.type, MessageTypes),
   q: text(raw.q),
+  file: text(raw.file),
 })
 
 export const tokensSearch = (raw: Raw): TokensSearch => ({ create_for: number(raw.create_for) })

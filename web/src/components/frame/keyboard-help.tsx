@@ -23,7 +23,7 @@ const in_a_trace: Shortcut[] = [
   { keys: ['Tab'], meaning: 'To the controls of an open entry' },
   { keys: ['n', 'N'], meaning: 'Next, previous match' },
   { keys: ['e', 'E'], meaning: 'Next, previous error or failed command' },
-  { keys: ['1', '2', '3', '4'], meaning: 'The tabs' },
+  { keys: ['1', '2', '3', '4'], meaning: 'The tabs, on a phone also 5' },
   { keys: ['f'], meaning: 'Follow the end' },
   { keys: ['l'], meaning: 'Show or hide the outline' },
   { keys: ['i'], meaning: 'Write a follow-up' },

@@ -2,17 +2,19 @@ import { useNavigate } from '@tanstack/react-router'
 import { Tabs } from 'radix-ui'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
-import type { TraceView } from '../../search-params.ts'
+import { type TraceView, trace_views } from '../../search-params.ts'
 import type { LiveTool } from '../../trace/live-work.ts'
 import { Loading } from '../../ui/notice.tsx'
 import { useSingleKeys } from '../../ui/single-keys.ts'
 import { NotLoaded } from '../not-loaded.tsx'
 import { AnswerPane } from './answer-pane.tsx'
 
-const ChangesPane = lazy(() => import('./changes/changes-pane.tsx').catch(() => ({ default: NotLoaded })))
-const ConfigPane = lazy(() => import('../runs/config-pane.tsx').catch(() => ({ default: NotLoaded })))
+const notLoaded = () => ({ default: NotLoaded })
+const ChangesPane = lazy(() => import('./changes/changes-pane.tsx').catch(notLoaded))
+const FilesPane = lazy(() => import('./files/files-pane.tsx').catch(notLoaded))
+const ConfigPane = lazy(() => import('../runs/config-pane.tsx').catch(notLoaded))
 
-const names: Record<TraceView, string> = { log: 'Log', answer: 'Answer', changes: 'Changes', config: 'Config' }
+const nameOf = (tab: TraceView) => tab[0]?.toUpperCase() + tab.slice(1)
 
 type Props = {
   run: AgentRun
@@ -23,10 +25,10 @@ type Props = {
   log: ReactNode | null
 }
 
-/** Answer, change and configuration of a run, and on narrow screens its log. The tab is in the address. */
+/** Answer, change, files and configuration of a run, and on narrow screens its log. The tab is in the address. */
 export function SidePane({ run, tools, view, log }: Props) {
   const navigate = useNavigate({ from: '/agent/trace/$id' })
-  const views: TraceView[] = log ? ['log', 'answer', 'changes', 'config'] : ['answer', 'changes', 'config']
+  const views = log ? trace_views : trace_views.slice(1)
   const choose = (tab: TraceView | undefined) => navigate({ search: previous => ({ ...previous, view: tab }), hash: true, replace: true })
   useSingleKeys(key => {
     const tab = views[Number(key) - 1]
@@ -50,7 +52,7 @@ export function SidePane({ run, tools, view, log }: Props) {
             aria-keyshortcuts={String(index + 1)}
             className="-mb-px min-h-9.5 border-transparent border-b-2 px-0.5 font-medium text-muted text-sm hover:text-ink data-[state=active]:border-ink data-[state=active]:text-ink max-lg:mt-[-1px] max-lg:mb-0 max-lg:min-h-11 max-lg:border-t-2 max-lg:border-b-0"
           >
-            {names[tab]}
+            {nameOf(tab)}
             {tab === 'changes' && files !== undefined && <span className="tabular ml-1.5 text-2xs text-faint">{files}</span>}
           </Tabs.Trigger>
         ))}
@@ -60,22 +62,25 @@ export function SidePane({ run, tools, view, log }: Props) {
           {log}
         </Tabs.Content>
       )}
-      <Tabs.Content value="answer" className="min-h-0 flex-1 overflow-y-auto">
-        <h2 className="sr-only">{names.answer}</h2>
+      <Pane tab="answer">
         <AnswerPane run={run} tools={tools} />
-      </Tabs.Content>
-      <Tabs.Content value="changes" className="min-h-0 flex-1 overflow-y-auto">
-        <h2 className="sr-only">{names.changes}</h2>
-        <Suspense fallback={<Loading />}>
-          <ChangesPane run={run} />
-        </Suspense>
-      </Tabs.Content>
-      <Tabs.Content value="config" className="min-h-0 flex-1 overflow-y-auto">
-        <h2 className="sr-only">{names.config}</h2>
-        <Suspense fallback={<Loading />}>
-          <ConfigPane run={run} />
-        </Suspense>
-      </Tabs.Content>
+      </Pane>
+      <Pane tab="changes">
+        <ChangesPane run={run} />
+      </Pane>
+      <Pane tab="files">
+        <FilesPane run={run} />
+      </Pane>
+      <Pane tab="config">
+        <ConfigPane run={run} />
+      </Pane>
     </Tabs.Root>
   )
 }
+
+const Pane = ({ tab, children }: { tab: TraceView; children: ReactNode }) => (
+  <Tabs.Content value={tab} className="min-h-0 flex-1 overflow-y-auto">
+    <h2 className="sr-only">{nameOf(tab)}</h2>
+    <Suspense fallback={<Loading />}>{children}</Suspense>
+  </Tabs.Content>
+)

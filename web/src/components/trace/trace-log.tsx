@@ -1,4 +1,4 @@
-import { useLocation, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { ListX, Sprout } from 'lucide-react'
 import { lazy, type RefObject, Suspense, useRef, useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
@@ -17,6 +17,7 @@ import { useLogSearch, useSearchSteps } from './search/use-log-search.ts'
 import { FeedFrame } from './timeline/feed-frame.tsx'
 import { useOutline } from './timeline/use-outline.ts'
 import { useEntryAddress } from './use-entry-address.ts'
+import { useEntrySeq } from './use-entry-seq.ts'
 import { useErrorJump } from './use-error-jump.ts'
 import type { FeedHandle } from './use-feed-handle.ts'
 import { useEntries } from './use-trace.ts'
@@ -27,12 +28,10 @@ const HitList = lazy(() => import('./search/hit-list.tsx').catch(() => ({ defaul
 
 type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
-const seqOf = (hash: string) => Number(/^e(\d{1,9})$/.exec(hash)?.[1] ?? 0)
-
 /** Search, entries and follow-up box of a run. A search lists its matches, and each leads to the entry in the whole trace. */
 export function TraceLog({ run, trace, feed }: Props) {
   const { type, q } = useSearch({ from: '/app/agent/trace/$id' })
-  const seq = useLocation({ select: location => seqOf(location.hash) })
+  const seq = useEntrySeq()
   const search = useLogSearch(trace, q, { message_type: type })
   const listed = q !== undefined && seq === 0
   const filter = q === undefined ? type : undefined

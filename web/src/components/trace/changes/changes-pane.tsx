@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useLocation } from '@tanstack/react-router'
 import { FileDiff } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
@@ -12,6 +11,7 @@ import { Select } from '../../../ui/field.tsx'
 import { Blank, Loading, Notice } from '../../../ui/notice.tsx'
 import { PageProblem } from '../../page-problem.tsx'
 import { useReadOnlyReason } from '../../permission.ts'
+import { useEntrySeq } from '../use-entry-seq.ts'
 import { CommentForm } from './comment-form.tsx'
 import { DiffFiles, fileAnchor } from './diff-files.tsx'
 import { FileTree } from './file-tree.tsx'
@@ -23,7 +23,7 @@ type Shown = 'run' | 'until' | 'only'
 /** The change of the run or of one of its steps, file by file. */
 export default function ChangesPane({ run }: { run: AgentRun }) {
   const [shown, setShown] = useState<Shown>('run')
-  const seq = useLocation({ select: ({ hash }) => Number(/^e(\d{1,9})$/.exec(hash)?.[1] ?? 0) })
+  const seq = useEntrySeq()
   const range = rangeOf(run, seq === 0 ? 'run' : shown, seq)
   const head = run.github_pull_requests.at(-1)?.head_sha ?? ''
   // While the run is active its files change with its entries, at most every few seconds.

@@ -23,9 +23,12 @@ import tsx from 'refractor/tsx'
 import typescript from 'refractor/typescript'
 import yaml from 'refractor/yaml'
 
-/** A patch whose lines are to be highlighted. The response has the same `id`, and the tokens of each of its parts. */
-export type HighlightRequest = { id: number; patch: string; language: string }
-export type HighlightResult = { id: number; tokens: HunkTokens[] }
+/** A patch whose lines are to be highlighted, or a text. */
+export type HighlightRequest = { id: number; language: string } & ({ patch: string } | { text: string })
+/** A part of a text with its classes, which may be none. */
+export type HighlightedPart = [text: string, classes: string]
+/** The response has the `id` of the request: the tokens of each part of a patch, or the parts of a text. */
+export type HighlightResult = { id: number; tokens?: HunkTokens[]; parts?: HighlightedPart[] }
 
 const syntaxes = [
   ...[bash, c, cpp, csharp, css, go, java, javascript, json, jsx, kotlin],
@@ -36,7 +39,21 @@ for (const syntax of syntaxes) refractor.register(syntax)
 /** The library takes the children of a tree, as older versions of refractor returned them. */
 const highlighter = { highlight: (text: string, language: string) => refractor.highlight(text, language).children } as never
 
-self.addEventListener('message', ({ data: { id, patch, language } }: MessageEvent<HighlightRequest>) => {
-  const tokens = parseDiff(patch).map(({ hunks }) => tokenize(hunks, { highlight: true, refractor: highlighter, language }))
+type Node = ReturnType<typeof refractor.highlight>['children'][number]
+
+function partsOf(node: Node, classes: string): HighlightedPart[] {
+  if (node.type === 'text') return [[node.value, classes]]
+  if (node.type !== 'element') return []
+  const own = [classes, ...[node.properties.className ?? []].flat()].join(' ').trim()
+  return node.children.flatMap(child => partsOf(child, own))
+}
+
+self.addEventListener('message', ({ data }: MessageEvent<HighlightRequest>) => {
+  const { id, language } = data
+  if ('text' in data) {
+    const parts = refractor.highlight(data.text, language).children.flatMap(node => partsOf(node, ''))
+    return self.postMessage({ id, parts } satisfies HighlightResult)
+  }
+  const tokens = parseDiff(data.patch).map(({ hunks }) => tokenize(hunks, { highlight: true, refractor: highlighter, language }))
   self.postMessage({ id, tokens } satisfies HighlightResult)
 })

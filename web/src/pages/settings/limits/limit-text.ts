@@ -1,21 +1,14 @@
 import type { Result } from '../../../../../src/contract/calls.ts'
+import { bytesText } from '../../../text/bytes.ts'
 import { duration, money } from '../../../text/format.ts'
 
 export type Limit = Result<'getOrganizationLimits'>['items'][number]
-
-const KIB = 1024
-
-function bytes(count: number): string {
-  if (count < KIB) return `${count} B`
-  const [value, unit] = count < KIB ** 2 ? [count / KIB, 'KiB'] : count < KIB ** 3 ? [count / KIB ** 2, 'MiB'] : [count / KIB ** 3, 'GiB']
-  return `${Number(value.toFixed(1))} ${unit}`
-}
 
 /** An amount of a limit with its unit, without the one that its name already contains. */
 export function amountText(amount: number | string, unit: Limit['unit']): string {
   if (unit === 'usd') return money(String(amount))
   if (unit === 'seconds') return duration(Number(amount) * 1000)
-  if (unit === 'bytes') return bytes(Number(amount))
+  if (unit === 'bytes') return bytesText(Number(amount))
   return `${Number(amount).toLocaleString('en')} ${Number(amount) === 1 ? unit.replace(/s$/, '') : unit}`
 }
 
