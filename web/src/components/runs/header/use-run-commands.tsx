@@ -30,8 +30,8 @@ export type Dialogs = 'analyze' | 'compare' | 'delete'
 export function useRunCommands(run: AgentRun, link: () => string, open: (dialog: Dialogs) => void) {
   const forbidden = useReadOnlyReason()
   const { stop, pause, archive } = useRunActions(run)
-  const unstoppable = run.terminal ? `The run has ended: ${run.status}` : run.status === 'cancelling' ? 'The run is being stopped' : null
-  const main: RunCommand[] = [
+  const unstoppable = run.status === 'cancelling' ? 'The run is being stopped' : null
+  const active: RunCommand[] = [
     {
       ...{ label: 'Pause', icon: <Pause className="fill-current" />, reason: forbidden ?? unstoppable ?? unpausable(run) },
       ...{ busy: pause.isPending, start: () => pause.mutate() },
@@ -57,7 +57,8 @@ export function useRunCommands(run: AgentRun, link: () => string, open: (dialog:
       reason: forbidden ?? (run.terminal ? null : 'Stop the run first'),
     },
   ]
-  return { main, icons, more, failure: stop.error ?? pause.error ?? archive.error }
+  // What has ended can be neither paused nor stopped.
+  return { main: run.terminal ? [] : active, icons, more, failure: stop.error ?? pause.error ?? archive.error }
 }
 
 const unpausable = (run: AgentRun) =>
