@@ -26,7 +26,7 @@ test('the answer reports the state of the checks and why no further attempt is m
     'Checks: the one check of commit aaaaaaaaaaaa passed, after 2 attempts to fix what failed.',
   )
   expect(checksSummary({ head_sha, passed: 1, failing: ['lint'], attempts: 1, because: 'same_diff' })).toBe(
-    'Checks of commit aaaaaaaaaaaa: 1 of 2 failed (lint), after one attempt to fix what failed. No further attempt is made, because the files are what they were in an earlier attempt (same_diff).',
+    'Checks of commit aaaaaaaaaaaa: 1 of 2 failed (lint), after one attempt to fix what failed. No further attempt is made, because the files are what they were in an earlier attempt.',
   )
   expect(checksSummary({ head_sha, passed: 1, failing: [], attempts: 0, because: 'time_over' })).toMatch(
     /^Checks of commit a{12} have not all ended\. No further/,

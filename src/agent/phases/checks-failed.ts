@@ -62,5 +62,5 @@ export function checksSummary(facts: {
     attempts === 0 ? '' : attempts === 1 ? ', after one attempt to fix what failed' : `, after ${attempts} attempts to fix what failed`
   if (because === null) return `Checks: ${all === 1 ? 'the one check' : `all ${all} checks`} of ${commit} passed${tried}.`
   const which = failing.length === 0 ? 'have not all ended' : `: ${failing.length} of ${all} failed (${failing.join(', ')})`
-  return `Checks of ${commit}${failing.length === 0 ? ' ' : ''}${which}${tried}. No further attempt is made, because ${stopReasons[because]} (${because}).`
+  return `Checks of ${commit}${failing.length === 0 ? ' ' : ''}${which}${tried}. No further attempt is made, because ${stopReasons[because]}.`
 }

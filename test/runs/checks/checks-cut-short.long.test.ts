@@ -143,7 +143,7 @@ describe('checks of a forge', () => {
     const { run, detected, fixed } = await app.seen(id)
     expect(detected).toMatchObject([{ checks: [{ name: 'ci', url: 'https://ci.example.org/1', log_excerpt: 'not ok' }] }])
     expect(fixed).toMatchObject([{ stopped_because: 'same_diff', remaining_checks: ['ci'] }])
-    expect(run.result).toContain('(same_diff)')
+    expect(run.result).toContain('because the files are what they were in an earlier attempt.')
   })
 
   test('are awaited up to the timeout of the service, and a stop ends the wait immediately', async () => {
@@ -153,7 +153,9 @@ describe('checks of a forge', () => {
     await rows(app, `update journal set created_at = created_at - interval '1 day' where run_id = $1 and kind = 'push_started'`, [id])
     await rows(app, `update runs set deadline_at = now() where id = $1`, [id])
     const { run } = await app.seen(id)
-    expect(run.result).toMatch(/have not all ended\. No further attempt is made, because .* \(time_over\)\.$/)
+    expect(run.result).toMatch(
+      /have not all ended\. No further attempt is made, because checks were waited for as long as the service does\.$/,
+    )
     app.script = [calls(shell('echo 1 >one.txt')), { text: 'Made.' }]
     const other = await withForgeCheck()
     await waits(other.id)

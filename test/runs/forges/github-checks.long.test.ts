@@ -129,7 +129,7 @@ test('a turn that pushes nothing waits no longer for checks than one that pushes
   await awaitRun(app, id, ({ turn, status, waiting_on }) => turn === 2 && status === 'waiting' && waiting_on === 'ci')
   await rows(app, `update runs set deadline_at = now(), turn_started_at = turn_started_at - interval '1 hour' where id = $1`, [id])
   const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
-  expect(run.result).toMatch(/^Not mine\.\n\n.*\(time_over\)\.$/)
+  expect(run.result).toMatch(/^Not mine\.\n\n.*because checks were waited for as long as the service does\.$/)
 }, 60_000)
 
 test('a check that fails after the run has ended starts a turn, once: it is fixed there, and a run that has given up stays ended', async () => {
@@ -155,7 +155,7 @@ test('a check that fails after the run has ended starts a turn, once: it is fixe
   const second = await waitsFor(id, first)
   setCheck(second, 'failure')
   const run = await awaitRun(app, id, ({ terminal, turn }) => terminal && turn === 2)
-  expect(run.result).toContain('(not_converging)')
+  expect(run.result).toContain('did not leave fewer of them.')
   const logs = (await allLogs(app, id)).filter(entry => entry.turn === 2)
   expect(logs[0]).toMatchObject({ message_type: 'USER_MESSAGE', observation: { source_type: 'GITHUB_CHECK_SUITE', user_id: null } })
   expect(logs.filter(entry => entry.message_type === 'DETECT_PR_ERRORS').map(entry => entry.observation)).toMatchObject([
