@@ -58,7 +58,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     testModel: async (organization_id, id) => testModel(await models(db, organization_id), id, signal),
     lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),
-    resolveBase: (repository, base_ref) => resolveBase(git, repository, base_ref),
+    resolveBase: (repository, base_ref, wait_ms) => resolveBase(git, repository, base_ref, wait_ms),
     git: pullRequestGit(git, author),
     forges: parts.forges,
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,

@@ -23,10 +23,14 @@ import type { GitServer } from './forges/git-server-port.ts'
 import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/logs/log-page-cache.ts'
 
-/** Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). */
+/**
+ * Finds the commit that a run would start from, in the local mirror alone (specification.md#create-and-resume). `wait_ms`: of a first fetch,
+ * by default 2 s.
+ */
 type BaseResolver = (
   repository: { id: number; url: string; kind: RepositoryKind },
   base_ref: string | null,
+  wait_ms?: number,
 ) => Promise<{ state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }>
 
 /** Reads the address of a repository, as far as it may be registered. `reason` is for the caller. */

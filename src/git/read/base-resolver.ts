@@ -10,25 +10,30 @@ const FIRST_FETCH_MS = 2_000
 type KnownBase = { state: 'known'; ref: string; sha: string } | { state: 'unknown_ref' } | { state: 'empty' } | { state: 'no_mirror' }
 
 /**
- * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched for at most 2 s, and the fetch
- * continues in the background (specification.md#create-and-resume). Never rejects because of the remote.
+ * Returns the commit that a run would start from, from the local mirror alone; a missing mirror is fetched for at most `wait_ms`, by default 2 s,
+ * and the fetch continues in the background (specification.md#create-and-resume). Never rejects because of the remote.
  */
-export async function resolveBase(host: GitHost, repository: GitRepository, base_ref: string | null): Promise<KnownBase> {
-  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository))) return { state: 'no_mirror' }
+export async function resolveBase(
+  host: GitHost,
+  repository: GitRepository,
+  base_ref: string | null,
+  wait_ms = FIRST_FETCH_MS,
+): Promise<KnownBase> {
+  if ((await mirrorState(host, repository.id)) === null && !(await firstFetch(host, repository, wait_ms))) return { state: 'no_mirror' }
   // For the run that is about to be created: it starts from the newest commit, which this fetch finds.
   refreshMirror(host, repository).catch(() => {})
   const found = await resolveRef(host, repository.id, base_ref)
   if (found !== null) return 'empty' in found ? { state: 'empty' } : { state: 'known', ref: found.ref, sha: found.sha }
   // The branch may be newer than the mirror: fetch once before it counts as unknown.
-  if (!(await firstFetch(host, repository))) return { state: 'no_mirror' }
+  if (!(await firstFetch(host, repository, wait_ms))) return { state: 'no_mirror' }
   const again = await resolveRef(host, repository.id, base_ref)
   if (again === null) return { state: 'unknown_ref' }
   return 'empty' in again ? { state: 'empty' } : { state: 'known', ref: again.ref, sha: again.sha }
 }
 
-async function firstFetch(host: GitHost, repository: GitRepository): Promise<boolean> {
+async function firstFetch(host: GitHost, repository: GitRepository, wait_ms: number): Promise<boolean> {
   try {
-    await refreshMirror(host, repository, { wait_ms: FIRST_FETCH_MS })
+    await refreshMirror(host, repository, { wait_ms })
     return true
   } catch (error) {
     if (error instanceof GitError) return false

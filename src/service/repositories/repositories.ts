@@ -10,6 +10,7 @@ import {
   lockRepository,
   type RepositoryRow,
   removeRepository,
+  setDefaultBranch,
   updateRepository as updateRepositoryRow,
 } from '../../store/access/repositories.ts'
 import { deleteSecretsOf } from '../../store/access/secrets.ts'
@@ -20,6 +21,9 @@ import { deleteEnvironments } from '../../store/workspaces/environments.ts'
 import { deleteSetupCommandsOf } from '../../store/workspaces/setup-commands.ts'
 import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
+
+/** A large repository is fetched that long. */
+const FIRST_FETCH_MS = 15 * 60_000
 
 /**
  * Returns the same error for a repository that does not exist, was removed or belongs to another organization (specification.md#errors).
@@ -95,8 +99,14 @@ export async function createRepository(ctx: Context, input: CreateRepositoryInpu
     await audit(tx, ctx, 'repository.created', { type: 'repository', id }, { url })
     return getRepository(ctx, id, tx)
   })
-  ctx.resolveBase({ id: repository.id, kind, url }, null).catch(() => {})
+  recordDefaultBranch(ctx, { id: repository.id, kind, url }).catch(() => {})
   return repository
+}
+
+/** Fetches a new repository, which may take long, and records its default branch. The first run does the same when this fails. */
+async function recordDefaultBranch(ctx: Context, repository: Parameters<Context['resolveBase']>[0]): Promise<void> {
+  const found = await ctx.resolveBase(repository, null, FIRST_FETCH_MS)
+  if (found.state === 'known') await setDefaultBranch(ctx.db, ctx.organization_id, repository.id, found.ref)
 }
 
 /** Throws 400 for a branch that is known not to exist, 404 when the repository is not in this organization. */

@@ -94,6 +94,14 @@ describe('POST …/repos', () => {
     expect(await createRun(app, { prompt: 'x', repo_id: body.id, base_ref: 'main' })).toMatchObject({ base_ref: 'main' })
   })
 
+  test('200: the default branch is known once the repository was fetched, before any run', async () => {
+    const local = join(folder, 'trunk')
+    renameSync(makeRepository(), local)
+    gitIn(local, 'branch', '--quiet', '--move', 'trunk')
+    const { body } = await call('POST', '', { url: local })
+    await expect.poll(async () => (await call('GET', `/${body.id}`)).body.default_branch, { timeout: 20_000 }).toBe('trunk')
+  })
+
   test.each([
     ['no address', undefined],
     ['a number', 1],

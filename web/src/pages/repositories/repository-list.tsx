@@ -38,7 +38,7 @@ const columns: Column<Repository>[] = [
     wide_only: true,
     cell: ({ default_branch }) =>
       default_branch === null ? (
-        <span className="text-faint">not known yet</span>
+        <span className="text-faint">not fetched yet</span>
       ) : (
         <code className="font-mono text-xs">{visible(default_branch)}</code>
       ),
