@@ -8,7 +8,7 @@ import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
-import { holdRepository, listRepositories, type RepositoryRow } from '../../store/access/repositories.ts'
+import { holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyRun, notifyWork } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'
@@ -245,6 +245,8 @@ function requireOpen(repository: RepositoryRow): RepositoryRow {
 async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {
   if (!repository) return { state: 'known', ref: null, sha: null }
   const base = await ctx.resolveBase(repository, base_ref)
+  if (base.state === 'known' && base_ref === null && base.ref !== repository.default_branch)
+    await setDefaultBranch(ctx.db, ctx.organization_id, repository.id, base.ref)
   if (base.state === 'known') return base
   if (base.state === 'unknown_ref')
     throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)

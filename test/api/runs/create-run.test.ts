@@ -32,6 +32,8 @@ describe('200', () => {
     expect(body.base_sha).toMatch(/^[0-9a-f]{40}$/)
     expect(body.queue_position).toBeGreaterThan(0)
     expect((await app.call('GET', `${path()}/${body.id}`)).body).toEqual(body)
+    // The base that was found is the default branch of the repository, which is known from then on.
+    expect((await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)).body.default_branch).toBe('main')
   })
 
   test('the prompt is entry 1 of the trace before the response', async () => {
