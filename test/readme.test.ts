@@ -22,8 +22,8 @@ test("every curl of README.md and docs/how-to/use-the-api.md works when it is pa
     // A person pastes the next one when the run has come to its end.
     await awaitEnd(app, 1)
   }
-  const [created, read, logs, links, resumed, events, patch, stopped] = outputs
-  expect(outputs).toHaveLength(8)
+  const [created, read, logs, links, resumed, events, patch, files, notes, stopped] = outputs
+  expect(outputs).toHaveLength(10)
   expect(JSON.parse(created ?? '')).toMatchObject({ id: 1, status: 'queued', organization_id: 1 })
   expect(JSON.parse(read ?? '')).toMatchObject({ id: 1, status: 'completed', terminal: true })
   const trace = JSON.parse(logs ?? '') as { logs: { message_type: string }[]; total_logs: number }
@@ -34,6 +34,8 @@ test("every curl of README.md and docs/how-to/use-the-api.md works when it is pa
   expect(JSON.parse(resumed ?? '')).toMatchObject({ id: 1, turn: 2 })
   expect(events).toMatch(/^id: 1$/m)
   expect(patch).toContain('+++ b/NOTES.md')
+  expect(JSON.parse(files ?? '').items).toContainEqual(expect.objectContaining({ path: 'NOTES.md', kind: 'file' }))
+  expect(patch).toContain(`+${notes?.split('\n')[0]}\n`)
   expect(JSON.parse(stopped ?? '')).toMatchObject({ id: 1, status: 'completed', result: 'There is a note now.' })
   expect((await app.call('GET', '/v1/organizations/1/agent/run/1')).body.github_pull_requests).toHaveLength(1)
 }, 90_000)
