@@ -17,7 +17,11 @@ import {
 import { MIRROR_INSIDE } from './checkout.ts'
 
 /** A smaller commit is checked out as fast as a layer is mounted. */
-const MIN_SIZE = { files: 500, bytes: 4 * 1024 ** 2 }
+const MIN_SIZE = { files: 100, bytes: 1024 ** 2 }
+/** A smaller commit is cloned by the first run that starts from it: only a second one makes up for the time that its template takes. */
+const LARGE_SIZE = { files: 500, bytes: 4 * 1024 ** 2 }
+/** How many commits are remembered that have no template. */
+const MAX_KNOWN = 10_000
 const OUTPUT = 16 * 1024
 
 type Deps = {
@@ -38,6 +42,7 @@ export class Templates implements AsyncDisposable {
   readonly #deps: Deps
   readonly #creating = new Map<string, Promise<boolean>>()
   readonly #small = new Set<string>()
+  readonly #cloned = new Set<string>()
   readonly #closing = new AbortController()
   #tested: Promise<void> | null = null
   #swept: Promise<void> = Promise.resolve()
@@ -130,11 +135,7 @@ export class Templates implements AsyncDisposable {
   async #create(name: string, repository_id: number, sha: string): Promise<boolean> {
     const { driver, git, folders, sandbox_limits, clone_ms, log } = this.#deps
     try {
-      if (!(await isLargeTree(git, repository_id, sha, MIN_SIZE))) {
-        if (this.#small.size > 10_000) this.#small.clear()
-        this.#small.add(name)
-        return false
-      }
+      if (!(await this.#isWorthIt(name, repository_id, sha))) return false
       await this.test()
       if (this.problem !== null) return false
       await using draft = draftTemplate(folders, 'commit')
@@ -155,6 +156,16 @@ export class Templates implements AsyncDisposable {
     }
     void this.sweep().catch(error => log('error', 'templates could not be removed', { error: errorText(error) }))
     return true
+  }
+
+  async #isWorthIt(name: string, repository_id: number, sha: string): Promise<boolean> {
+    const isLarge = (least: typeof MIN_SIZE) => isLargeTree(this.#deps.git, repository_id, sha, least)
+    if (this.#cloned.delete(name)) return true
+    const known = (await isLarge(MIN_SIZE)) ? this.#cloned : this.#small
+    if (known === this.#cloned && (await isLarge(LARGE_SIZE))) return true
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.add(name)
+    return false
   }
 
   /** Removes leftovers, templates of repositories without a mirror, and what exceeds `max_bytes`. One sweep at a time. */
