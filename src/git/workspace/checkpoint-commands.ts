@@ -23,18 +23,20 @@ export type CheckpointFolders = {
   max_bytes: number
 }
 
-const SCRIPT = readFileSync(new URL('./inside/checkpoint.sh', import.meta.url), 'utf8')
+const scriptOf = (name: string): string => readFileSync(new URL(`./inside/${name}.sh`, import.meta.url), 'utf8')
+const [SHADOW, CHECKPOINT, PACK] = [scriptOf('shadow'), scriptOf('checkpoint'), scriptOf('pack')]
 
 /**
- * The origin of the files: the service's own fresh checkout of `sha`, presumably `tree`, or anything. `without`: paths that are excluded.
+ * The origin of the files: the service's own fresh checkout of `sha`, which has that tree; presumably `tree`; or anything. `without`: paths that
+ * are excluded.
  */
-export type Prepared = ({ from: 'clone'; sha: string } | { from: 'tree'; tree: string } | { from: 'empty' }) & {
+export type Prepared = ({ from: 'clone'; sha: string; tree: string } | { from: 'tree'; tree: string } | { from: 'empty' }) & {
   without?: readonly string[]
 }
 
 /** Defines all functions in the shell that runs it, recreates the shadow repository, and takes the first snapshot: `parseSnapshot`. */
 export function prepareCommand(folders: CheckpointFolders, how: Prepared): string {
-  const known = how.from === 'clone' ? how.sha : how.from === 'tree' ? how.tree : ''
+  const known = how.from === 'clone' ? `${how.sha} ${how.tree}` : how.from === 'tree' ? how.tree : ''
   const before = { tree: 'none', head: how.from === 'clone' ? how.sha : null }
   const without = quote(excludePatterns(how.without ?? []))
   return `${definitions(folders)}\nwithout=${without}\nquietly prepare ${how.from} ${known} && ${snapshotCommand(before)}`
@@ -97,7 +99,7 @@ export type PackInput = {
 
 /** Writes a thin pack to standard output. The commit that it is for is in standard error: `parseTip`. */
 export function packCommand(folders: CheckpointFolders, { tree, parents, also, without }: PackInput): string {
-  return `${definitions(folders)}\npack ${tree} '${parents.join(' ')}' '${also.join(' ')}' '${without.join(' ')}'`
+  return `${environment(folders)}\n${PACK}\npack ${tree} '${parents.join(' ')}' '${also.join(' ')}' '${without.join(' ')}'`
 }
 
 export function parseTip(errors: Uint8Array): string | null {
@@ -106,8 +108,6 @@ export function parseTip(errors: Uint8Array): string | null {
 
 function definitions(folders: CheckpointFolders): string {
   const values = {
-    files: folders.files,
-    shadow: folders.shadow,
     mirror: folders.mirror ?? '',
     kept: folders.kept ?? '',
     base: folders.base_sha ?? '',
@@ -115,7 +115,14 @@ function definitions(folders: CheckpointFolders): string {
     max_bytes: folders.max_bytes,
     relaxed: relaxedChecks,
     no_bytes: EMPTY_FILE,
-    ...{ written_at: 0, careful: '', changed: '', quick: '' },
+    ...{ written_at: 0, careful: '', changed: '', quick: '', fresh: '' },
   }
-  return [...Object.entries(values).map(([name, value]) => `${name}=${quote(String(value))}`), SCRIPT].join('\n')
+  return [environment(folders), assignments(values), CHECKPOINT].join('\n')
 }
+
+const environment = ({ files, shadow }: CheckpointFolders): string => [assignments({ files, shadow }), SHADOW].join('\n')
+
+const assignments = (values: Record<string, string | number>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}=${quote(String(value))}`)
+    .join('\n')

@@ -1,3 +1,4 @@
+import { treeOf } from '../../git/objects/object-cache.ts'
 import { hasCommit } from '../../git/read/revisions.ts'
 import type { Prepared, Snapshot } from '../../git/workspace/checkpoint-commands.ts'
 import { removeFilesCommand } from '../../git/workspace/workspace-commands.ts'
@@ -66,7 +67,11 @@ async function cloneWorkspace(to: Filling): Promise<Filled> {
   const set_up = await to.setUp?.(sha === base?.sha ? 'repository' : 'agent')
   // A fresh clone need not be searched for changes.
   const how: Prepared =
-    sha === null ? { from: 'empty' } : set_up ? { from: 'tree', tree: sha, without: set_up.left_out } : { from: 'clone', sha }
+    sha === null
+      ? { from: 'empty' }
+      : set_up
+        ? { from: 'tree', tree: sha, without: set_up.left_out }
+        : { from: 'clone', sha, tree: await treeOf(to.deps.git, to.kept, sha) }
   const snapshot = snapshots.prepare(how)
   if (run.steps === 0 && last === null)
     return { snapshot, stored: null, seq: 0, through_seq: set_up?.seq ?? cloned, gap: false, restored: null }

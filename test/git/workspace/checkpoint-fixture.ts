@@ -2,12 +2,13 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GitRepository } from '../../../src/git/git-repository.ts'
 import { refreshMirror } from '../../../src/git/mirrors/mirrors.ts'
-import { importPack, type Kept, objectCachePath, withObjectCache } from '../../../src/git/objects/object-cache.ts'
+import { importPack, type Kept, objectCachePath, treeOf, withObjectCache } from '../../../src/git/objects/object-cache.ts'
 import { type GitHost, mirrorPath, openGitHost } from '../../../src/git/process/git-host.ts'
 import { readCachedChanges } from '../../../src/git/read/changes.ts'
-import type { Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
+import type { Prepared, Snapshot } from '../../../src/git/workspace/checkpoint-commands.ts'
 import { restoreCommand } from '../../../src/git/workspace/restore-command.ts'
 import { cloneCommand, type WorkspaceRepository } from '../../../src/git/workspace/workspace-commands.ts'
+import type { Sandbox } from '../../../src/sandbox/port.ts'
 import { createOwnFolder } from '../../../src/system/own-folder.ts'
 import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { type SnapshotSandbox, startSnapshotSandbox } from '../../../src/worker/workspace/snapshot-sandbox.ts'
@@ -23,6 +24,9 @@ export type CheckpointTest = AsyncDisposable & {
   shots: SnapshotSandbox
   /** What was executed in the sandbox for snapshots. */
   commands: string[]
+  /** How many processes `work` starts in the agent's sandbox or in the one for snapshots. */
+  processesOf(where: 'agent' | 'shots', work: () => Promise<unknown>): Promise<number>
+  inside: WorkspaceRepository | null
   first: Snapshot
   /** The snapshot after a command of the agent. */
   after(command: string): Promise<Snapshot>
@@ -65,6 +69,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   }
   const mirror = repository === null ? [] : [{ host: mirrorPath(host, repository.id), inside: '/mirror' }]
   const commands: string[] = []
+  const for_shots: Sandbox[] = []
   const noting: typeof driver = {
     ...driver,
     async start(spec) {
@@ -73,6 +78,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
         commands.push(request.command)
         return sandbox.exec(request)
       }
+      for_shots.push(sandbox)
       return { ...sandbox, exec }
     },
   }
@@ -98,8 +104,15 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     const cloned = await agent.separate(cloneCommand(inside))
     if (cloned.exit_code !== 0) throw new Error(`clone failed: ${cloned.text}`)
   }
-  const first = await shots.prepare(base_sha === null ? { from: 'empty' } : { from: 'clone', sha: base_sha }, 20_000)
+  const how: Prepared = base_sha === null ? { from: 'empty' } : { from: 'clone', sha: base_sha, tree: await treeOf(host, kept, base_sha) }
+  const first = await shots.prepare(how, 20_000)
   let before = first
+  const lastProcess = async (where: 'agent' | 'shots') => {
+    const command = 'read -r _ _ _ _ last </proc/loadavg; echo $last'
+    const how = { shell: 'separate', timeout_ms: 20_000, max_output_bytes: 100 } as const
+    const output = where === 'agent' ? (await agent.separate(command)).text : (await for_shots[0]?.exec({ command, ...how }))?.output
+    return Number(Buffer.from(output ?? ''))
+  }
   const tips: string[] = []
   const running = stack.move()
   return {
@@ -109,6 +122,13 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     agent,
     shots,
     commands,
+    async processesOf(where, work) {
+      const from = await lastProcess(where)
+      await work()
+      // Reading takes two.
+      return (await lastProcess(where)) - from - 2
+    },
+    inside,
     first,
     async after(command) {
       await must(agent, command)

@@ -115,7 +115,7 @@ test('a first capture that failed is replaced, without trust in what the agent m
     () => {},
     unknown,
   )
-  expect(await snapshots.prepare({ from: 'clone', sha: 'c' })).toBe(null)
+  expect(await snapshots.prepare({ from: 'clone', sha: 'c', tree: 't' })).toBe(null)
   expect(await snapshots.take()).toBe(null)
   expect(await snapshots.take(true)).toEqual(snapshotOf('tree 1'))
   expect(log).toEqual(['prepare tree'])

@@ -1,16 +1,12 @@
-# Snapshots of a workspace, taken by a git that the agent cannot reach: its files are seen read-only at $files, all that git writes is in
-# $shadow. $mirror and $kept are bare repositories whose objects are borrowed ("" for none). Of the workspace's own git only HEAD is
-# believed, and what that names is copied object by object. Attributes of the workspace turn nothing into anything else: bytes are bytes.
-export GIT_DIR=$shadow GIT_WORK_TREE=$files GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1
-export GIT_TERMINAL_PROMPT=0 GIT_LITERAL_PATHSPECS=0 LC_ALL=C
 shopt -s nullglob dotglob
-cd -- "$files" || exit 1
 
-# $without: paths that are left out, as git wants them. "clone": the files are a fresh checkout of commit $2 by our own hand. "tree": they should be tree $2. "empty": nothing is known of them.
+# $without: paths that are left out, as git wants them. "clone": the files are a fresh checkout of commit $2, with tree $3, by our own hand. "tree": they
+# should be tree $2. "empty": nothing is known of them. Sets `fresh` to the tree that the files are certain to have.
 prepare() {
   # Whatever its size, no file may fill the disk.
   ulimit -f $((max_file_bytes / 1024 + 262144))
   mkdir -p "$shadow"/objects/{info,pack} "$shadow"/{refs,info} || return
+  fresh=
   local -a earlier=("$shadow"/index*)
   if ((${#earlier[@]})); then rm -f -- "${earlier[@]}"; fi
   printf 'ref: refs/heads/none\n' >"$shadow/HEAD"
@@ -29,21 +25,21 @@ prepare() {
   case $1 in
     clone)
       # What our own git knows of the files it has just written, unless they have other bytes than the objects: then every file is looked at.
-      if [[ -f $files/.git/index ]]; then cp -p -- "$files/.git/index" "$shadow/index"; fi
-      if [[ ! -f $shadow/index ]] || converted; then
-        rm -f -- "$shadow/index"
-        git read-tree "$2" || return
-      fi ;;
+      if [[ -f $files/.git/index ]] && cp -p -- "$files/.git/index" "$shadow/index"; then fresh=$3; else git read-tree "$2" || return; fi ;;
     tree) git read-tree "$2" && git update-index -q --refresh >/dev/null 2>&1 ;;
   esac
-  local entry
-  while IFS= read -r -d '' entry; do printf '%s\0' "${entry#*$'\t'}"; done < <(git ls-files -s -z | grep -z '^160000 ') >"$shadow/submodules"
-}
-
-converted() {
-  local -a found
-  mapfile -d '' -t found < <(git ls-files -z -- ':(top,glob)**/.gitattributes')
-  ((${#found[@]})) && grep -qsE 'eol=crlf|ident|working-tree-encoding' -- "${found[@]}"
+  local entry path
+  local -a attributes=()
+  git ls-files -s -z | grep -z -E $'^160000 |[/\t]\\.gitattributes$' >"$shadow/listed"
+  while IFS= read -r -d '' entry; do
+    path=${entry#*$'\t'}
+    if [[ $entry == '160000 '* ]]; then printf '%s\0' "$path"; else attributes+=("$path"); fi
+  done <"$shadow/listed" >"$shadow/submodules"
+  if [[ $fresh ]] && ((${#attributes[@]})) && grep -qsE 'eol=crlf|ident|working-tree-encoding' -- "${attributes[@]}"; then
+    fresh=
+    rm -f -- "$shadow/index"
+    git read-tree "$2"
+  fi
 }
 
 # Sets `head` and `branch` to those of the workspace; "none" and "" when unknown.
@@ -66,7 +62,6 @@ read_head() {
 # Copies the commits that lead to `head` out of the workspace's own repository, checked one by one; `head` is "none" when they are not sound.
 # $1: a commit that is known already, or "none".
 take_head() {
-  git cat-file -e "$head^{commit}" 2>/dev/null && return
   local known=() commit
   for commit in "$base" "$1"; do if [[ $commit && $commit != none ]]; then known+=("^$commit"); fi; done
   printf '%s\n' "$head" "${known[@]}" |
@@ -93,6 +88,17 @@ open_nested() {
 # $1, $2: head and tree of the snapshot before; a tree "none" is always named. Says when the files may change again, then what was captured, unless
 # it is the same.
 snapshot() {
+  if [[ $fresh && $2 == none ]]; then
+    left=() large=() written_at=$EPOCHSECONDS
+    read_head
+    if [[ $head == "$1" ]]; then
+      printf 'captured\0'
+      report "$fresh"
+      fresh=
+      return
+    fi
+  fi
+  fresh=
   capture || return
   printf 'captured\0'
   if [[ $changed || $head != "$1" || $2 == none ]]; then conclude "$2" "$1"; fi
@@ -157,17 +163,22 @@ find_large() {
 # Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and
 # what had to be left out.
 conclude() {
-  local tree=$1
+  local tree=$1 committed
   if [[ $quick ]]; then drop_large "$tree" || return; fi
   if [[ $changed || $tree == none ]]; then
     tree=$(git write-tree) || return
     written_at=$EPOCHSECONDS
   fi
   if [[ $head != "$2" && $head != none ]]; then
-    take_head "$2"
-    if [[ $head != none ]]; then tree=$(tracked_too "$tree") || return; fi
+    committed=$(exec git rev-parse --quiet --verify "$head^{commit}^{tree}" 2>/dev/null) || take_head "$2"
+    if [[ $head != none && $committed != "$tree" ]]; then tree=$(tracked_too "$tree") || return; fi
   fi
-  printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$tree" "$head" "$branch"
+  report "$tree"
+}
+
+# Says the tree $1, `head`, `branch` and what had to be left out.
+report() {
+  printf 'agentrun-snapshot\0%s\0%s\0%s\0' "$1" "$head" "$branch"
   left+=("${large[@]/#/too_large:}")
   if ((${#left[@]})); then printf '%s\0' "${left[@]:0:100}"; fi
 }
@@ -278,18 +289,4 @@ beyond_link() {
     if [[ -L $on ]]; then return 0; fi
   done
   return 1
-}
-
-# The objects of one commit with tree $1 and parents $2 (blanks between), and of trees and commits $3, that lie beyond commits $4, to
-# standard output; the commit is named on standard error.
-pack() {
-  local tip
-  local -a parents=() add=() without=()
-  for p in $2; do parents+=(-p "$p"); done
-  for p in $3; do add+=("$p"); done
-  for p in $4; do without+=("^$p"); done
-  tip=$(GIT_AUTHOR_NAME=checkpoint GIT_AUTHOR_EMAIL= GIT_AUTHOR_DATE='@1 +0000' GIT_COMMITTER_NAME=checkpoint GIT_COMMITTER_EMAIL= \
-    GIT_COMMITTER_DATE='@1 +0000' git commit-tree "${parents[@]}" -m checkpoint "$1") || return
-  printf 'agentrun-tip %s\n' "$tip" >&2
-  printf '%s\n' "$tip" "${add[@]}" "${without[@]}" | git pack-objects --revs --thin --stdout --quiet --delta-base-offset
 }
