@@ -18,8 +18,10 @@ export type WorkspaceRepository = {
   author_email: string
 }
 
-/** Conditions of find for named pipes, and for locks that killed processes have left, in `.git`. */
-const BLOCKING = `\\( -xtype p -o -name '*.lock' \\( -path '.git/refs/*' -o ! -path '.git/*/*' \\) \\)`
+/**
+ * Conditions of find for what git would block on: a named pipe instead of one of its files; in `.git` also locks that killed processes have left.
+ */
+const BLOCKING = `\\( -path './.git/*' \\( -xtype p -o -name '*.lock' \\( -path './.git/refs/*' -o ! -path './.git/*/*' \\) \\) -o ! -path './.git/*' -type p -name '.git*' \\)`
 
 /** Exit code of `commitCommand` when there was nothing to commit. */
 const NOTHING_TO_COMMIT = 3
@@ -44,15 +46,20 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
   return [
     ...PROLOGUE,
     'if [ -e .git ] && [ ! -d .git ] || [ -L .git ]; then rm -f .git; fi',
-    // Git would block on a named pipe instead of one of its files. A folder without permissions hides such a pipe from git as well.
-    `find . -path ./.git -prune -o -type p -name '.git*' -exec rm -f {} + 2>/dev/null || true; if [ -d .git ]; then find .git ${BLOCKING} -exec rm -f {} + 2>/dev/null || true; fi`,
-    'if ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
+    // A folder without permissions hides such a pipe from git as well.
+    `find . ${BLOCKING} -exec rm -f {} + 2>/dev/null || true`,
+    `head=$(exec git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}' 2>/dev/null) || head=`,
+    'if [ -z "$head" ] && ! g rev-parse --verify --quiet HEAD >/dev/null 2>&1 && ! g symbolic-ref --quiet HEAD >/dev/null 2>&1; then',
     ...initRepository(input),
     'fi',
-    `if ! grep --quiet --no-messages --line-regexp --fixed-strings ${objects(input)} .git/objects/info/alternates; then`,
-    `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates`,
+    'alternates=(); if [ -f .git/objects/info/alternates ]; then mapfile -t alternates <.git/objects/info/alternates; fi',
+    `borrows=; for line in "\${alternates[@]}"; do if [ "$line" = ${objects(input)} ]; then borrows=1; fi; done`,
+    'if [ -z "$borrows" ]; then',
+    `  mkdir -p .git/objects/info; printf '%s\\n' ${objects(input)} >> .git/objects/info/alternates; head=`,
     'fi',
-    ...(base ? [`if ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi'] : []),
+    ...(base
+      ? [`if [ -z "$head" ] && ! g rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null; then`, ...startOver(input.branch, base), 'fi']
+      : []),
     ...TAKE_NESTED,
     'take_nested',
     `added=0; g add --all --ignore-errors . || added=$?`,
@@ -64,8 +71,8 @@ export function commitCommand(input: WorkspaceRepository & { message: string; at
     `  printf '%s' ${quote(input.message.replaceAll('\0', ''))} | ${author(input)} ${dates(input.at)} git "\${SAFE[@]}" commit --quiet --no-verify --no-gpg-sign --allow-empty --allow-empty-message --cleanup=verbatim -F -`,
     '  result=committed; code=0',
     'fi',
-    `printf '\\nagentrun-head %s %s\\n' "$(git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}' || echo none)" "$result"`,
-    'exit "$code"',
+    `head=$(git "\${SAFE[@]}" rev-parse --verify --quiet 'HEAD^{commit}') || head=none`,
+    `printf '\\nagentrun-head %s %s\\n' "$head" "$result"; exit "$code"`,
   ].join('\n')
 }
 
@@ -177,15 +184,18 @@ export function parseCommit(exit_code: number | null, output: string): { head_sh
   return { head_sha: head === 'none' ? null : head, committed: result === 'committed' }
 }
 
-/** Writes a bundle of what `head_sha` has and the mirror lacks to standard output; nothing when the mirror has everything. */
+/** Exit code of `bundleCommand` when the mirror has everything: what was written is not a bundle. */
+export const NOTHING_TO_BUNDLE = 4
+
+/** Writes a bundle of what `head_sha` has and the mirror lacks to standard output. Exit code 0, NOTHING_TO_BUNDLE, otherwise git's. */
 export function bundleCommand(input: { base_sha: string | null; head_sha: string }): string {
   const base = input.base_sha ? quote(`^${input.base_sha}`) : ''
   return [
     ...PROLOGUE,
-    `new=$(g rev-list --max-count=1 ${quote(input.head_sha)} ${base} --not --alternate-refs)`,
-    'if [ -z "$new" ]; then exit 0; fi',
     `g update-ref ${BUNDLE_REF} ${quote(input.head_sha)}`,
-    `g bundle create --quiet --version=2 - ${BUNDLE_REF} ${base} --not --alternate-refs`,
+    `exec 3>&1; code=0; complaint=$(exec git "\${SAFE[@]}" bundle create --quiet --version=2 - ${BUNDLE_REF} ${base} --not --alternate-refs 2>&1 >&3) || code=$?`,
+    `if [ "$code" -ne 0 ] && [[ $complaint == *'Refusing to create empty bundle'* ]]; then exit ${NOTHING_TO_BUNDLE}; fi`,
+    `printf '%s' "$complaint" >&2; exit "$code"`,
   ].join('\n')
 }
 
@@ -222,9 +232,13 @@ export function initRepository(input: WorkspaceRepository): string[] {
     `printf '%s' ${quote(config)} > .git/config`,
     `printf '%s\\n' ${objects(input)} > .git/objects/info/alternates`,
     `if [ -f ${mirror}/shallow ]; then cp ${mirror}/shallow .git/shallow; fi`,
-    `git --git-dir=${mirror} for-each-ref --format='%(objectname) %(refname)' refs/heads refs/tags | sed 's# refs/heads/# refs/remotes/origin/#' > .git/packed-refs`,
+    `git --git-dir=${mirror} for-each-ref --format=${quote(REF_OF_ORIGIN)} refs/heads refs/tags > .git/packed-refs`,
   ]
 }
+
+/** A line of packed references: a branch of the mirror is one of `origin`, a tag has its name. */
+const REF_OF_ORIGIN =
+  '%(objectname) %(if:equals=refs/heads)%(refname:rstrip=-2)%(then)refs/remotes/origin/%(refname:lstrip=2)%(else)%(refname)%(end)'
 
 /** The line that names whose objects are borrowed. */
 function objects(input: WorkspaceRepository): string {
@@ -236,21 +250,22 @@ function startOver(branch: string, base: string): string[] {
   return [`  g symbolic-ref HEAD ${ref}`, `  rm -f .git/${ref}`, `  g update-ref ${ref} ${base}`]
 }
 
-/** Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files are staged. */
+/**
+ * Git would add a nested repository as a bare link and lose its files: its `.git` is moved aside while files are staged. It is an untracked folder
+ * (`? `), or a link without a list of submodules.
+ */
 const TAKE_NESTED = [
   'nested=()',
   'take_nested() {',
   '  local path round found',
   '  for round in 1 2 3 4 5 6 7 8; do',
   '    found=()',
-  `    while IFS= read -r -d '' path; do if [[ $path == */ && -e "$path.git" ]]; then found+=("$path"); fi; done < <(git "\${SAFE[@]}" ls-files -z --others --exclude-standard 2>/dev/null | grep -z '/$')`,
-  '    if [ ! -e .gitmodules ]; then',
-  `      while IFS= read -r -d '' path; do`,
-  `        if [[ $path != "160000 "* ]]; then continue; fi`,
-  `        path="\${path#*$'\t'}"`,
-  '        if [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi',
-  `      done < <(git "\${SAFE[@]}" ls-files -z --stage 2>/dev/null | grep -z "^160000 ")`,
-  '    fi',
+  `    while IFS= read -r -d '' path; do`,
+  '      case $path in',
+  `        '? '*) path="\${path#??}"; if [ -e "$path.git" ]; then found+=("$path"); fi ;;`,
+  `        *) path="\${path#*$'\t'}"; if [ ! -e .gitmodules ] && [ -e "$path/.git" ]; then g rm --quiet --cached -- "$path"; found+=("$path/"); fi ;;`,
+  '      esac',
+  `    done < <(git "\${SAFE[@]}" ls-files -z -t --stage --others --exclude-standard 2>/dev/null | grep -z -E '^[?] .*/$|^[^?] 160000 ')`,
   `    if [ "\${#found[@]}" -eq 0 ]; then return; fi`,
   `    for path in "\${found[@]}"; do mkdir -p .git/agentrun-nested; mv -- "$path.git" ".git/agentrun-nested/\${#nested[@]}"; nested+=("$path"); done`,
   '  done',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { GitError } from '../../git/process/git-error.ts'
 import { importBundle } from '../../git/publish/bundles.ts'
 import { type Changes, readChanges } from '../../git/read/changes.ts'
-import { bundleCommand } from '../../git/workspace/workspace-commands.ts'
+import { bundleCommand, NOTHING_TO_BUNDLE } from '../../git/workspace/workspace-commands.ts'
 import { saveChange } from '../../store/changes.ts'
 import { objectsOfRun } from '../base/base.ts'
 import { requireOwned } from '../claim/fenced-error.ts'
@@ -73,7 +73,8 @@ async function writeBundle({ deps, base, head, sandbox, control }: Committed, bu
     await bundle.write(chunk)
   })
   if (result.status === 'timeout') return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
-  if (result.status === 'exited' && result.exit_code === 0) return null
+  if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
+  if (result.exit_code === 0 || result.exit_code === NOTHING_TO_BUNDLE) return null
   const reason = Buffer.from(result.output).toString('utf8').trim().slice(-500) || result.status
   return {
     kind: 'failed',

@@ -9,6 +9,7 @@ import {
   bundleCommand,
   cloneCommand,
   commitCommand,
+  NOTHING_TO_BUNDLE,
   parseCommit,
   type WorkspaceRepository,
 } from '../../../src/git/workspace/workspace-commands.ts'
@@ -60,9 +61,9 @@ export async function openWorkspace(fixture: GitFixture, repo: GitRepository, ba
     },
     async deliver(head_sha, turn = 1) {
       const ran = await bash(bundleCommand({ base_sha, head_sha }))
-      if (ran.exit_code !== 0) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
+      if (ran.exit_code !== 0 && ran.exit_code !== NOTHING_TO_BUNDLE) throw new Error(`bundle failed with ${ran.exit_code}: ${ran.output}`)
       const file = join(fixture.dir, `${randomUUID()}.bundle`)
-      await writeFile(file, ran.stdout, { mode: 0o600 })
+      await writeFile(file, ran.exit_code === 0 ? ran.stdout : '', { mode: 0o600 })
       const objects = { repository_id: repo.id, run_id }
       await importBundle(fixture.host, objects, file, { head_sha })
       await keepPushed(fixture.host, objects, { turn, head_sha, branch: null })

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { bundleCommand, cloneCommand, commitCommand, parseCommit } from '../../../src/git/workspace/workspace-commands.ts'
+import { startCheckpointTest } from './checkpoint-fixture.ts'
+
+/**
+ * The budget of a change: a commit that raises a number states why it is worth it. Threads of git are included; a machine with one processor has
+ * fewer. The first process of a separate command keeps its pipes.
+ */
+const PROCESSES = { clone_over_a_clone: 7, prepare: 6, snapshot: 3, pack: 4, commit: 12, bundle: 7, snapshot_of_new_commit: 9 }
+/** After two seconds, on a busy machine, a command of a snapshot is joined by one that unblocks it. */
+const PROCESSES_TO_UNBLOCK = 3
+
+test('the processes of a clone, of snapshots with their pack, of a commit and of its bundle', async () => {
+  await using set = await startCheckpointTest({ 'README.md': 'Hello', 'a/.gitattributes': '*.js text' })
+  const { agent, shots, inside, base_sha, first } = set
+  if (inside === null || base_sha === null) throw new Error('there is no repository')
+  const counts: Record<string, number> = {}
+  const count = async (name: keyof typeof PROCESSES, where: 'agent' | 'shots', work: () => Promise<unknown>) => {
+    const before = set.commands.length
+    const started = await set.processesOf(where, work)
+    counts[name] = started - PROCESSES_TO_UNBLOCK * set.commands.slice(before).filter(command => command.startsWith('find ')).length
+  }
+  await count('clone_over_a_clone', 'agent', async () => expect(await agent.separate(cloneCommand(inside))).toMatchObject({ exit_code: 0 }))
+  const tree = first.tree
+  await count('prepare', 'shots', async () => expect(await shots.prepare({ from: 'clone', sha: base_sha, tree }, 20_000)).toEqual(first))
+  let changed = first
+  await agent.shell('echo more >>README.md; echo new >new.txt')
+  await count('snapshot', 'shots', async () => {
+    changed = (await shots.take(first, false, () => {}, 20_000)) ?? first
+  })
+  expect(changed.tree).not.toBe(tree)
+  const pack = { tree: changed.tree, parents: [base_sha], also: [], without: [base_sha] }
+  await count('pack', 'shots', () => shots.pack(pack, () => {}))
+  let head_sha = ''
+  await count('commit', 'agent', async () => {
+    const { exit_code, text } = await agent.separate(commitCommand({ ...inside, message: 'Change', at: new Date() }))
+    head_sha = parseCommit(exit_code, text)?.head_sha ?? ''
+  })
+  await count('bundle', 'agent', async () => {
+    expect(await agent.separate(bundleCommand({ base_sha, head_sha }))).toMatchObject({ exit_code: 0 })
+  })
+  await count('snapshot_of_new_commit', 'shots', async () => {
+    expect(await shots.take(changed, false, () => {}, 20_000)).toMatchObject({ tree: changed.tree, head: head_sha })
+  })
+  for (const [name, budget] of Object.entries(PROCESSES)) expect(counts[name], name).toBeLessThanOrEqual(budget)
+})
