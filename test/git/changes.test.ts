@@ -5,7 +5,7 @@ import { refreshMirror } from '../../src/git/mirrors/mirrors.ts'
 import { mirrorPath } from '../../src/git/process/git-host.ts'
 import { readChanges } from '../../src/git/read/changes.ts'
 import { listCommits } from '../../src/git/read/commits.ts'
-import { commitFiles, localRepository, makeRepository, openGitFixture, runText } from './repositories.ts'
+import { commitFiles, localRepository, makeRepository, openGitFixture, run, runText } from './repositories.ts'
 
 test('each kind of change is reported as such', async () => {
   await using fixture = await openGitFixture()
@@ -82,6 +82,23 @@ test('a patch is cut at the end of a line, and the list of files is not', async 
   expect(Buffer.byteLength(changes.patch)).toBeGreaterThan(4_500)
   expect(Buffer.byteLength(changes.patch)).toBeLessThanOrEqual(5_000)
   expect(changes.patch).not.toContain('\ufffd')
+})
+
+test('a list of files of several megabytes is complete, and so is the beginning of its patch', async () => {
+  await using fixture = await openGitFixture()
+  const source = await makeRepository(join(fixture.dir, 'source'))
+  const base = await runText(source, 'git', ['rev-parse', 'HEAD'])
+  const names = Array.from({ length: 6_000 }, (_, n) => `${String(n).padStart(5, '0')}-${'x'.repeat(200)}`)
+  const files = names.map(name => `M 100644 inline ${name}\ndata 2\nx\n`).join('')
+  const commit = `commit refs/heads/main\ncommitter A <a@example.org> 1 +0000\ndata 1\nm\nfrom refs/heads/main^0\n${files}`
+  await run(source, 'git', ['fast-import', '--quiet'], { input: commit })
+  const head = await runText(source, 'git', ['rev-parse', 'main'])
+  const repo = localRepository(source)
+  await refreshMirror(fixture.host, repo)
+  const changes = await readChanges(fixture.host, repo.id, base, head, { max_patch_bytes: 1_000 })
+  expect(changes).toMatchObject({ files_changed: 6_000, additions: 6_000, deletions: 0, patch_truncated: true })
+  expect(changes.files.map(({ path }) => path)).toEqual(names)
+  expect(changes.patch).toMatch(/^diff --git a\/00000-x+ b\/00000-x+\nnew file mode 100644\n/)
 })
 
 test('a patch never holds NUL or broken characters', async () => {

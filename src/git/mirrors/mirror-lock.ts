@@ -12,9 +12,11 @@ export async function withMirrorLock<T>(host: GitHost, repository_id: number, wa
   const seconds = Math.max(1, Math.ceil(wait_ms / 1_000))
   const holder = openGit(host, {
     program: 'flock',
-    args: ['-w', String(seconds), '-E', '75', join(host.mirrors, `${repository_id}.lock`), 'sh', '-c', 'echo held; exec cat'],
+    args: ['-w', String(seconds), '-E', '75', join(host.mirrors, `${repository_id}.lock`), 'cat'],
     timeout_ms: 24 * 3_600_000,
   })
+  // It comes back when the lock is held.
+  holder.write('held\n', false)
   const ended = await Promise.race([holder.done, once(holder.output, 'data').then(() => null)])
   if (ended) {
     if (ended.exit_code === 75) throw new GitError('timeout', `another fetch of this repository did not end within ${seconds} s`)

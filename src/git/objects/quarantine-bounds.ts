@@ -27,15 +27,21 @@ const MAX_KNOWN = 100_000
 /**
  * Rejects quarantined objects that are small but expand to more than can be checked out, or than git on the host can examine: number and
  * length of paths, sizes of files, commits and trees, parents, objects. Nothing is walked: each tree is read once. `tips`: new commits or
- * tags, whose files are counted including those that the repository has. GitError `too_large`, `corrupt`, `timeout`.
+ * tags, whose files are counted including those that the repository has. Returns the types of new tips. GitError `too_large`, `corrupt`, `timeout`.
  */
-export async function checkBounds(host: GitHost, { call }: Quarantine, tips: string[], signal?: AbortSignal): Promise<void> {
+export async function checkBounds(
+  host: GitHost,
+  { call }: Quarantine,
+  tips: string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const options: Pick<GitCall, 'timeout_ms' | 'signal'> = { timeout_ms: LIST_MS, ...(signal && { signal }) }
   forgetShapes(host)
-  const found = await listNew(host, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
+  const found = await listNew(host, tips, { ...call, env: { ...call.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: '' }, ...options })
   const last = [...(found.parts.pop() ?? []), ...found.large_commits, ...tips.map(sha => `${sha}^{tree}`)]
   for (const names of [...found.parts, last])
     for (const problem of (await readTrees(host, { ...call, ...options }, names)).values()) throw new GitError('too_large', problem)
+  return found.types
 }
 
 /** Checks the same for a tree, or the tree of a commit: nothing else of the quarantine is read. GitError `corrupt` when one of them is missing. */
@@ -104,12 +110,12 @@ function checkParents(sha: string, bytes: Buffer): void {
     throw new GitError('too_large', `the commit ${sha} has more than ${MAX_PARENTS} parents`)
 }
 
-/** `parts`: the trees in groups that are read together. */
-type Listed = { parts: string[][]; large_commits: string[] }
+/** `parts`: the trees in groups that are read together; `types`: of the tips, if they are new. */
+type Listed = { parts: string[][]; large_commits: string[]; types: Map<string, string> }
 
-/** Lists every quarantined object with its kind and size. */
-async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<Listed> {
-  const found: Listed = { parts: [], large_commits: [] }
+/** Lists every quarantined object with its kind and size; `types`: of `tips`. */
+async function listNew(host: GitHost, tips: readonly string[], call: Omit<GitCall, 'args'>): Promise<Listed> {
+  const found: Listed = { parts: [], large_commits: [], types: new Map() }
   const max_bytes_of: Record<string, number> = {
     blob: host.max_mirror_bytes,
     tree: MAX_TREE_BYTES,
@@ -124,6 +130,7 @@ async function listNew(host: GitHost, call: Omit<GitCall, 'args'>): Promise<List
     lineReader(line => {
       const [type = '', digits = '', sha = ''] = line.split(' ')
       const bytes = Number(digits)
+      if (tips.includes(sha)) found.types.set(sha, type)
       if (++objects > MAX_OBJECTS) throw new GitError('too_large', `there are more than ${MAX_OBJECTS} objects`)
       if (bytes > (max_bytes_of[type] ?? 0))
         throw new GitError('too_large', `the ${type} ${sha} has ${bytes} bytes, more than the ${max_bytes_of[type]} allowed`)

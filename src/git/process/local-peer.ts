@@ -18,7 +18,8 @@ async function localPeers(host: GitHost, path: string, service: RemoteService): 
   const repository = await findGitDir(path)
   const own: GitIdentity = { ...ownIdentity(host), config_file: join(host.home, 'peer-config') }
   if (!host.user || repository.uid === host.user.uid) return [own]
-  const reachable = await canUse(host, repository.git_dir, service)
+  const safe_as_owner = repository.uid !== 0 || !(await othersCanChange(repository.git_dir))
+  const reachable = await canUse(host, repository.git_dir, service, safe_as_owner)
   const owner = {
     user: { name: `uid ${repository.uid}`, uid: repository.uid, gid: repository.gid },
     gid: repository.gid,
@@ -26,7 +27,7 @@ async function localPeers(host: GitHost, path: string, service: RemoteService): 
     home: '/',
     cwd: '/',
   }
-  if (repository.uid !== 0 || !(await othersCanChange(repository.git_dir))) return reachable ? [own, owner] : [owner]
+  if (safe_as_owner) return reachable ? [own, owner] : [owner]
   if (reachable) return [own]
   throw new GitError(
     'auth',
@@ -88,23 +89,26 @@ async function statOf(path: string) {
   }
 }
 
-/** The repositories that the service user could use, until permissions stop it: each check is a process. */
-const usable = new Set<string>()
+/** Whether the service user could use a repository, until permissions stop git: each check is a process. */
+const usable = new Map<string, boolean>()
 const MAX_USABLE = 1_000
 
-/** Asks the kernel, as the service user, because it evaluates parents, groups and access lists. */
-async function canUse(host: GitHost, git_dir: string, service: RemoteService): Promise<boolean> {
+/**
+ * Asks the kernel, as the service user, because it evaluates parents, groups and access lists. `has_other`: another user may be taken, so an
+ * earlier refusal is enough.
+ */
+async function canUse(host: GitHost, git_dir: string, service: RemoteService, has_other: boolean): Promise<boolean> {
   const key = [host.user?.uid, service, git_dir].join(' ')
-  if (usable.has(key)) return true
+  const known = usable.get(key)
+  if (known === true || (known === false && has_other)) return known
   const test =
     service === 'upload-pack'
       ? 'test -r "$1/HEAD" && test -r "$1/objects" && test -x "$1/objects" && test -r "$1/config"'
       : 'test -w "$1" && test -w "$1/objects" && test -w "$1/refs" && test -r "$1/config"'
   const { exit_code } = await runGit(host, { program: 'sh', args: ['-c', test, 'sh', git_dir], timeout_ms: 10_000 })
-  if (exit_code !== 0) return false
   if (usable.size >= MAX_USABLE) usable.clear()
-  usable.add(key)
-  return true
+  usable.set(key, exit_code === 0)
+  return exit_code === 0
 }
 
 /** Returns whether a user other than root could make root run a hook or another program through this repository. */

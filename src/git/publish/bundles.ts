@@ -39,11 +39,13 @@ export async function importBundle(host: GitHost, objects: RunObjects, bundle_fi
   const max_bytes = input.max_bytes ?? 512 * 1024 ** 2
   if (size > max_bytes) throw new GitError('too_large', `the change takes ${size} bytes, more than the ${max_bytes} allowed`)
   await withObjectCache(host, objects.run_id, async () => {
-    if (size > 0) await importObjects(host, objects, bundle_file, head_sha, max_bytes)
+    if (size > 0) return await importObjects(host, objects, bundle_file, head_sha, max_bytes)
+    const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
+    if (type.stdout.toString().trim() !== 'commit') throw new GitError('corrupt', NO_HEAD)
   })
-  const type = await runGit(host, { ...objectsOf(host, objects), args: ['cat-file', '-t', head_sha] })
-  if (type.stdout.toString().trim() !== 'commit') throw new GitError('corrupt', 'the workspace did not export its HEAD commit')
 }
+
+const NO_HEAD = 'the workspace did not export its HEAD commit'
 
 /** `branch`: the branch of the remote that the commit was pushed to just now, and the commit that it had before, as far as is known. */
 type PushedCommit = { turn: number; head_sha: string; branch: { name: string; before: string | null } | null }
@@ -66,11 +68,12 @@ export async function keepPushed(host: GitHost, objects: RunObjects, { turn, hea
   const moved = moves ? [`update refs/heads/${branch.name} ${sha} ${found ?? NO_COMMIT}`] : []
   const update = (lines: string[]) =>
     git(host, 'the change cannot be kept', { git_dir, args: ['update-ref', '--stdin'], stdin: lines.map(line => `${line}\n`).join('') })
-  await update(kept)
-  if (!moves) return
-  // A fetch holds the lock, or has found a later push: then it is up to the next fetch.
-  await withMirrorLock(host, objects.repository_id, BRANCH_LOCK_MS, () => update(moved)).catch(error => {
+  const updateBoth = () => withMirrorLock(host, objects.repository_id, BRANCH_LOCK_MS, () => update([...kept, ...moved]))
+  if (!moves) return void (await update(kept))
+  await updateBoth().catch(error => {
     if (!(error instanceof GitError)) throw error
+    // A fetch holds the lock, or has found a later push: then the branch is up to the next fetch.
+    return update(kept)
   })
 }
 
@@ -102,7 +105,8 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
     const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin, timeout_ms: 300_000 })
     if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
-    await checkBounds(host, quarantine, [head_sha])
+    const types = await checkBounds(host, quarantine, [head_sha])
+    if (types.get(head_sha) !== 'commit') throw new GitError('corrupt', NO_HEAD)
     await checkLinked(host, quarantine, [head_sha])
     await quarantine.keep()
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { createFolders, removeTree } from '../process/owner-files.ts'
+import { readBranch } from '../read/revisions.ts'
 import { mergeTree, readBranches } from './merge.ts'
 
 type Mergeable = 'clean' | 'conflict' | 'unknown'
@@ -32,6 +33,8 @@ export async function tryMerge(host: GitHost, repository_id: number, base: strin
 
 async function baseOf(host: GitHost, repository_id: number, base: string): Promise<string | null> {
   if ((await mirrorState(host, repository_id)) === null) return null
+  const branch = await readBranch(mirrorPath(host, repository_id), `refs/heads/${base}`)
+  if (branch !== null) return branch.sha
   return readBranches(host, repository_id, { base, head: base }).then(
     found => found.base_sha,
     () => null,

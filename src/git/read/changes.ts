@@ -65,19 +65,11 @@ export async function readCachedChanges(host: GitHost, kept: Kept, from_tree: st
 
 type Reader = (call: GitCall) => Promise<Buffer>
 const UNREADABLE = 'the change cannot be read'
+/** A longer list of files is read apart from the patch. */
+const LIST_BYTES = 2 * 1024 ** 2
 
 async function compare(read: Reader, trees: string[], options: Limits): Promise<Changes> {
-  const range = [...trees, '--']
-  const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--ignore-submodules=none']
-  const [listed, patch] = await Promise.all([
-    read({ args: [...diff, '--raw', '--numstat', '-z', ...range] }),
-    read({
-      args: [...diff, '--patch', ...range],
-      max_output_bytes: options.max_patch_bytes,
-      on_overflow: 'cut',
-    }),
-  ])
-  const files = parseChangedFiles(listed)
+  const { files, patch } = await readListAndPatch(read, trees, options)
   // A patch of exactly the limit may be complete or not; it counts as truncated.
   const patch_truncated = patch.length >= options.max_patch_bytes
   return {
@@ -90,18 +82,42 @@ async function compare(read: Reader, trees: string[], options: Limits): Promise<
   }
 }
 
+/** `patch`: its first `max_patch_bytes`. One git process, which finds the renames once. */
+async function readListAndPatch(read: Reader, trees: string[], { max_patch_bytes }: Limits) {
+  const range = [...trees, '--']
+  const diff = ['diff', '--no-ext-diff', '--no-textconv', '--no-color', '--find-renames', '--ignore-submodules=none']
+  const cut = (max_output_bytes: number) => ({ max_output_bytes, on_overflow: 'cut' as const })
+  const both = await read({ args: [...diff, '--raw', '--numstat', '--patch', '-z', ...range], ...cut(LIST_BYTES + max_patch_bytes) })
+  const { files, end } = parseChangedFiles(both)
+  // A NUL separates the patch, which is as without -z.
+  if (end <= LIST_BYTES) return { files, patch: both.subarray(end + 1, end + 1 + max_patch_bytes) }
+  const [listed, patch] = await Promise.all([
+    read({ args: [...diff, '--raw', '--numstat', '-z', ...range] }),
+    read({ args: [...diff, '--patch', ...range], ...cut(max_patch_bytes) }),
+  ])
+  return { files: parseChangedFiles(listed).files, patch }
+}
+
 const STATUS: Record<string, FileStatus> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', C: 'copied', T: 'type_changed' }
 
-/** Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. */
-function parseChangedFiles(output: Buffer): ChangedFile[] {
-  const parts = fields(output)
+/**
+ * Parses `git diff --raw --numstat -z`: first all entries that start with a colon, then the line counts in the same order. `end`: the byte
+ * behind them.
+ */
+function parseChangedFiles(output: Buffer): { files: ChangedFile[]; end: number } {
   const files: ChangedFile[] = []
   let at = 0
-  while (parts[at]?.[0] === 58) {
-    const letter = parts[at]?.toString('latin1').split(' ')[4]?.[0] ?? 'M'
+  const next = (): Buffer => {
+    const end = output.indexOf(0, at)
+    const field = output.subarray(at, end < 0 ? output.length : end)
+    at = end < 0 ? output.length : end + 1
+    return field
+  }
+  while (output[at] === 58) {
+    const letter = next().toString('latin1').split(' ')[4]?.[0] ?? 'M'
     const two = letter === 'R' || letter === 'C'
-    const old = parts[at + 1] ?? Buffer.alloc(0)
-    const path = (two ? parts[at + 2] : old) ?? old
+    const old = next()
+    const path = two ? next() : old
     files.push({
       path: shownPath(path),
       old_path: two ? shownPath(old) : null,
@@ -110,18 +126,18 @@ function parseChangedFiles(output: Buffer): ChangedFile[] {
       deletions: null,
       binary: true,
     })
-    at += two ? 3 : 2
   }
   for (const file of files) {
-    const counts = parts[at]?.toString('latin1').split('\t') ?? []
+    const counts = next().toString('latin1').split('\t')
     if (counts[0] !== undefined && counts[0] !== '-') {
       file.additions = Number(counts[0])
       file.deletions = Number(counts[1])
       file.binary = false
     }
-    at += counts[2] === '' ? 3 : 1
+    // A renamed file is named behind its counts.
+    if (counts[2] === '') for (const _ of ['old', 'new']) next()
   }
-  return files
+  return { files, end: at }
 }
 
 /** Splits at NULs; the last field ends with a NUL too. */

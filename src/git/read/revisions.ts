@@ -41,7 +41,7 @@ export async function resolveRef(host: GitHost, repository_id: number, ref: stri
 }
 
 /** Reads a branch from the mirror's own files, without a process: the common case, which delays the start of every run. Null: run git. */
-async function readBranch(git_dir: string, wanted: string): Promise<Resolved | null> {
+export async function readBranch(git_dir: string, wanted: string): Promise<Resolved | null> {
   if (!isRefName(wanted) || /^refs\/(?!heads\/)|^[0-9a-fA-F]{40}$/.test(wanted)) return null
   const ref = wanted.replace(/^refs\/heads\//, '')
   const loose = await readFile(join(git_dir, 'refs', 'heads', ref), 'latin1').catch(() => '')

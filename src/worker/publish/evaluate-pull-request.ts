@@ -2,8 +2,8 @@ import { withoutOrigin } from '../../agent/phases/proposal-text.ts'
 import { pullRequestOpinionOf, together } from '../../agent/phases/review.ts'
 import { evaluatePullRequest } from '../../core/pull-requests/pull-request-findings.ts'
 import { unanswered } from '../../core/pull-requests/pull-request-template.ts'
+import { refreshMirrorNow } from '../../git/mirrors/mirrors.ts'
 import { GitError } from '../../git/process/git-error.ts'
-import { fetchBranches } from '../../git/publish/merge.ts'
 import { tryMerge } from '../../git/publish/mergeable.ts'
 import { openHeldBack, recordReview } from '../../store/pull-requests/pull-request-moves.ts'
 import { findByBranch } from '../../store/pull-requests/pull-requests.ts'
@@ -45,7 +45,7 @@ async function evaluateByRules({ deps, writer, base, head, words }: Committed, p
   const commits = await latestEvaluation(writer, 'COMMIT_EVALUATION')
   const template = await readTemplate(deps, base)
   // The base may have moved while the agent worked. A remote that does not respond is not a fault of the change.
-  await fetchBranches(deps.git, base.repository, { base: pr.base_branch, head: pr.head_branch }, FETCH_MS).catch(ignoreGit)
+  await refreshMirrorNow(deps.git, base.repository, { wait_ms: FETCH_MS }).catch(ignoreGit)
   return evaluatePullRequest({
     ...{ title: pr.title, description: words.description, base_branch: pr.base_branch },
     unanswered: template === null ? [] : unanswered(template, withoutOrigin(pr.body)),
