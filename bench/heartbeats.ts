@@ -23,7 +23,7 @@ export async function heartbeats(): Promise<string> {
   let n = 0
   const beat = async (worked_ms: number) => {
     const claim = { organization_id: owner.organization_id, run_id: runs[n++ % RUNS]?.id ?? 0, epoch: 1 }
-    if (!(await heartbeat(db, claim, 3_600, worked_ms, true))) throw new Error('the lease was not renewed')
+    if (!(await heartbeat(db, { ...claim, worked_ms, progressed: true }, 3_600))) throw new Error('the lease was not renewed')
   }
   const update = (id: number) => db.query({ name: 'bench_update', text: 'update bench_baseline set n = n + 1 where id = $1', values: [id] })
 

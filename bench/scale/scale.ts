@@ -59,7 +59,8 @@ function others({ organization_id, long_run_id }: Filled): Record<string, Work> 
     'trace search, a common word': search(searched.common),
     'trace search, a rare word': search(searched.rare),
     'trace search, a word of none': search(searched.none),
-    'heartbeat of a run that lost its lease': db => heartbeat(db, { organization_id, run_id: long_run_id, epoch: 99 }, 5, 0, true),
+    'heartbeat of a run that lost its lease': db =>
+      heartbeat(db, { organization_id, run_id: long_run_id, epoch: 99, worked_ms: 0, progressed: true }, 5),
   }
 }
 

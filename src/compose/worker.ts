@@ -2,6 +2,7 @@ import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { prepareSocketFolder } from '../egress/socket.ts'
 import { Templates } from '../worker/base/templates.ts'
+import { joinHeartbeats } from '../worker/claim/joined-heartbeats.ts'
 import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts'
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
@@ -58,6 +59,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     sandbox_limits,
     git,
     organizationModels: organizationModels(parts),
+    heartbeats: joinHeartbeats(parts.db),
     agents: config.AGENTRUN_AGENTS ?? new Map(),
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },

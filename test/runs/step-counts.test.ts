@@ -21,7 +21,7 @@ const STEP_OF_64_KB: Counts = { statements: 2, commits: 2, notifications: 0, kil
 const RUN_OF_8_STEPS: Counts = { statements: 92, commits: 52, notifications: 6, kilobytes: 30, large_texts_redacted: 0 }
 
 /** As often as a run takes long: heartbeats of its lease, and checkpoints, which are joined while one is running. */
-const timed = /^heartbeat$|checkpoint/
+const timed = /^heartbeats?$|checkpoint/
 
 const LARGE = `head -c 48000 /dev/urandom | base64 -w 99 | head -c 64000`
 /** The prompt is the number of steps and their command. */

@@ -67,7 +67,7 @@ export function routine({ organization_id: org, long_run_id, live_run_id, runs }
   return {
     claim: db => claimRun(db, lease),
     heartbeat: async db => {
-      const row = await heartbeat(db, { organization_id: org, run_id: live_run_id, epoch: 1 }, 5, 0, true)
+      const row = await heartbeat(db, { organization_id: org, run_id: live_run_id, epoch: 1, worked_ms: 0, progressed: true }, 5)
       if (row === undefined) throw new Error('the lease was not renewed')
     },
     'sweep: expired leases': db => requeueExpired(db, sweep),

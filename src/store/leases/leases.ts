@@ -9,36 +9,57 @@ import { ownerIsDead } from './worker-sessions.ts'
 /** A heartbeat without a response after this time is retried, because the lease keeps expiring. */
 const HEARTBEAT_TIMEOUT_MS = 2_000
 
-type HeartbeatResult = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
+/** The renewal of one claim. `worked_ms`: active time to count; `progressed`: the run made progress since the last heartbeat. */
+export type Beat = { organization_id: number; run_id: number; epoch: number; worked_ms: number; progressed: boolean }
+export type HeartbeatResult = { status: RunStatus; interrupt_requested: boolean; deadline_passed: boolean; pausing: boolean }
+
+/** Extends the lease of a claim like `heartbeats`. Returns undefined when another worker owns the run. */
+export async function heartbeat(db: Db, beat: Beat, lease_seconds: number): Promise<HeartbeatResult | undefined> {
+  const [result] = await renew(db, [beat], lease_seconds, 'heartbeat', '')
+  return result
+}
 
 /**
- * Extends the lease, except of a run that must stop or pause, and never much past the deadline; counts the active time.
- * `progressed`: the run made progress since the last heartbeat. Returns undefined when another worker owns the run.
+ * Extends the leases of the claims of a process, except of runs that must stop or pause, and never much past the deadline; counts the active time.
+ * Returns undefined for each claim that is not renewed: another worker owns the run, or another transaction has locked its row at this moment,
+ * for which the other runs must not wait.
  */
-export async function heartbeat(
-  db: Db,
-  claim: { organization_id: number; run_id: number; epoch: number },
-  lease_seconds: number,
-  worked_ms: number,
-  progressed: boolean,
-): Promise<HeartbeatResult | undefined> {
-  const { rows } = await db.query<HeartbeatResult>({
-    name: 'heartbeat',
+export async function heartbeats(db: Db, beats: readonly Beat[], lease_seconds: number): Promise<(HeartbeatResult | undefined)[]> {
+  return renew(db, beats, lease_seconds, 'heartbeats', 'skip locked')
+}
+
+async function renew(db: Db, beats: readonly Beat[], lease_seconds: number, name: string, lock_mode: 'skip locked' | '') {
+  const { rows } = await db.query<HeartbeatResult & { id: number; epoch: number }>({
+    name,
     query_timeout: HEARTBEAT_TIMEOUT_MS,
-    text: `with beat as (update runs set active_ms = active_ms + $5, turn_active_ms = turn_active_ms + $5,
-          last_progress_at = case when $6 then now() else last_progress_at end,
+    text: `with claims as (
+        select * from unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::boolean[]) as c (of_organization, run_id, claimed_epoch, worked_ms, progressed)
+      ), held as (
+        select id, worked_ms, progressed from claims join runs on organization_id = of_organization and id = run_id
+        where ${isHeldBy('claimed_epoch')} order by id for no key update of runs ${lock_mode}
+      ), beat as (update runs r set active_ms = active_ms + worked_ms, turn_active_ms = turn_active_ms + worked_ms,
+          last_progress_at = case when progressed then now() else last_progress_at end,
           lease_until = case when status = 'cancelling' or pause_requested_at is not null then lease_until
-            else least(now() + make_interval(secs => $4), deadline_at + make_interval(secs => $7)) end
-        where organization_id = $1 and id = $2 and ${isHeldBy('$3')}
-        returning id, organization_id, user_id, repository_id, model, status, interrupt_requested, deadline_at, pause_requested_at
+            else least(now() + make_interval(secs => $6), deadline_at + make_interval(secs => $7)) end
+        from held where r.id = held.id
+        returning r.id, organization_id, user_id, repository_id, model, status, epoch, interrupt_requested, deadline_at, pause_requested_at, worked_ms
       ), worked as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, active_ms)
-        select organization_id, ${today}, id, model, user_id, repository_id, $5 from beat where $5 > 0 ${add_to_day}
+        select organization_id, ${today}, id, model, user_id, repository_id, worked_ms from beat where worked_ms > 0 ${add_to_day}
       )
-      select status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed, pause_requested_at is not null as pausing from beat`,
-    values: [claim.organization_id, claim.run_id, claim.epoch, lease_seconds, Math.round(worked_ms), progressed, END_SECONDS],
+      select id, epoch, status, interrupt_requested, coalesce(deadline_at < now(), false) as deadline_passed, pause_requested_at is not null as pausing
+      from beat`,
+    values: [
+      beats.map(({ organization_id }) => organization_id),
+      beats.map(({ run_id }) => run_id),
+      beats.map(({ epoch }) => epoch),
+      beats.map(({ worked_ms }) => Math.round(worked_ms)),
+      beats.map(({ progressed }) => progressed),
+      lease_seconds,
+      END_SECONDS,
+    ],
   })
-  return rows[0]
+  return beats.map(({ run_id, epoch }): HeartbeatResult | undefined => rows.find(row => row.id === run_id && row.epoch === epoch))
 }
 
 /** The process that sweeps: its data folder and its name as an owner of runs; null for a process without a worker. */

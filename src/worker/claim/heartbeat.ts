@@ -4,10 +4,10 @@ import { heartbeat } from '../../store/leases/leases.ts'
 import { WATCHED } from '../../store/notify.ts'
 import { deadlineError } from '../deadline.ts'
 import type { Control } from './control.ts'
+import type { JoinedHeartbeats, SendBeat } from './joined-heartbeats.ts'
 import type { LiveChannel } from './live-channel.ts'
 import type { RunWriter } from './run-writer.ts'
 
-const HEARTBEAT_MS = 1_000
 /** How often active time is recorded, which writes a second row. A worker that is killed leaves at most this much unrecorded. */
 const USAGE_MS = 5_000
 
@@ -18,23 +18,26 @@ export type Heartbeat = {
   stop(): Promise<void>
 }
 
+type Deps = { hub: Hub; heartbeats: JoinedHeartbeats }
+
 /**
  * Renews the lease while the run works, and learns at once of a stop, a pause, an interruption and the deadline. When no heartbeat succeeds for
  * the duration of the lease, another worker owns the run, and this one ends it as lost.
  */
-export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, control: Control): Heartbeat {
+export function startHeartbeat({ hub, heartbeats }: Deps, writer: RunWriter, live: LiveChannel, control: Control): Heartbeat {
+  const { organization_id, run_id, epoch } = writer
   const started = performance.now()
   let counted = started
   let last_success = started
   let beating: Promise<void> | null = null
 
-  const sendHeartbeat = async (count_ms = USAGE_MS) => {
+  const sendHeartbeat = async (send: SendBeat, count_ms = USAGE_MS) => {
     const now = performance.now()
     const worked_ms = now - counted >= count_ms ? now - counted : 0
     // Before the response, which may be lost: time that is counted twice is worse than time that is not counted.
     if (worked_ms > 0) counted = now
     try {
-      const row = await heartbeat(writer.db, writer, LEASE_SECONDS, worked_ms, live.takeProgress())
+      const row = await send({ organization_id, run_id, epoch, worked_ms, progressed: live.takeProgress() })
       if (!row) return control.end({ kind: 'lost' })
       last_success = now
       if (row.status === 'cancelling') control.end({ kind: 'stop' })
@@ -45,8 +48,9 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
       // The next heartbeat retries; `expire` checks whether it is too late.
     }
   }
-  const heartbeatOnce = () => {
-    beating ??= sendHeartbeat().finally(() => {
+  const sendAlone: SendBeat = beat => heartbeat(writer.db, beat, LEASE_SECONDS)
+  const heartbeatOnce = (send: SendBeat) => {
+    beating ??= sendHeartbeat(send).finally(() => {
       beating = null
     })
     return beating
@@ -56,22 +60,22 @@ export function startHeartbeat(writer: RunWriter, live: LiveChannel, hub: Hub, c
   const expire = () => {
     if (performance.now() - last_success > LEASE_SECONDS * 1_000) control.end({ kind: 'lost' })
   }
-  const timer = setInterval(() => {
+  const leave = heartbeats.add(send => {
     expire()
-    void heartbeatOnce()
-  }, HEARTBEAT_MS)
-  const unsubscribe = hub.onLive(writer.organization_id, writer.run_id, json => {
+    return heartbeatOnce(send)
+  })
+  const unsubscribe = hub.onLive(organization_id, run_id, json => {
     if (json === WATCHED) writer.viewerSeen()
-    else if (json.startsWith('{"event":"control"')) void heartbeatOnce()
+    else if (json.startsWith('{"event":"control"')) void heartbeatOnce(sendAlone)
   })
   return {
     worked_ms: () => performance.now() - started,
     expire,
     async stop() {
-      clearInterval(timer)
+      leave()
       unsubscribe()
       await beating
-      await sendHeartbeat(0)
+      await sendHeartbeat(sendAlone, 0)
     },
   }
 }

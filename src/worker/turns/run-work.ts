@@ -43,7 +43,7 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
   const startup = new StartupTimer(deps, run, claim_began_at)
   const observed = observeTurn(deps.telemetry, run, startup)
   log('info', 'run claimed', { turn: run.turn, phase: run.phase, recovered: run.recovery_cause })
-  const heartbeat = startHeartbeat(writer, live, deps.hub, control)
+  const heartbeat = startHeartbeat(deps, writer, live, control)
   const opened: Opened = { current: null, ended: false }
   const end = await runTurn({ deps, writer, live, run, control, heartbeat, opened, observed, startup })
   opened.ended = true

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { digest } from '../../../src/core/access/token.ts'
 import { joined } from '../../../src/store/database.ts'
-import { heartbeat } from '../../../src/store/leases/leases.ts'
+import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
 import { recordApproval, requestApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
@@ -81,6 +81,8 @@ import type { Ours, Reaches } from './ours.ts'
 import { checkpoint, message, pack, run, sandbox, taken } from './samples.ts'
 
 /** Runs, their traces, checkpoints and sandboxes: the other organization (`org`) accessing ours. */
+const beat = { worked_ms: 1_000, progressed: true }
+
 export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   append: (db, org) => append(db, org, mine.run, mine.epoch, { entries: [entry({ message_type: 'ERROR' })] }),
   findEntries: (db, org) => findEntries(db, org, mine.run, {}, { skip: 0, limit: 100, reverse: false }),
@@ -142,7 +144,8 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   setRepositoryBounds: (db, org) => setRepositoryBounds(db, org, mine.run, [1]),
   countLiveRuns: async (db, org) => (await countLiveRuns(db, org, mine.repo)) > 0,
   handOverRun: (db, org) => handOverRun(db, org, mine.run, mine.epoch),
-  heartbeat: (db, org) => heartbeat(db, { organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60, 1_000, true),
+  heartbeat: (db, org) => heartbeat(db, { ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }, 60),
+  heartbeats: async (db, org) => (await heartbeats(db, [{ ...beat, organization_id: org, run_id: mine.run, epoch: mine.epoch }], 60))[0],
   listMessageImages: (db, org) => listMessageImages(db, org, mine.run, mine.image_seq),
   insertMessage: (db, org) => insertMessage(db, { ...message, organization_id: org, run_id: mine.run, user_id: other.user_id }),
   insertRun: async (db, org) => {

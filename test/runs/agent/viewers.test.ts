@@ -7,6 +7,7 @@ import { channels } from '../../../src/store/notify.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { Control } from '../../../src/worker/claim/control.ts'
 import { startHeartbeat } from '../../../src/worker/claim/heartbeat.ts'
+import { joinHeartbeats } from '../../../src/worker/claim/joined-heartbeats.ts'
 import { LiveChannel } from '../../../src/worker/claim/live-channel.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { ViewerPresence } from '../../../src/worker/claim/viewer-presence.ts'
@@ -56,7 +57,7 @@ test('events of a run are published only while it has a viewer, from the moment 
   const hub = new Hub()
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  const heartbeat = startHeartbeat(writer, live, hub, new Control())
+  const heartbeat = startHeartbeat({ hub, heartbeats: joinHeartbeats(app.db) }, writer, live, new Control())
   now = Number.MAX_SAFE_INTEGER / 2
 
   await using ear = await listenToAll(app)

@@ -72,7 +72,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     const end = awaitEnd(app, id).finally(() => {
       ended = true
     })
-    while (!ended) await heartbeat(app.db, claim, 5, 0, true)
+    while (!ended) await heartbeat(app.db, { ...claim, worked_ms: 0, progressed: true }, 5)
     expect(await end).toMatchObject({ status: 'cancelled' })
   })
 
@@ -80,7 +80,7 @@ describe('the sweep ends, or gives to the next worker', () => {
     const id = await newRun('running')
     await set(id, `deadline_at = now() - interval '31 seconds'`)
     const [row] = await rows<{ epoch: number }>(app, 'select epoch from runs where id = $1', [id])
-    await heartbeat(app.db, { organization_id: app.org_id, run_id: id, epoch: row?.epoch ?? 0 }, 5, 0, true)
+    await heartbeat(app.db, { organization_id: app.org_id, run_id: id, epoch: row?.epoch ?? 0, worked_ms: 0, progressed: true }, 5)
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'failed', status_reason: 'timeout', error: { code: 'deadline_exceeded' } })
   })
 

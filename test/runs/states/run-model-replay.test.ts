@@ -8,7 +8,7 @@ import { resumeRun } from '../../../src/service/runs/resume-run.ts'
 import { stopRun } from '../../../src/service/runs/stop-run.ts'
 import { Database, only } from '../../../src/store/database.ts'
 import { claimRun } from '../../../src/store/leases/claims.ts'
-import { heartbeat } from '../../../src/store/leases/leases.ts'
+import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
 import { insertMessage, takeMessages } from '../../../src/store/runs/messages.ts'
 import { getRun, insertRun, type RunRow } from '../../../src/store/runs/runs.ts'
 import type { End } from '../../../src/worker/claim/end.ts'
@@ -138,7 +138,12 @@ const of_worker = [0, 1].flatMap((worker): Op[] => {
     write(
       'heartbeat',
       (row, epoch, now) => heartbeatSent(row, epoch, now, times),
-      writer => heartbeat(db, writer, times.lease, 1_000, true),
+      writer => heartbeat(db, { ...writer, worked_ms: 1_000, progressed: true }, times.lease),
+    ),
+    write(
+      'joined heartbeat',
+      (row, epoch, now) => heartbeatSent(row, epoch, now, times),
+      writer => heartbeats(db, [{ ...writer, worked_ms: 1_000, progressed: true }], times.lease),
     ),
     write('begin', turnBegun, writer => writer.move({ from: ['starting'], to: 'running', phase: 'agent' })),
     write('read messages', messagesRead, writer => takeMessages(db, writer.organization_id, writer.run_id, writer.epoch)),
