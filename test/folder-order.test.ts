@@ -9,7 +9,19 @@ import { type SourceFile, sourceFiles } from './source-tree.ts'
  */
 const folder_order: Record<string, string[]> = {
   'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'openapi', 'endpoints'],
-  'src/core': ['network', 'text', 'secrets', 'repositories', 'agents', 'access', 'runs', 'pull-requests', 'forges', 'webhooks'],
+  'src/core': [
+    'concurrency',
+    'network',
+    'text',
+    'secrets',
+    'repositories',
+    'agents',
+    'access',
+    'runs',
+    'pull-requests',
+    'forges',
+    'webhooks',
+  ],
   'src/git': ['process', 'refs', 'objects', 'mirrors', 'read', 'publish', 'serve', 'workspace'],
   'src/setup-detection': ['ecosystems', 'hints', 'repair'],
   'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],

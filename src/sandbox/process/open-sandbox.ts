@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { Sink } from '../commands/deliver-in-order.ts'
 import type { PipeFolder, Slot } from '../commands/pipe-folder.ts'
 import { createProcessInput } from '../commands/process-input.ts'
@@ -16,7 +17,6 @@ import {
   type WorkspaceSize,
 } from '../port.ts'
 import { watchWorkspace } from '../resources/workspace-watch.ts'
-import { createSemaphore, type Semaphore } from '../semaphore.ts'
 
 const max_separate_commands = 8
 const max_open_processes = 8
