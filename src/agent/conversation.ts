@@ -21,11 +21,13 @@ export type JournalRecord =
       checks_failed?: CheckRound
       nudge?: boolean
     }
-  | { kind: 'model_started'; turn: number; reservation?: Reservation }
-  | { kind: 'model_failed'; turn: number; charge: Reservation | null }
+  /** `key`: tells calls of a program apart, which may be parallel; calls of the built-in agent have none. */
+  | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation }
+  | { kind: 'model_failed'; turn: number; key?: string | null; charge: Reservation | null }
   | {
       kind: 'model_answered'
       turn: number
+      key?: string | null
       messages: ModelMessage[]
       tool_calls: ToolCall[]
       tokens: number
@@ -52,14 +54,14 @@ export type TurnEnding = { kind: 'answer'; text: string; thought: string | null 
 /** `started`: an intent was written, so the outcome is unknown. `inherited`: it belongs to the run that this one was forked from. */
 export type OpenCall = ToolCall & { started: boolean; inherited: boolean }
 
+export type OpenModelCall = { key: string | null; reservation: Reservation | null }
+
 export type Conversation = {
   messages: ModelMessage[]
   /** Calls of the last response that have no outcome, in order. */
   open_calls: OpenCall[]
-  /** The last model call has no response, so it is repeated. */
-  model_call_open: boolean
-  /** The reservation of that call. */
-  open_reservation: Reservation | null
+  /** Model calls without a response: at most one of the built-in agent, which is repeated. */
+  open_model_calls: OpenModelCall[]
   /** Ids of all calls so far, also of those that a compaction removed. */
   call_ids: Set<string>
   /** The part that a provider has counted. */
@@ -86,18 +88,23 @@ export type Conversation = {
 export function rebuildConversation(records: JournalRecord[], turn: number): Conversation {
   const conversation: Conversation = {
     ...{ messages: [], open_calls: [], call_ids: new Set(), counted: null, refused: null },
-    ...{ model_call_open: false, open_reservation: null, turn_steps: 0, turn_tokens: 0, called: false, nudged: false },
+    ...{ open_model_calls: [], turn_steps: 0, turn_tokens: 0, called: false, nudged: false },
     ...{ noticed: new Set(), sent_back: [], check_rounds: [], ending: null },
   }
   for (const record of records) {
-    // A program reports its tools while it calls the model: they do not end the call.
-    if (!['recovered', 'set_up', 'tool_started', 'tool_finished'].includes(record.kind)) {
-      conversation.model_call_open = record.kind === 'model_started'
-      conversation.open_reservation = (record.kind === 'model_started' && record.reservation) || null
-    }
+    conversation.open_model_calls = openModelCalls(conversation.open_model_calls, record)
     addRecord(conversation, record, record.turn === turn)
   }
   return conversation
+}
+
+/** A call with a key ends by its own record; one without a key by whatever follows it, except what happens beside it. */
+function openModelCalls(open: OpenModelCall[], record: JournalRecord): OpenModelCall[] {
+  const { kind } = record
+  if (['recovered', 'set_up', 'tool_started', 'tool_finished'].includes(kind)) return open
+  const key = kind === 'model_started' || kind === 'model_answered' || kind === 'model_failed' ? (record.key ?? null) : null
+  const rest = open.filter(call => call.key !== key)
+  return kind === 'model_started' ? [...rest, { key, reservation: record.reservation ?? null }] : rest
 }
 
 function addRecord(conversation: Conversation, record: JournalRecord, is_current: boolean): void {

@@ -42,11 +42,11 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   const stream = operation.kind === 'generate' && (operation.stream ?? body.stream === true)
   const safe = safeBody(endpoint.api, body)
   if (operation.kind === 'count') return countTokens(of, call, safe)
-  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens: wantedOutput(endpoint.api, safe) })
+  const { signal } = call
+  const started = await meter.start({ bytes: textBytes(safe), max_output_tokens: wantedOutput(endpoint.api, safe), signal })
   if ('refused' in started) throw new GatewayRefusal(403, started.refused)
-  const { reservation } = started
-  const end = await exchange(of, call, bodyFor(endpoint, safe, stream, reservation.output_tokens), stream)
-  await meter.ended(reservation, end)
+  const end = await exchange(of, call, bodyFor(endpoint, safe, stream, started.reservation.output_tokens), stream)
+  await meter.ended(started, end)
   // A response that broke off must not look whole.
   if (end.kind === 'failed' && end.may_cost) response.destroy()
   else response.end()

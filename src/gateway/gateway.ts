@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createSemaphore, type Semaphore } from '../core/concurrency/semaphore.ts'
 import type { ModelEndpoint } from '../model/port.ts'
 import { forwardCall, type GatewayOf } from './forward-call.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
@@ -9,6 +10,8 @@ type Json = Record<string, unknown>
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 const MAX_CONNECTIONS = 64
+/** Requests that are sent to the provider at the same time: agents call the model for sub-agents and titles beside their own steps. */
+const MAX_PARALLEL = 8
 /** Requests of a program that wait or are sent, and their bytes together: they are in memory. */
 const MAX_PENDING = 32
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
@@ -18,20 +21,15 @@ type ModelGateway = { server: Server; close(): void }
 
 /**
  * Creates the model gateway of one run: programs in its sandbox send their requests to the model of the run here, without a key, in the wire format
- * of its provider. The gateway adds the key outside of the sandbox, plans and records each call before it is sent, and counts its tokens. Calls are
- * sent one after another, so that each fits into what the ones before it left of the budget. The server does not listen yet.
+ * of its provider. The gateway adds the key outside of the sandbox, plans and records each call before it is sent, and counts its tokens. The server
+ * does not listen yet.
  */
 export function createModelGateway(of: GatewayOf): ModelGateway {
   const connections = new Set<Socket>()
   const pending: Pending = { requests: 0, bytes: 0 }
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = (call: () => Promise<void>): Promise<void> => {
-    const turn = last.then(call)
-    last = turn.catch(() => {})
-    return turn
-  }
+  const semaphore = createSemaphore(MAX_PARALLEL)
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 60_000 }, (request, response) => {
-    respond({ ...of, pending, inTurn }, request, response).catch(error => fail(of, response, error))
+    respond({ ...of, pending, semaphore }, request, response).catch(error => fail(of, response, error))
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', socket => {
@@ -49,7 +47,7 @@ export function createModelGateway(of: GatewayOf): ModelGateway {
 }
 
 type Pending = { requests: number; bytes: number }
-type Serving = GatewayOf & { pending: Pending; inTurn: (call: () => Promise<void>) => Promise<void> }
+type Serving = GatewayOf & { pending: Pending; semaphore: Semaphore }
 
 async function respond(of: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pending } = of
@@ -65,7 +63,7 @@ async function respond(of: Serving, request: IncomingMessage, response: ServerRe
 }
 
 async function serve(of: Serving, request: IncomingMessage, response: ServerResponse, held: { own: number }): Promise<void> {
-  const { endpoint, pending, inTurn } = of
+  const { endpoint, pending, semaphore } = of
   const [path = ''] = (request.url ?? '').split('?')
   const operation = operationAt(request.method ?? '', path)
   if (operation === null) throw new GatewayRefusal(404, `This gateway has no ${request.method} ${path.slice(0, 200)}.`)
@@ -80,9 +78,9 @@ async function serve(of: Serving, request: IncomingMessage, response: ServerResp
   requireModel(endpoint, operation, body)
   const gone = new AbortController()
   response.on('close', () => gone.abort())
-  await inTurn(async () => {
-    if (!gone.signal.aborted) await forwardCall(of, { operation, body, headers: request.headers, response, signal: gone.signal })
-  })
+  const leave = await semaphore.enter(gone.signal)
+  if (leave === null) return
+  await forwardCall(of, { operation, body, headers: request.headers, response, signal: gone.signal }).finally(leave)
 }
 
 /** A program may call the model of its run only. */

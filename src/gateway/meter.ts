@@ -6,13 +6,20 @@ export type GatewayEnd =
   | { kind: 'responded'; usage: CountedTokens }
   | { kind: 'failed'; error: ModelError; may_cost: boolean; seen_bytes: number }
 
+/** A call that may be sent. `key` tells the calls of a run apart. */
+export type GatewayCall = { key: string; reservation: Reservation }
+
+/** `signal` is aborted when the program has closed the connection. */
+export type GatewayRequest = { bytes: number; max_output_tokens: number; signal: AbortSignal }
+
 /**
- * Plans and records the calls of a gateway. `start` resolves when the reservation is durable, or with the reason why no call is possible any more.
- * `ended` resolves when the outcome is durable. Both reject when the run belongs to another worker; then nothing is sent.
+ * Plans and records the calls of a gateway, which may be parallel. `start` resolves when the reservation is durable, or with the reason why no call
+ * is possible any more; a call that does not fit beside those in flight waits for them. `ended` resolves when the outcome is durable. Both reject
+ * when the run belongs to another worker; then nothing is sent.
  */
 export type GatewayMeter = {
-  start(request: { bytes: number; max_output_tokens: number }): Promise<{ reservation: Reservation } | { refused: string }>
-  ended(reservation: Reservation, end: GatewayEnd): Promise<void>
+  start(request: GatewayRequest): Promise<GatewayCall | { refused: string }>
+  ended(call: GatewayCall, end: GatewayEnd): Promise<void>
   /** Why no call is possible now; null: one is. */
   refusal(): string | null
   /** Data came from the provider. */

@@ -1,26 +1,15 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
-import { chmodSync, copyFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FakeScript } from '../model/fake-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
-import { testFolder } from '../temporary-folder.ts'
+import type { CodingApp } from '../runs/coding-app.ts'
+import { startProgramApp } from './program-app.ts'
 
 /** A program of this test as an agent: it does what the prompt requests, well or badly. */
 let app: CodingApp
 let reply: FakeScript = () => ({ text: 'Hello.' })
 beforeAll(async () => {
-  const folder = testFolder()
-  chmodSync(folder, 0o755)
-  copyFileSync(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'))
-  const program = {
-    ...{ folder, command: 'exec node /opt/agents/program/program.mjs', apis: ['openai-chat'], label: 'Test program' },
-    environment: { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' },
-  }
-  const missing = { command: 'exec /opt/agents/none/program', apis: ['openai-chat'] }
-  app = await startCodingApp((request, n) => reply(request, n), { AGENTRUN_AGENTS: JSON.stringify({ program, missing }) })
+  app = await startProgramApp((request, n) => reply(request, n))
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

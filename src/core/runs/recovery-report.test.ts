@@ -3,7 +3,7 @@ import { countStates, type StepRecord, stepsOf } from './recovery-report.ts'
 
 type Given = [epoch: number, kind: StepRecord['kind'], more?: object]
 const records = (...given: Given[]) =>
-  given.map(([epoch, kind, more], i) => ({ turn: 1, epoch, seq: i, at: `t${i}`, kind, ...more })) as StepRecord[]
+  given.map(([epoch, kind, more], i) => ({ turn: 1, epoch, seq: i, at: `t${i}`, kind, key: null, ...more })) as StepRecord[]
 const states = (at_work: boolean, ...given: Given[]) =>
   stepsOf(records(...given), at_work).map(step => `${step.tool_name ?? 'model'} ${step.state}`)
 
@@ -88,4 +88,15 @@ test('call ids that recur in a later response are other steps', () => {
     [1, 'tool_finished', { call_id: 'x', status: 'ok' }],
   ]
   expect(states(true, ...round, ...round)).toEqual(['model committed', 'x committed', 'model committed', 'x committed'])
+})
+
+test('parallel calls of a program end by their own records, and one that was lost has an unknown outcome', () => {
+  const given: Given[] = [
+    ...(['a', 'b', 'c', 'd', 'e'].map(key => [1, 'model_started', { key }]) satisfies Given[]),
+    [1, 'model_answered', { key: 'b', calls: [] }],
+    [1, 'model_failed', { key: 'a', code: 'unavailable' }],
+    [1, 'model_failed', { key: 'c', code: 'not_called' }],
+    [2, 'model_failed', { key: 'd', code: 'lost' }],
+  ]
+  expect(states(true, ...given)).toEqual(['model failed', 'model committed', 'model not_run', 'model interrupted', 'model open'])
 })

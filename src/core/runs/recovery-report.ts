@@ -1,12 +1,17 @@
 import type { RecoveryStep, StepState } from '../../contract/runs/recovery.ts'
 
 /** A journal record, reduced to what the outcome of a step depends on. `status`: how a tool ended. */
-export type StepRecord = { turn: number; epoch: number; seq: number; at: string } & (
-  | { kind: 'model_started' }
-  | { kind: 'model_failed'; code: string }
+export type StepRecord = {
+  turn: number
+  epoch: number
+  seq: number
+  at: string
+} /** `key`: of a call of a program; those may be parallel. */ & (
+  | { kind: 'model_started'; key: string | null }
+  | { kind: 'model_failed'; key: string | null; code: string }
   /** Ends a model call that wrote a summary, if one was open. */
   | { kind: 'compacted' }
-  | { kind: 'model_answered'; calls: { id: string; name: string }[] }
+  | { kind: 'model_answered'; key: string | null; calls: { id: string; name: string }[] }
   | { kind: 'tool_started'; call_id: string }
   | { kind: 'tool_finished'; call_id: string; status: string }
   | { kind: 'other' }
@@ -22,6 +27,7 @@ type Step = Omit<RecoveryStep, 'n'>
 export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[] {
   const steps: Step[] = []
   let model: Step | null = null
+  const keyed = new Map<string, Step>()
   let tools = new Map<string, Step>()
   const settle = (state: StepState) => {
     if (model) model.state = state
@@ -43,7 +49,10 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
     return step
   }
   for (const record of records) {
-    if (record.kind === 'model_started') {
+    if ('key' in record && record.key !== null) {
+      if (record.kind === 'model_started') keyed.set(record.key, begin(record, 'model_call'))
+      else endKeyed(keyed.get(record.key), record)
+    } else if (record.kind === 'model_started') {
       // A repeated call of the same worker had failed; one of another worker was lost.
       settle(model?.epoch === record.epoch ? 'failed' : 'reissued')
       model = begin(record, 'model_call')
@@ -73,6 +82,15 @@ export function stepsOf(records: StepRecord[], at_work: boolean): RecoveryStep[]
     for (const step of steps) if (step.state === 'open') step.state = 'interrupted'
   }
   return steps.map((step, i) => ({ n: i + 1, ...step }))
+}
+
+/** A call of a program ends by its own record. Whether a lost one is repeated is up to the program. */
+function endKeyed(step: Step | undefined, record: StepRecord): void {
+  if (step === undefined) return
+  const { seq, at: ended_at } = record
+  const failed = record.kind === 'model_failed' ? record.code : null
+  const states: Record<string, StepState> = { not_called: 'not_run', lost: 'interrupted' }
+  Object.assign(step, { seq, ended_at, state: failed === null ? 'committed' : (states[failed] ?? 'failed') })
 }
 
 export function countStates(steps: RecoveryStep[]): Record<StepState, number> {

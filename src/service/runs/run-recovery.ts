@@ -54,10 +54,11 @@ function workspaceOf({ body }: EntryRow): Recovery['workspace'] {
 
 function stepRecord({ turn, epoch, seq, kind, key, body, created_at }: JournalRow): StepRecord {
   const position = { turn, epoch, seq, at: created_at.toISOString() }
-  if (kind === 'model_started' || kind === 'compacted') return { ...position, kind }
-  if (kind === 'model_failed') return { ...position, kind, code: storedJson<{ code: string }>(body).code }
+  if (kind === 'compacted') return { ...position, kind }
+  if (kind === 'model_started') return { ...position, kind, key }
+  if (kind === 'model_failed') return { ...position, kind, key, code: storedJson<{ code: string }>(body).code }
   if (kind === 'model_answered')
-    return { ...position, kind, calls: storedJson<{ tool_calls: { id: string; name: string }[] }>(body).tool_calls }
+    return { ...position, kind, key, calls: storedJson<{ tool_calls: { id: string; name: string }[] }>(body).tool_calls }
   if (kind === 'tool_started') return { ...position, kind, call_id: key ?? '' }
   if (kind === 'tool_finished') return { ...position, kind, call_id: key ?? '', status: statusOf(body) }
   return { ...position, kind: 'other' }

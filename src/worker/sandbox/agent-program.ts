@@ -34,7 +34,7 @@ export async function openAgentProgram(
     timeouts: deps.model_timeouts,
     meter: {
       start: request => current.start(request),
-      ended: (reservation, end) => current.ended(reservation, end),
+      ended: (call, end) => current.ended(call, end),
       refusal: () => current.refusal(),
       progressed: () => current.progressed(),
     },

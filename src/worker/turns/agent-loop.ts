@@ -35,11 +35,7 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   const estimate = createTokenEstimate(instructions, toolSpecs(toolsOf(turn.run), model.tool_family))
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(children_cost)
-  const { open_reservation } = conversation
-  if (open_reservation !== null) {
-    meter.charged(open_reservation)
-    conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
-  }
+  countLostCalls(meter, conversation)
   return {
     meter,
     run(current) {
@@ -48,6 +44,15 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
       const parts = { ...partsOf(turn, meter), ...callbacksOf(turn), folder_instructions: folderInstructions(turn, begun) }
       return runLoop({ ...parts, context, instructions, conversation: current }).finally(stop)
     },
+  }
+}
+
+/** Counts model calls of an earlier worker that have no response, which were charged with what was reserved for them. */
+export function countLostCalls(meter: TurnMeter, conversation: Conversation): void {
+  for (const { reservation } of conversation.open_model_calls) {
+    if (reservation === null) continue
+    meter.charged(reservation)
+    conversation.turn_tokens += reservation.input_tokens + reservation.output_tokens
   }
 }
 

@@ -12,7 +12,7 @@ import { endOf } from './end-of.ts'
 import {
   addRestoredMessage,
   addSetupFailuresMessage,
-  chargeLostCall,
+  chargeLostCalls,
   closeOpenCalls,
   readJournal,
   recordRecovery,
@@ -63,7 +63,7 @@ export async function beginConversation(turn: AgentTurn): Promise<Begun | null> 
   const late = isOfChecks(run, records)
   if (late) conversation.ending = CHECKS_REVIEWED
   if (run.recovering_since !== null) await recordRecovery(writer, run, conversation)
-  if (conversation.open_reservation !== null) await chargeLostCall(writer, conversation.open_reservation)
+  await chargeLostCalls(writer, conversation.open_model_calls)
   conversation.messages.push(...(await closeOpenCalls(writer, conversation.open_calls)))
   // The conversation is about files, so they must be the right ones.
   if (files_first) {

@@ -1,6 +1,5 @@
-import { type Conversation, type JournalRecord, type OpenCall, toolMessage } from '../../agent/conversation.ts'
+import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
 import { storedJson } from '../../core/json.ts'
-import type { Reservation } from '../../core/runs/budget/budget-check.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'
@@ -15,24 +14,27 @@ import { record, usageOf } from './journal-records.ts'
 /** Returns the journal of a run as the loop reads it. */
 export async function readJournal(writer: RunWriter): Promise<JournalRecord[]> {
   const rows = await listJournal(writer.db, writer.organization_id, writer.run_id)
-  return rows.map(row => ({ ...storedJson<object>(row.body), kind: row.kind, turn: row.turn }) as JournalRecord)
+  return rows.map(row => ({ ...storedJson<object>(row.body), kind: row.kind, turn: row.turn, key: row.key }) as JournalRecord)
 }
 
 /** Records that this worker continues after another one, and what was open then. Called before any of it is closed or repeated. */
-export async function recordRecovery(writer: RunWriter, run: RunRow, { open_calls, model_call_open }: Conversation): Promise<void> {
+export async function recordRecovery(writer: RunWriter, run: RunRow, { open_calls, open_model_calls }: Conversation): Promise<void> {
   const body = {
     cause: run.recovery_cause,
     since: run.recovering_since,
     host: run.workspace_host,
-    model_call_reissued: model_call_open,
+    model_call_reissued: open_model_calls.length > 0,
     interrupted: open_calls.filter(call => call.started).map(({ id, name }) => ({ call_id: id, tool_name: name })),
   }
   await writer.append({ records: [record('recovered', null, body)] })
 }
 
-/** Charges all that was reserved for a model call whose worker died: its real cost is unknown. */
-export async function chargeLostCall(writer: RunWriter, charge: Reservation): Promise<void> {
-  await writer.append({ records: [record('model_failed', null, { code: 'lost', charge })], usage: usageOf(charge), reserved_usd: '0' })
+/** Charges all that was reserved for model calls whose worker died: their real cost is unknown. */
+export async function chargeLostCalls(writer: RunWriter, calls: OpenModelCall[]): Promise<void> {
+  for (const { key, reservation: charge } of calls) {
+    if (charge === null) continue
+    await writer.append({ records: [record('model_failed', key, { code: 'lost', charge })], usage: usageOf(charge), reserved_usd: '0' })
+  }
 }
 
 /** Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed (specification.md#journal). */

@@ -25,6 +25,8 @@ export type TurnMeter = Meter & {
   charged(charge: Pick<Reservation, 'cost_usd'>): void
   /** Sets what the child runs have cost and may still cost. */
   childrenCost(usd: number): void
+  /** Sets how many calls of a program are in flight, and what is reserved for them. */
+  callsInFlight(calls: number, usd: number): void
   left_ms(): number
   left_usd(): number | null
   watch(): () => void
@@ -47,7 +49,8 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
   let steps = run.steps
   let cost = Number(run.cost_usd)
   let children_cost = 0
-  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost)
+  let in_flight = { calls: 0, usd: 0 }
+  const left_usd = () => (budget.max_cost_usd === null ? null : Number(budget.max_cost_usd) - cost - children_cost - in_flight.usd)
   const month = watchMonth(deps.db, run.organization_id)
   const noticeFor = (spent: Spent): PlannedCall['notice'] => {
     const limits = nearLimits(spent, budget, deps.ceilings, [
@@ -56,7 +59,12 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     return newNotice(limits, watched.noticed)
   }
   const planned = (turn: { steps: number; tokens: number }, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
-    const used = { run_steps: steps, run_cost_usd: cost + children_cost, turn_steps: turn.steps, turn_tokens: turn.tokens }
+    const used = {
+      run_steps: steps + in_flight.calls,
+      run_cost_usd: cost + children_cost,
+      turn_steps: turn.steps + in_flight.calls,
+      turn_tokens: turn.tokens,
+    }
     const spent = { ...time.now(), ...used }
     const reached = limitReached(spent, budget, deps.ceilings)
     if (reached !== null) return { kind: 'limit', limit: reached }
@@ -89,6 +97,9 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     },
     childrenCost(usd) {
       children_cost = usd
+    },
+    callsInFlight(calls, usd) {
+      in_flight = { calls, usd }
     },
     left_usd,
     left_ms: time.left_ms,

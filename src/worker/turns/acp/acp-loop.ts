@@ -9,12 +9,13 @@ import { withTimeout } from '../../../core/timeout.ts'
 import type { Model, ModelEndpoint, ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import type { AgentProgram } from '../../sandbox/agent-program.ts'
-import { type AgentLoop, instructionsOf } from '../agent-loop.ts'
+import { type AgentLoop, countLostCalls, instructionsOf } from '../agent-loop.ts'
 import type { AgentTurn, Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { closeOpenCalls, readJournal } from '../recovered-conversation.ts'
 import { type TurnMeter, watchLimits } from '../turn-limits.ts'
+import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate, type SizeEstimate, type Spending } from './gateway-meter.ts'
 import { firstPrompt, nextPrompt, waitingMessages } from './prompt-parts.ts'
 import { UpdateRecorder } from './record-updates.ts'
@@ -54,11 +55,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const estimate = createSizeEstimate()
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(await costOfChildren(writer))
-  const { open_reservation } = conversation
-  if (open_reservation !== null) {
-    meter.charged(open_reservation)
-    conversation.turn_tokens += open_reservation.input_tokens + open_reservation.output_tokens
-  }
+  countLostCalls(meter, conversation)
   const onToolEnd = () => opened.current?.checkpoints.toolEnded()
   const journal = observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd }))
   const recorder = new UpdateRecorder({
@@ -93,7 +90,8 @@ async function callsWithoutOutcome({ writer }: ProgramTurn): Promise<OpenCall[]>
 const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
 
 function connectGateway(state: State): void {
-  const { turn, meter, journal, estimate, spending } = state
+  const { turn, meter, estimate, spending } = state
+  const journal = new GatewayJournal(turn.writer, turn.run.model)
   const onLimit = (limit: LimitReached) => interrupt(state, () => (state.limit ??= limit))
   const onCall = (failure: ModelError | null) => {
     state.last_failure = failure

@@ -1,15 +1,17 @@
-import type { LoopJournal } from '../../../agent/journal.ts'
+import { randomUUID } from 'node:crypto'
 import type { TokenEstimate } from '../../../agent/token-estimate.ts'
+import { createSemaphore, type Semaphore } from '../../../core/concurrency/semaphore.ts'
 import { chargeOfBroken, countedTokens, type LimitReached, type Reservation } from '../../../core/runs/budget/budget-check.ts'
-import type { GatewayEnd, GatewayMeter } from '../../../gateway/meter.ts'
+import type { GatewayCall, GatewayEnd, GatewayMeter, GatewayRequest } from '../../../gateway/meter.ts'
 import type { CountedTokens, Model, ModelEndpoint, ModelError, ModelResponse } from '../../../model/port.ts'
-import { composed } from '../../../redaction/port.ts'
 import type { TurnMeter } from '../turn-limits.ts'
+import type { GatewayJournal } from './gateway-journal.ts'
 
 /** Few texts have more tokens than this. */
 const BYTES_A_TOKEN = 3
 
 const STOPS = 'The run stops before its next call of the model.'
+const LEFT = 'The program has closed the connection.'
 
 /** Steps and tokens of the turn so far. */
 export type Spending = { steps: number; tokens: number }
@@ -33,7 +35,7 @@ export function createSizeEstimate(): SizeEstimate {
 type MeteredTurn = {
   model: Model & { endpoint: ModelEndpoint }
   meter: TurnMeter
-  journal: LoopJournal
+  journal: GatewayJournal
   estimate: SizeEstimate
   spending: Spending
   /** Called when no call is possible any more. */
@@ -45,60 +47,94 @@ type MeteredTurn = {
   onProgress(): void
 }
 
+/** `planning`: one call is planned at a time. `ended`: resolves when the next call in flight has ended. */
+type Metering = MeteredTurn & { planning: Semaphore; ended: PromiseWithResolvers<void> }
+
 /**
  * Returns the meter of a run's model gateway: each call is a step of the agent, planned within the limits and recorded in the journal like a call of
- * the built-in agent, so that recovery and budgets need not know who called.
+ * the built-in agent, so that recovery and budgets need not know who called. Calls in flight count with what is reserved for them.
  */
 export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
-  const { meter, journal, estimate, spending } = turn
+  const metering: Metering = { ...turn, planning: createSemaphore(1), ended: Promise.withResolvers() }
   return {
-    async start({ bytes, max_output_tokens }) {
-      if (turn.mustStop()) return { refused: STOPS }
-      estimate.setBytes(bytes)
-      const planned = meter.planAside([], spending, max_output_tokens)
-      if (planned.kind === 'limit') return refused(turn, planned.limit)
-      await journal.modelStarted(planned)
-      const unaffordable = await meter.afford(planned.reservation)
-      if (unaffordable === null) return { reservation: planned.reservation }
-      await journal.modelNotCalled()
-      return refused(turn, unaffordable)
+    async start(request) {
+      const leave = await metering.planning.enter(request.signal)
+      return leave === null ? { refused: LEFT } : start(metering, request).finally(leave)
     },
-    async ended(reservation, end) {
-      if (end.kind === 'responded') await responded(turn, end.usage)
-      else await failed(turn, reservation, end)
+    async ended(call, end) {
+      if (end.kind === 'responded') await responded(metering, call, end.usage)
+      else await failed(metering, call, end)
     },
     refusal: () => (turn.mustStop() ? STOPS : null),
     progressed: () => turn.onProgress(),
   }
 }
 
-function refused({ onLimit }: MeteredTurn, limit: LimitReached): { refused: string } {
-  onLimit(limit)
-  return { refused: limit.message }
+async function start(turn: Metering, { bytes, max_output_tokens, signal }: GatewayRequest): Promise<GatewayCall | { refused: string }> {
+  const { meter, journal, estimate, spending } = turn
+  for (;;) {
+    if (turn.mustStop()) return { refused: STOPS }
+    if (signal.aborted) return { refused: LEFT }
+    const [alone, { promise: ended }] = [journal.calls === 0, turn.ended]
+    estimate.setBytes(bytes)
+    const planned = meter.planAside([], spending, max_output_tokens)
+    const call = planned.kind === 'limit' ? planned.limit : await record(turn, planned.reservation)
+    if ('key' in call) return call
+    if (alone) {
+      turn.onLimit(call)
+      return { refused: call.message }
+    }
+    // Calls in flight may cost less than what is reserved for them.
+    await ended
+  }
 }
 
-async function responded(turn: MeteredTurn, counted: CountedTokens): Promise<void> {
+/** Records a planned call, or returns the limit of the organization that does not permit it. */
+async function record(turn: Metering, reservation: Reservation): Promise<GatewayCall | LimitReached> {
+  const { meter, journal } = turn
+  const call = { key: randomUUID(), reservation }
+  const recorded = journal.started(call)
+  countInFlight(turn)
+  await recorded
+  const unaffordable = await meter.afford(reservation)
+  if (unaffordable === null) return call
+  const withdrawn = journal.notCalled(call)
+  countInFlight(turn)
+  await withdrawn
+  return unaffordable
+}
+
+const countInFlight = ({ meter, journal }: Metering) => meter.callsInFlight(journal.calls, journal.reserved_usd)
+
+async function responded(turn: Metering, call: GatewayCall, counted: CountedTokens): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { input_tokens, output_tokens, cached_tokens } = counted
   const usage = { input_tokens, output_tokens, cached_tokens, cost_usd: model.endpoint.cost(counted), raw: null }
-  // What it contained is in the updates of the agent.
   const response: ModelResponse = { text: '', reasoning: null, tool_calls: [], finish_reason: 'stop', usage, messages: [] }
   spending.steps++
   spending.tokens += countedTokens(usage)
   meter.modelResponded([], response)
   turn.onCall(null)
-  await journal.modelResponded(composed(response), composed({ ends_turn: null, notice: null, next: null }))
+  await settle(turn, () => journal.responded(call, usage))
 }
 
-async function failed(turn: MeteredTurn, reservation: Reservation, end: Extract<GatewayEnd, { kind: 'failed' }>): Promise<void> {
+async function failed(turn: Metering, call: GatewayCall, end: Extract<GatewayEnd, { kind: 'failed' }>): Promise<void> {
   const { model, meter, journal, spending } = turn
   const { error, may_cost, seen_bytes } = end
-  const charge = may_cost ? chargeOfBroken(reservation, model.price, seen_bytes) : null
+  const charge = may_cost ? chargeOfBroken(call.reservation, model.price, seen_bytes) : null
   if (charge !== null) {
     meter.charged(charge)
     spending.tokens += charge.input_tokens + charge.output_tokens
   }
   turn.onCall(error)
-  // Agents repeat such calls themselves.
-  await journal.modelFailed({ error, attempt: 1, retry_in_ms: error.retryable ? 0 : null }, charge)
+  await settle(turn, () => journal.failed(call, error, charge))
+}
+
+/** Records the outcome of a call, and lets those that wait for it be planned again. */
+async function settle(turn: Metering, write: () => Promise<void>): Promise<void> {
+  const written = write()
+  countInFlight(turn)
+  turn.ended.resolve()
+  turn.ended = Promise.withResolvers()
+  await written
 }

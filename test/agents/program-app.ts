@@ -1,0 +1,24 @@
+import { chmodSync, copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FakeScript } from '../model/fake-server.ts'
+import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
+import { testFolder } from '../temporary-folder.ts'
+
+/** The variables of a service with the program of these tests as agent `program`: it does what the prompt requests, well or badly. */
+export function programEnv(settings: object = {}): Record<string, string> {
+  const folder = testFolder()
+  chmodSync(folder, 0o755)
+  copyFileSync(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'))
+  const program = {
+    ...{ folder, command: 'exec node /opt/agents/program/program.mjs', apis: ['openai-chat'], label: 'Test program' },
+    environment: { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' },
+    ...settings,
+  }
+  const missing = { command: 'exec /opt/agents/none/program', apis: ['openai-chat'] }
+  return { AGENTRUN_AGENTS: JSON.stringify({ program, missing }) }
+}
+
+/** `settings`: of the agent. */
+export const startProgramApp = (script: FakeScript, env: Record<string, string> = {}, settings: object = {}): Promise<CodingApp> =>
+  startCodingApp(script, { ...programEnv(settings), ...env })
