@@ -13,7 +13,7 @@ it('merges the updates of a tool call into one, and reports when it starts and w
   expect(updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }, 4)).toEqual({
     kind: 'tool_finished',
     failed: false,
-    call: { id: 'c1', name: 'bash', title: 'ls', input: { command: 'ls' }, output: { output: 'a.txt' }, started_at: 1 },
+    call: { id: 'c1', name: 'bash', title: 'ls', kind: 'execute', input: { command: 'ls' }, output: { output: 'a.txt' }, started_at: 1 },
   })
   expect(updates.takeOpen()).toEqual([])
 })
@@ -27,6 +27,32 @@ it('names a tool by what the agent calls it, else by its kind', () => {
   expect(name({ title: 'Read a file', kind: 'read', _meta: { claudeCode: { toolName: 'Read' } } })).toBe('Read')
   expect(name({ title: 'grep', kind: 'search' })).toBe('grep')
   expect(name({})).toBe('other')
+})
+
+it('names a tool by the name of the update before its title, and by the id of Gemini CLI', () => {
+  const name = (update: object) => {
+    const event = new AgentUpdates().read({ sessionUpdate: 'tool_call', status: 'pending', toolCallId: 'c', ...update }, 0)
+    return event?.kind === 'tool_started' ? event.call.name : null
+  }
+  expect(name({ title: 'ls', kind: 'execute', name: 'exec_command' })).toBe('exec_command')
+  expect(name({ title: 'ls', kind: 'execute', toolCallId: 'run_shell_command__run_shell_command_1795549725719_0' })).toBe(
+    'run_shell_command',
+  )
+})
+
+it('merges the pieces of the output of a command, its exit code, and the texts of changed files by the id of the call', () => {
+  const updates = new AgentUpdates()
+  const update = (more: object) => updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c', ...more }, 0)
+  const piece = (data: string) => ({ _meta: { terminal_output_delta: { data, terminal_id: 'c' } } })
+  update({ kind: 'execute', title: 'make', content: [{ type: 'terminal', terminalId: 'c' }] })
+  update(piece('one\n'))
+  update(piece('two\n'))
+  update({ content: [{ type: 'diff', path: '/workspace/a', oldText: null, newText: 'x\n' }] })
+  const end = update({ status: 'failed', _meta: { terminal_exit: { exit_code: 2 } } })
+  expect(end).toMatchObject({
+    ...{ kind: 'tool_finished', failed: true },
+    call: { kind: 'execute', output: { output: 'one\ntwo\n', exit_code: 2, changed: [{ path: '/workspace/a', old: '', new: 'x\n' }] } },
+  })
 })
 
 it('keeps the calls that are open until they are taken', () => {

@@ -7,8 +7,10 @@ export type AgentToolCall = {
   id: string
   name: string
   title: string
+  /** What it does in the words of the protocol, such as `execute` or `edit`; null: the agent does not state it. */
+  kind: string | null
   input: Record<string, unknown>
-  /** Its raw output, else its content. */
+  /** Its raw output, else its content: text, `changed` with the texts of changed files, and `exit_code`. */
   output: Record<string, unknown>
   started_at: number
 }
@@ -79,19 +81,24 @@ function merged(id: string, update: Message, before: AgentToolCall | undefined, 
   return {
     id,
     title,
-    name: before?.name ?? ownName(nameOf(update, title)),
+    name: before?.name ?? ownName(nameOf(update, id, title)),
+    kind: typeof update.kind === 'string' && update.kind !== '' ? update.kind.slice(0, MAX_NAME) : (before?.kind ?? null),
     input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? kept(update.rawInput) : (before?.input ?? {}),
-    output: kept(outputOf(update) ?? before?.output ?? {}),
+    output: kept({ ...before?.output, ...outputOf(update, before) }),
     started_at: before?.started_at ?? now,
   }
 }
 
 const kept = (value: Record<string, unknown>) => truncateStrings(value, MAX_KEPT).value as Record<string, unknown>
 
-/** The first title of a call is the name of its tool with some agents, and a sentence with others; then its kind is more useful. */
-function nameOf({ kind, _meta }: Message, title: string): string {
-  const named = isObject(_meta) && isObject(_meta.claudeCode) ? _meta.claudeCode.toolName : null
-  if (typeof named === 'string' && named !== '') return named.slice(0, MAX_NAME)
+/** Without a name, the first title of a call is that of its tool with some agents, and a sentence with others; then its kind is more useful. */
+function nameOf({ name, kind, _meta }: Message, id: string, title: string): string {
+  const of_claude = isObject(_meta) && isObject(_meta.claudeCode) ? _meta.claudeCode.toolName : null
+  const named = [name, of_claude].find(value => typeof value === 'string' && value !== '')
+  if (typeof named === 'string') return named.slice(0, MAX_NAME)
+  // Gemini CLI has it in the id only.
+  const [, repeated] = /^([\w.:-]{1,64}?)__\1_/.exec(id) ?? []
+  if (repeated !== undefined) return repeated
   if (/^[\w.:-]{1,64}$/.test(title)) return title
   return typeof kind === 'string' && kind !== '' ? kind.slice(0, MAX_NAME) : 'other'
 }
@@ -101,13 +108,38 @@ const common_tools = new Set<string>(['read', 'search', 'write', 'edit', 'shell'
 const own_tools = new Set<string>(Object.values(actionTool).filter(name => !common_tools.has(name)))
 const ownName = (name: string) => (own_tools.has(name) ? `agent_${name}` : name)
 
-function outputOf({ rawOutput, content }: Message): Record<string, unknown> | null {
-  if (isObject(rawOutput)) return rawOutput
-  if (typeof rawOutput === 'string') return { output: rawOutput }
-  if (!Array.isArray(content)) return null
-  const text = content.map(part => (isObject(part) ? textOf(part.content) : '')).join('')
-  const diffs = content.filter(part => isObject(part) && part.type === 'diff').map(({ path }) => ({ path }))
-  return { ...(text !== '' && { output: text }), ...(diffs.length > 0 && { changed: diffs }) }
+/** Returns what an update adds to the output of its call. */
+function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall | undefined): Record<string, unknown> {
+  const parts = Array.isArray(content) ? content.filter(isObject) : []
+  const text = parts.map(part => textOf(part.content)).join('')
+  const changed = parts.filter(({ type }) => type === 'diff').map(diffOf)
+  return {
+    ...(text !== '' && { output: text }),
+    ...(typeof rawOutput === 'string' && { output: rawOutput, ...exitCodeIn(rawOutput) }),
+    ...(isObject(rawOutput) && rawOutput),
+    ...(changed.length > 0 && { changed }),
+    ...(isObject(_meta) && terminalOf(_meta, before?.output.output)),
+  }
+}
+
+function diffOf({ path, oldText, newText }: Record<string, unknown>): Record<string, unknown> {
+  return { path, old: typeof oldText === 'string' ? oldText : '', new: typeof newText === 'string' ? newText : '' }
+}
+
+/** Claude Code begins the output of a command that failed so. */
+function exitCodeIn(output: string): { exit_code?: number } {
+  const [, code] = /^Exit code (\d{1,3})(?:\n|$)/.exec(output) ?? []
+  return code === undefined ? {} : { exit_code: Number(code) }
+}
+
+/** Codex sends the output of a command in pieces. */
+function terminalOf(meta: Record<string, unknown>, before: unknown): Record<string, unknown> {
+  const { terminal_output_delta: delta, terminal_exit: exit } = meta
+  const piece = isObject(delta) && typeof delta.data === 'string' ? delta.data : ''
+  return {
+    ...(piece !== '' && { output: (typeof before === 'string' ? before : '') + piece }),
+    ...(isObject(exit) && typeof exit.exit_code === 'number' && { exit_code: exit.exit_code }),
+  }
 }
 
 const PLAN_STATES = new Map<string, PlanItem['state']>([

@@ -21,7 +21,7 @@ export type JournalRecord =
       checks_failed?: CheckRound
       nudge?: boolean
     }
-  /** `key`: tells calls of a program apart, which may be parallel; calls of the built-in agent have none. */
+  /** `key`: identifies a call of a program, which may be one of several in flight; calls of the built-in agent have none. */
   | { kind: 'model_started'; turn: number; key?: string | null; reservation?: Reservation }
   | { kind: 'model_failed'; turn: number; key?: string | null; charge: Reservation | null }
   | {

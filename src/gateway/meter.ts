@@ -6,7 +6,7 @@ export type GatewayEnd =
   | { kind: 'responded'; usage: CountedTokens }
   | { kind: 'failed'; error: ModelError; may_cost: boolean; seen_bytes: number }
 
-/** A call that may be sent. `key` tells the calls of a run apart. */
+/** A call that may be sent. `key` identifies it in its run. */
 export type GatewayCall = { key: string; reservation: Reservation }
 
 /** `signal` is aborted when the program has closed the connection. */

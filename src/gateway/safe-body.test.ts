@@ -22,6 +22,10 @@ it('keeps what a model reads and writes, and drops what refers to other models, 
 it.each([
   ['openai-responses', { tools: [{ type: 'mcp', server_url: 'https://other.test' }] }],
   ['openai-responses', { tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] }],
+  ['openai-responses', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }] }],
+  ['openai-responses', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'namespace', tools: [] }] }] }],
+  ['openai-responses', { input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] }],
+  ['openai-responses', { input: [{ type: 'additional_tools', tools: { type: 'web_search' } }] }],
   ['openai-chat', { tools: ['web'] }],
   ['anthropic-messages', { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
   ['google-generate-content', { tools: [{ functionDeclarations: [], googleSearch: {} }] }],
@@ -35,6 +39,11 @@ it.each([
   ['google-generate-content', { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/file' } }] }] }],
 ] as const)('refuses what the provider would reach or has stored: %s %j', (api, body) => {
   expect(() => safeBody(api, body)).toThrow(GatewayRefusal)
+})
+
+it('permits tools of the program that are grouped, or parts of the conversation', () => {
+  const tools = [{ type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] }]
+  expect(() => safeBody('openai-responses', { tools, input: [{ type: 'additional_tools', role: 'developer', tools }] })).not.toThrow()
 })
 
 it('permits data URLs, and addresses in the arguments and results of tools', () => {

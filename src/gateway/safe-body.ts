@@ -43,11 +43,15 @@ const FIELDS: Record<ModelApi, readonly string[]> = {
 /** Tools that run at the program. Those of a provider would reach hosts that the network rules of the run forbid. */
 const isToolOfProgram: Record<ModelApi, (tool: Json) => boolean> = {
   'openai-chat': ({ type }) => type === 'function' || type === 'custom',
-  'openai-responses': ({ type }) => type === 'function' || type === 'custom' || type === 'local_shell',
+  'openai-responses': tool => isToolOfResponses(tool) || (tool.type === 'namespace' && areAll(isToolOfResponses, tool.tools)),
   'anthropic-messages': ({ type }) =>
     type === undefined || type === 'custom' || /^(bash|text_editor|memory|computer)_\d+$/.test(String(type)),
   'google-generate-content': tool => Object.keys(tool).every(key => key === 'functionDeclarations' || key === 'function_declarations'),
 }
+
+const isToolOfResponses = ({ type }: Json) => type === 'function' || type === 'custom' || type === 'local_shell'
+const areAll = (is: (tool: Json) => boolean, tools: unknown): boolean =>
+  Array.isArray(tools) && tools.every(tool => isObject(tool) && is(tool))
 
 /**
  * Returns a request without what the provider would do besides calling the model. Throws GatewayRefusal 400 for tools that run at the provider and
@@ -55,9 +59,11 @@ const isToolOfProgram: Record<ModelApi, (tool: Json) => boolean> = {
  */
 export function safeBody(api: ModelApi, body: Json): Json {
   const safe = Object.fromEntries(Object.entries(body).filter(([name]) => FIELDS[api].includes(name)))
-  const { tools } = safe
-  if (Array.isArray(tools) && !tools.every(tool => isObject(tool) && isToolOfProgram[api](tool)))
-    throw new GatewayRefusal(400, 'Tools that run at the provider are not available here.')
+  // Codex adds tools as parts of the conversation.
+  const added = api === 'openai-responses' && Array.isArray(safe.input) ? safe.input.filter(isObject).map(({ tools }) => tools) : []
+  for (const tools of [safe.tools, ...added])
+    if (tools !== undefined && tools !== null && !areAll(isToolOfProgram[api], tools))
+      throw new GatewayRefusal(400, 'Tools that run at the provider are not available here.')
   for (const name of ['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction']) requireInline(safe[name], 0)
   return safe
 }
@@ -81,7 +87,7 @@ function requireInline(value: unknown, depth: number): void {
 
 /** Beta features of Anthropic that change neither price nor what is reached. */
 const BETA =
-  /^(interleaved-thinking|fine-grained-tool-streaming|prompt-caching|extended-cache-ttl|token-efficient-tools|claude-code|effort|context-management)-[\w-]+$/
+  /^(interleaved-thinking|fine-grained-tool-streaming|prompt-caching|extended-cache-ttl|token-efficient-tools|claude-code|effort|context-management|structured-outputs)-[\w-]+$/
 
 export const safeBeta = (header: string): string =>
   header

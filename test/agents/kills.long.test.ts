@@ -3,24 +3,24 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../database.ts'
-import { startFakeOpenAI } from '../model/fake-openai.ts'
 import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
-import { bash, installOpencode, opencodeScript, write } from './opencode.ts'
+import { agentEnv, REAL_AGENTS, type RealAgent, scriptOf } from './real-agents.ts'
 
 const KILLS = 4 * Number(process.env.TEST_MORE ?? 1)
 /** The same moments in each run. `TEST_SEED=7` gives others. */
 const seed = Number(process.env.TEST_SEED ?? 1)
 const moments = Array.from({ length: KILLS }, (_, i) => 200 + ((seed * 7919 + i * 104_729) % 6_000))
 
-const script = opencodeScript([
-  () => ({ text: 'I look first.', tool_calls: [bash('cat count.js; sleep 0.3')] }),
-  () => ({ tool_calls: [write('two.js', 'export const two = 2\n')] }),
-  () => ({ tool_calls: [bash('sleep 0.3; cat two.js')] }),
-  () => ({ text: 'I added two.js.' }),
-])
+const scriptFor = (agent: RealAgent) =>
+  scriptOf(agent, [
+    () => ({ text: 'I look first.', tool_calls: [agent.shell('cat count.js; sleep 0.3')] }),
+    () => ({ tool_calls: [agent.write('two.js', 'export const two = 2\n')] }),
+    () => ({ tool_calls: [agent.shell('sleep 0.3; cat two.js')] }),
+    () => ({ text: 'I added two.js.' }),
+  ])
 
 async function call(service: ServiceProcess, method: string, path: string, body?: unknown): Promise<any> {
   const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
@@ -31,25 +31,23 @@ async function call(service: ServiceProcess, method: string, path: string, body?
   return response.json()
 }
 
-test(
-  'kill -9 at any moment of a run of OpenCode: another process continues it to one pull request, and every call of the model is accounted for',
-  async () => {
-    const folder = await installOpencode()
+test.each(REAL_AGENTS)(
+  'kill -9 at any moment of a run of $id: another process continues it to one pull request, and every call of the model is accounted for',
+  async agent => {
     const repository = makeRepository()
     await using database = await createTestDatabase()
-    await using model = await startFakeOpenAI(script)
+    await using model = await agent.wire.start(scriptFor(agent))
     const env = {
       ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
       ...{ AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off', AGENTRUN_INIT_REPO_URL: repository },
-      ...{ OPENAI_COMPATIBLE_BASE_URL: model.base_url, AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' },
-      AGENTRUN_AGENTS: JSON.stringify({ opencode: { folder } }),
+      ...(await agentEnv(agent, model)),
     }
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     let service = await startServiceProcess(env)
     try {
       for (const moment of moments) {
-        const { id } = await call(service, 'POST', '/run', { prompt: 'Add two.js.', agent_type: 'opencode' })
+        const { id } = await call(service, 'POST', '/run', { prompt: 'Add two.js.', agent_type: agent.id })
         await new Promise(resolve => setTimeout(resolve, moment))
         service.child.kill('SIGKILL')
         await service.ended

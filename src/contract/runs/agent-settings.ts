@@ -21,6 +21,10 @@ const agent = z.strictObject({
       'Command that starts it in /workspace and speaks the Agent Client Protocol on its standard streams; required for an unknown id',
     ),
   apis: z.array(z.enum(model_apis)).min(1).optional().describe('Wire formats in which it can call a model; required for an unknown id'),
+  permissions: z
+    .enum(['allow', 'ask', 'deny'])
+    .optional()
+    .describe('What it gets when it requests a permission: it may, a person decides while the run waits, or it may not; default `allow`'),
   environment: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), z.string().max(20_000))
     .optional()

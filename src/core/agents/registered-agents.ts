@@ -1,6 +1,7 @@
 import type { ModelApi } from '../../contract/model-settings.ts'
 import type { AgentSettings } from '../../contract/runs/agent-settings.ts'
-import { type CalledModel, KNOWN_AGENTS } from './known-agents.ts'
+import type { AgentPreset, AgentStart, CalledModel } from './agent-preset.ts'
+import { KNOWN_AGENTS } from './known-agents.ts'
 
 /** The agent of the service itself. */
 export const BUILT_IN_AGENT = 'built_in'
@@ -11,24 +12,35 @@ export type RegisteredAgent = {
   label: string
   /** The folder of this machine with its programs; null: the sandbox has them. */
   folder: string | null
-  command: string
   apis: readonly ModelApi[]
-  environment(model: CalledModel): Record<string, string>
+  /** What happens when it requests a permission: it gets it, a person decides, or it does not get it. */
+  permissions: 'allow' | 'ask' | 'deny'
+  /** Its package in npm, if the service knows it, and the version that was tested. */
+  npm: AgentPreset['npm'] | null
+  /** The command writes what the agent reads from its home folder, and starts it. */
+  start(model: CalledModel): Pick<AgentStart, 'command' | 'environment'>
 }
 
 /** Returns the registered agents by id, or what is missing: an id that the service does not know needs a command and wire formats. */
 export function registerAgents(settings: Record<string, AgentSettings>): { agents: Map<string, RegisteredAgent> } | { mistakes: string[] } {
   const agents = new Map<string, RegisteredAgent>()
   const mistakes: string[] = []
-  for (const [id, { label, folder, command, apis, environment = {} }] of Object.entries(settings)) {
+  for (const [id, { label, folder, command, apis, environment = {}, permissions = 'allow' }] of Object.entries(settings)) {
     const known = KNOWN_AGENTS[id]
-    const [start, formats] = [command ?? known?.command, apis ?? known?.apis]
-    if (start === undefined) mistakes.push(`${id}, command is required`)
+    const formats = apis ?? known?.apis
+    if (command === undefined && known === undefined) mistakes.push(`${id}, command is required`)
     if (formats === undefined) mistakes.push(`${id}, apis is required`)
-    if (start === undefined || formats === undefined) continue
+    if (formats === undefined) continue
     agents.set(id, {
-      ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, command: start, apis: formats },
-      environment: model => ({ ...known?.environment(model), ...filled(environment, model) }),
+      ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, apis: formats, permissions },
+      npm: command === undefined ? (known?.npm ?? null) : null,
+      start(model) {
+        const start = known?.start(model, permissions !== 'allow')
+        return {
+          command: command ?? withFiles(start?.command ?? '', start?.files ?? {}),
+          environment: { ...start?.environment, ...filled(environment, model) },
+        }
+      },
     })
   }
   return mistakes.length > 0 ? { mistakes } : { agents }
@@ -36,6 +48,15 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
 
 /** The folder of an agent's programs inside a sandbox. */
 export const agentFolder = (id: string): string => `/opt/agents/${id}`
+
+function withFiles(command: string, files: Record<string, string>): string {
+  const writes = Object.entries(files).map(
+    ([path, text]) => `mkdir -p "$HOME/${path.slice(0, path.lastIndexOf('/'))}" && printf %s ${quoted(text)} >"$HOME/${path}" && `,
+  )
+  return writes.join('') + command
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 function filled(environment: Record<string, string>, { gateway, name, api }: CalledModel): Record<string, string> {
   const values: Record<string, string> = { gateway, model: name, api }

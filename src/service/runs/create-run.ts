@@ -74,9 +74,9 @@ export async function planRun(ctx: Context, input: CreateRunInput): Promise<Plan
     }
   }
   const organization = await getOrganization(ctx.db, ctx.organization_id)
-  const agent = await attempt(() => chooseAgent(ctx, input.agent_type ?? BUILT_IN_AGENT))
+  const named = await attempt(() => chooseAgent(ctx, input.agent_type ?? BUILT_IN_AGENT))
   const model = await attempt(() => chooseModel(ctx, input.model ?? null, organization?.default_model ?? null))
-  if (agent && model) await attempt(() => requireCallable(ctx, agent, model))
+  const agent = named && model ? await attempt(() => callingAgent(ctx, named, model)) : named
   if (model?.scripted) await attempt(() => requireValidPlaybook(input.prompt))
   const webhooks = await attempt(() => storedTargets(ctx, input.webhooks))
   const repository = await attempt(() => chooseRepository(ctx, input, organization?.default_repository_id ?? null))
@@ -195,10 +195,25 @@ function chooseAgent(ctx: Context, name: string): Agent {
   throw invalid(['body', 'agent_type'], `agent ${JSON.stringify(name)} is not registered; available: ${available}`)
 }
 
-/** Throws 400 for a model that the agent cannot call: one of another vendor calls it itself, so it must know the wire format of its provider. */
-export function requireCallable(ctx: Context, { agent_type }: Agent, { id, endpoint }: RunPlan['model']): void {
+/** Returns the agent if it can call the model. Clients of profile `codegen` name an agent with every request, and mean one that works. */
+function callingAgent(ctx: Context, agent: Agent, model: RunPlan['model']): Agent {
+  const { agent_type } = agent
+  const is_public = ctx.actor.wire_profile === 'codegen' && PUBLIC_AGENTS.includes(agent_type)
+  if (is_public && !canCall(ctx, agent, model)) return { agent_type: BUILT_IN_AGENT, instead_of: agent_type }
+  requireCallable(ctx, agent, model)
+  return agent
+}
+
+function canCall(ctx: Context, { agent_type }: Agent, { endpoint }: Pick<UsableModel, 'endpoint'>): boolean {
   const apis = ctx.agents.get(agent_type)?.apis
-  if (apis === undefined || (endpoint !== null && apis.includes(endpoint.api))) return
+  return apis === undefined || (endpoint !== null && apis.includes(endpoint.api))
+}
+
+/** Throws 400 for a model that the agent cannot call: one of another vendor calls it itself, so it must know the wire format of its provider. */
+export function requireCallable(ctx: Context, agent: Agent, { id, endpoint }: RunPlan['model']): void {
+  if (canCall(ctx, agent, { endpoint })) return
+  const { agent_type } = agent
+  const apis = ctx.agents.get(agent_type)?.apis ?? []
   const has = endpoint === null ? 'plays scripts of the built-in agent' : `has the wire format ${endpoint.api}`
   throw invalid(['body', 'model'], `agent ${agent_type} cannot call ${id}, which ${has}; it calls models by ${apis.join(', ')}`)
 }

@@ -49,10 +49,11 @@ export async function openAgentProgram(
       context_tokens,
       max_output_tokens,
     }
+    const { command, environment } = agent.start(called)
     return {
-      command: agent.command,
+      command,
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
-      environment: agent.environment(called),
+      environment,
       read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],
       connect(meter) {
         current = meter

@@ -104,14 +104,15 @@ export class UpdateRecorder {
   }
 }
 
-const toolCall = ({ id, name, input, title }: AgentToolCall): ToolCall => ({
+const toolCall = ({ id, name, input, title, kind }: AgentToolCall): ToolCall => ({
   ...{ id, name },
-  input: title === '' || title === name ? input : { title, ...input },
+  input: { ...(title !== '' && title !== name && { title }), ...(kind !== null && kind !== name && { kind }), ...input },
 })
 
 function outcomeOf({ output }: AgentToolCall, failed: boolean): ToolOutcome {
   const status = failed ? 'error' : 'ok'
   const { metadata } = output
+  // OpenCode has the exit code there.
   const exit = typeof metadata === 'object' && metadata !== null && 'exit' in metadata ? metadata.exit : null
   return { status, output: { ...output, status, ...(typeof exit === 'number' && { exit_code: exit }) } }
 }
