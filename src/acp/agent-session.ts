@@ -13,7 +13,7 @@ import {
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
 import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
-import { choosePermission } from './permission.ts'
+import { type PermissionDecision, permissionResponse } from './permission.ts'
 
 const START_TIMEOUT_MS = 60_000
 const END_TIMEOUT_MS = 2_000
@@ -41,8 +41,17 @@ export type AgentSession = AsyncDisposable & {
   cancel(): void
 }
 
-/** `signal` ends the process. `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is pending. */
-type Program = { sandbox: Sandbox; command: string; signal: AbortSignal; on_update(update: Message): Promise<void> | void }
+/**
+ * `signal` ends the process. `on_update` receives the updates of the session as the agent sent them; nothing more is read while its promise is
+ * pending. `on_permission` decides about a tool call, given as in an update.
+ */
+type Program = {
+  sandbox: Sandbox
+  command: string
+  signal: AbortSignal
+  on_update(update: Message): Promise<void> | void
+  on_permission(call: Message): Promise<PermissionDecision>
+}
 
 /**
  * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a session in /workspace. Rejects with
@@ -89,7 +98,7 @@ export async function openAgentSession(program: Program): Promise<AgentSession> 
 /** `over` resolves, when the process has ended, with why; it never rejects. */
 type Connected = { connection: ClientConnection; over: Promise<Error> }
 
-function connect({ sandbox, command, on_update }: Program, signal: AbortSignal): Connected {
+function connect({ sandbox, command, on_update, on_permission }: Program, signal: AbortSignal): Connected {
   const sent = new Set<unknown>()
   let pending_requests = 0
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
@@ -118,7 +127,10 @@ function connect({ sandbox, command, on_update }: Program, signal: AbortSignal):
     },
   })
   const connection = client({ name: 'agentrun' })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => choosePermission(params))
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      const decision = await on_permission({ ...params.toolCall })
+      return permissionResponse(params, decision)
+    })
     .connect({ readable, writable })
   const over = process.ended.then(endOf, (error: Error) => error)
   void over.then(() => connection.close())

@@ -1,10 +1,17 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 
-/**
- * Permits what an agent requests, once: the sandbox is the boundary, and the built-in agent needs no permission for what is inside either. An agent
- * that offers no such option gets no permission.
- */
-export function choosePermission({ options }: RequestPermissionRequest): RequestPermissionResponse {
-  const option = options.find(({ kind }) => kind === 'allow_once') ?? options.find(({ kind }) => kind === 'allow_always')
-  return { outcome: option === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId } }
+/** `wait`: nobody has decided yet, and the prompt ends. */
+export type PermissionDecision = 'allow' | 'deny' | 'wait'
+
+/** The options of a decision, the narrowest first: a permission holds for one call. */
+const kinds: Record<PermissionDecision, readonly string[]> = {
+  allow: ['allow_once', 'allow_always'],
+  deny: ['reject_once', 'reject_always'],
+  wait: [],
+}
+
+/** Returns the response to a request for a permission. An agent that offers no such option gets no permission. */
+export function permissionResponse({ options }: RequestPermissionRequest, decision: PermissionDecision): RequestPermissionResponse {
+  const chosen = kinds[decision].map(wanted => options.find(({ kind }) => kind === wanted)).find(option => option !== undefined)
+  return { outcome: chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId } }
 }

@@ -56,6 +56,20 @@ export class AgentUpdates {
     return open
   }
 
+  /** Takes one of the calls that have started and not finished, and counts it as finished; null: there is none with this id. */
+  take(id: string): AgentToolCall | null {
+    const call = this.#open.get(id)
+    if (call === undefined) return null
+    this.#open.delete(id)
+    if (this.#finished.size < MAX_FINISHED) this.#finished.add(id)
+    return call
+  }
+
+  /** Returns a call that has started and not finished. */
+  get(id: string): AgentToolCall | null {
+    return this.#open.get(id) ?? null
+  }
+
   #toolCall(update: Message, now: number): AgentEvent | null {
     const { toolCallId: id } = update
     if (typeof id !== 'string' || id === '' || id.length > MAX_NAME) return null
@@ -147,7 +161,8 @@ const PLAN_STATES = new Map<string, PlanItem['state']>([
   ['completed', 'done'],
 ])
 
-function planItems(entries: unknown): PlanItem[] {
+/** Returns the items of a plan; those of anything else are none. */
+export function planItems(entries: unknown): PlanItem[] {
   const items = Array.isArray(entries) ? entries.filter(isObject).slice(0, MAX_PLAN_ITEMS) : []
   return items.map(({ content, status }, i) => ({
     id: i + 1,

@@ -55,6 +55,8 @@ export type LoopInput = {
 export type LoopOutcome =
   | TurnEnding
   | { kind: 'limit'; limit: LimitReached }
+  /** A person must approve a tool call first. */
+  | { kind: 'approval'; digest: string }
   /** `tool_name`: the tool that caused the failure. */
   | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: 'model' | 'agent'; tool_name?: string | null }
   | { kind: 'stopped' }

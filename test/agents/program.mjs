@@ -69,14 +69,20 @@ const actions = {
     const text = 'a'.repeat(1024 * 1024)
     for (let i = 0; i < Number(megabytes); i++) say(text)
   },
-  permission: () => {
+  permission: command => {
     const options = [
       { optionId: 'always', name: 'Always', kind: 'allow_always' },
       { optionId: 'once', name: 'Once', kind: 'allow_once' },
+      { optionId: 'no', name: 'No', kind: 'reject_once' },
     ]
     const answer = new Promise(resolve => (waiting = resolve))
-    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options } })
-    return answer.then(result => say(`[${JSON.stringify(result?.outcome)}]`))
+    const toolCall = { toolCallId: `p${++calls}`, title: command, kind: 'execute', rawInput: { command } }
+    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } })
+    return answer.then(result => {
+      if (result?.outcome.outcome === 'cancelled') return new Promise(() => {})
+      update({ sessionUpdate: 'tool_call_update', toolCallId: toolCall.toolCallId, status: 'completed' })
+      say(`[${JSON.stringify(result?.outcome)}]`)
+    })
   },
   'permission and exit': () => {
     send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] } })

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
-import { awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { type CodingApp, PRICED } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
 import { CODEX, OPENCODE, REAL_AGENTS, scriptOf, startAgentApp } from './real-agents.ts'
@@ -69,6 +69,47 @@ test.each(REAL_AGENTS)(
       .toBe(2)
     expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })).status).toBe(200)
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
+  },
+  TIMEOUT_MS,
+)
+
+test.each(REAL_AGENTS)(
+  '$id asks before it executes a command, and executes it after the approval',
+  async agent => {
+    const prompts: string[] = []
+    const script = scriptOf(agent, [
+      request => {
+        prompts.push(JSON.stringify(agent.wire.prompt(request)))
+        return { tool_calls: [(agent.asking ?? agent.shell)('echo approved >approved.txt')] }
+      },
+      () => ({ text: 'Done.' }),
+    ])
+    await using app = await startAgentApp(agent, script, {}, { permissions: 'ask' })
+    const { id } = await createRun(app, { prompt: 'Write a file.', agent_type: agent.id })
+    const run = await awaitRun(app, id, ({ status, terminal }) => status === 'waiting' || terminal)
+    expect(run, JSON.stringify((await allLogs(app, id)).slice(-3))).toMatchObject({ status: 'waiting', waiting_on: 'tool_approval' })
+    expect(JSON.stringify((await allLogs(app, id)).findLast((entry: any) => entry.tool_output?.approval)?.tool_input)).toContain(
+      'echo approved >approved.txt',
+    )
+    expect((await resume(app, id, { prompt: 'Yes.', approve: true })).status).toBe(200)
+    const ended = await awaitEnd(app, id)
+    expect(ended, JSON.stringify((await allLogs(app, id)).slice(-3))).toMatchObject({ status: 'completed', result: 'Done.' })
+    expect(prompts.at(-1)).toContain('A person has approved the last call above')
+    expect(app.git('show', `${ended.github_pull_requests[0].head_branch_name}:approved.txt`)).toBe('approved\n')
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a plan that OpenCode reports as a tool call is in the trace',
+  async () => {
+    const todos = [{ id: '1', content: 'Think first', status: 'in_progress', priority: 'high' }]
+    const plan = { tool_calls: [{ name: 'todowrite', arguments: { todos } }] }
+    await using app = await startAgentApp(OPENCODE, scriptOf(OPENCODE, [() => plan, () => ({ text: 'Done.' })]))
+    const { id } = await createRun(app, { prompt: 'Plan.', agent_type: OPENCODE.id })
+    expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+    const plans = (await allLogs(app, id)).filter((entry: any) => entry.message_type === 'PLAN_EVALUATION')
+    expect(plans).toMatchObject([{ observation: { plan: [{ text: 'Think first', state: 'in_progress' }] } }])
   },
   TIMEOUT_MS,
 )

@@ -34,6 +34,8 @@ export type RealAgent = {
   wire: Wire
   model: string
   shell(command: string): FakeToolCall
+  /** The call of a command for which the agent asks a person. */
+  asking?(command: string): FakeToolCall
   write(path: string, content: string): FakeToolCall
   names: { shell: string; write: string }
   /** What it reports of the output of commands: Gemini CLI nothing, Codex not what is there at once. */
@@ -88,6 +90,7 @@ export const OPENCODE: RealAgent = {
 export const CODEX: RealAgent = {
   ...{ id: 'codex', wire: responses, model: 'openai/gpt-6.1-sol', output: 'late' },
   shell: cmd => ({ name: 'exec_command', arguments: { cmd, yield_time_ms: 30_000 } }),
+  asking: cmd => ({ name: 'exec_command', arguments: { cmd, sandbox_permissions: 'require_escalated', justification: 'Do it?' } }),
   write: (path, content) => ({
     name: 'apply_patch',
     custom: true,
@@ -136,22 +139,27 @@ export function scriptOf({ wire }: RealAgent, steps: Step[]): FakeScript {
   }
 }
 
-/** The variables of a service with a real agent, whose model is played by `server`. */
-export async function agentEnv(agent: RealAgent, server: Server): Promise<Record<string, string>> {
+/** The variables of a service with a real agent, whose model is played by `server`. `settings`: of the agent. */
+export async function agentEnv(agent: RealAgent, server: Server, settings: object = {}): Promise<Record<string, string>> {
   const folder = await installAgent(agent)
   return {
     ...agent.wire.env(server),
     AGENTRUN_DEFAULT_MODEL: agent.model,
-    AGENTRUN_AGENTS: JSON.stringify({ [agent.id]: { folder } }),
+    AGENTRUN_AGENTS: JSON.stringify({ [agent.id]: { folder, ...settings } }),
   }
 }
 
 /** The service with a real agent, whose model plays `script`. */
-export async function startAgentApp(agent: RealAgent, script: FakeScript, env: Record<string, string> = {}): Promise<CodingApp> {
+export async function startAgentApp(
+  agent: RealAgent,
+  script: FakeScript,
+  env: Record<string, string> = {},
+  settings: object = {},
+): Promise<CodingApp> {
   await using stack = new AsyncDisposableStack()
   const model = stack.use(await agent.wire.start(script))
   const repository = makeRepository()
-  const app = stack.use(await startApp({ ...(await agentEnv(agent, model)), AGENTRUN_INIT_REPO_URL: repository, ...env }))
+  const app = stack.use(await startApp({ ...(await agentEnv(agent, model, settings)), AGENTRUN_INIT_REPO_URL: repository, ...env }))
   const running = stack.move()
   return {
     ...app,

@@ -29,6 +29,7 @@ export const audit_actions = [
   'repository.pushed',
   'repository.updated',
   'run.banned',
+  'run.call_approved',
   'run.canary_seen',
   'run.deleted',
   'run.expired',

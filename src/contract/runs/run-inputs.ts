@@ -121,13 +121,15 @@ export const ResumeRunInput = z
       .boolean()
       .nullish()
       .describe(
-        'For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again; otherwise the prompt goes to the agent',
+        'For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again, or the shown tool call of an agent of another vendor; otherwise the prompt goes to the agent',
       ),
     expected_head_sha: z
       .string()
-      .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA')
+      .regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, 'must be a whole commit SHA or the digest of a tool call')
       .nullish()
-      .describe('With `approve`: the commit that must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`'),
+      .describe(
+        'With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`',
+      ),
     webhooks,
   })
   .meta({ id: 'ResumeAgentRunInput', examples: [{ agent_run_id: exampleRun.id, prompt: 'Add a line to the changelog, too.' }] })

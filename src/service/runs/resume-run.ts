@@ -21,7 +21,7 @@ import type { Context } from '../context.ts'
 import { requestedModel } from '../organizations/models.ts'
 import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
-import { approvePush } from './approve-push.ts'
+import { approveWaiting } from './approve-waiting.ts'
 import { requireCallable, requireValidPlaybook } from './create-run.ts'
 import { byCaller, type MessageSource } from './message-source.ts'
 import { getRun, requireConversation, requireLockedRun } from './runs.ts'
@@ -42,7 +42,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
     if (run.banned) throw new ServiceError('invalid_transition', 'The run is banned; lift the ban to resume it.')
     if (input.approve) {
       const text = await withoutSecrets(tx, ctx, run.repository_id, input.prompt)
-      await approvePush(tx, ctx, run, text, input.expected_head_sha ?? null)
+      await approveWaiting(tx, ctx, run, text, input.expected_head_sha ?? null)
       return getRun(ctx, run.id, tx)
     }
     await requireResumable(tx, ctx, run, input, model?.id ?? run.model)

@@ -1,6 +1,6 @@
 import type { Db } from '../database.ts'
 
-/** Records the head for whose push a run requests approval. */
+/** Records what a run requests approval of: the head that it would push, or the digest of a tool call. */
 export async function requestApproval(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
   await db.query({
     name: 'request_approval',
@@ -9,7 +9,7 @@ export async function requestApproval(db: Db, organization_id: number, run_id: n
   })
 }
 
-/** Approves the push of the requested head, and of no other. Returns it; undefined when the run is not waiting for approval. */
+/** Approves what the run requests, and nothing else. Returns it; undefined when the run is not waiting for approval. */
 export async function recordApproval(db: Db, organization_id: number, run_id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ approved_sha: string }>({
     name: 'record_approval',

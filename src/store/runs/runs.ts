@@ -47,7 +47,7 @@ export type RunRow = {
   /** How many branches it has abandoned, and the last commit that it had pushed to one of them. */
   abandoned_branches: number
   abandoned_sha: string | null
-  /** The head whose push a person has approved. */
+  /** What a person has approved last: the head of a push, or the digest of a tool call. */
   approved_sha: string | null
   auto_create_pr: boolean
   parent_run_id: number | null

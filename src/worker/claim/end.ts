@@ -10,7 +10,7 @@ export type EndReason =
   /** `tool_name`: the tool that failed; without it, the end names the tool that was running. */
   | { kind: 'failed'; reason: StatusReason; code: string; message: string; phase: string; tool_name?: string | null }
 
-/** `approval_of`: the head whose push needs approval; null: the run waits for an answer. */
+/** `approval_of`: what needs approval, the head of a push or the digest of a tool call; null: the run waits for an answer. */
 export type Waiting = { kind: 'waiting'; approval_of: string | null }
 
 /** How a turn ends. */

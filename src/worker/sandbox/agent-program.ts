@@ -11,6 +11,7 @@ import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
 /** What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter. */
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
+  permissions: RegisteredAgent['permissions']
   connect(meter: GatewayMeter): void
 } & AsyncDisposable
 
@@ -52,6 +53,7 @@ export async function openAgentProgram(
     const { command, environment } = agent.start(called)
     return {
       command,
+      permissions: agent.permissions,
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
       environment,
       read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],

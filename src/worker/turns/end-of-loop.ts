@@ -48,6 +48,7 @@ export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutc
 function endWithoutAnswer({ deps, run, control }: AgentTurn, outcome: Exclude<LoopOutcome, { kind: 'answer' }>): End {
   if (outcome.kind === 'stopped') return endOfControl(control)
   if (outcome.kind === 'ask') return { kind: 'waiting', approval_of: null }
+  if (outcome.kind === 'approval') return { kind: 'waiting', approval_of: outcome.digest }
   if (outcome.kind === 'limit') {
     const { limit } = outcome
     if (limit.kind === 'budget') return { kind: 'paused', reason: 'budget', message: limit.message }

@@ -17,6 +17,7 @@ import { closeOpenCalls, readJournal } from '../recovered-conversation.ts'
 import { type TurnMeter, watchLimits } from '../turn-limits.ts'
 import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate, type SizeEstimate, type Spending } from './gateway-meter.ts'
+import { createPermissions } from './permissions.ts'
 import { firstPrompt, nextPrompt, waitingMessages } from './prompt-parts.ts'
 import { UpdateRecorder } from './record-updates.ts'
 
@@ -39,6 +40,8 @@ type State = {
   /** Why the current prompt must end, apart from the end of the run. */
   limit: LimitReached | null
   messages_waiting: boolean
+  /** The digest of a tool call that a person must approve. */
+  approval: string | null
   last_failure: ModelError | null
   /** Requests the end of the current prompt, and awaits it for a short time only. */
   cancel: () => void
@@ -68,7 +71,19 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     },
   })
   const state: State = {
-    ...{ turn, instructions, meter, estimate, journal, recorder, session: null, limit: null, messages_waiting: false, last_failure: null },
+    ...{
+      turn,
+      instructions,
+      meter,
+      estimate,
+      journal,
+      recorder,
+      session: null,
+      limit: null,
+      messages_waiting: false,
+      approval: null,
+      last_failure: null,
+    },
     cancel() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
@@ -141,6 +156,7 @@ type PromptOutcome = LoopOutcome | { kind: 'continue' }
 async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
   const { turn, recorder, meter } = state
   state.messages_waiting = false
+  state.approval = null
   const signal = turn.control.stepSignal()
   const cancelled = Promise.withResolvers<null>()
   state.cancel = () => {
@@ -164,7 +180,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
     if (turn.control.signal.aborted) return { kind: 'stopped' }
     if (!(error instanceof AgentError)) throw error
     // An agent may report a cancelled prompt or a refused call as an error.
-    return state.limit !== null || mustStop(turn) || state.messages_waiting || signal.aborted
+    return state.limit !== null || state.approval !== null || mustStop(turn) || state.messages_waiting || signal.aborted
       ? outcomeOf(state, 'cancelled', signal)
       : failedBy(state, error)
   } finally {
@@ -186,17 +202,25 @@ async function partsFor(state: State, { messages, unsent }: Next): Promise<{ ses
   const { turn, recorder, instructions, session } = state
   if (session !== null) return { session, parts: nextPrompt(unsent, session.images) }
   const { sandbox } = await turn.openFiles()
-  const { command } = turn.program
+  const { command, permissions: policy } = turn.program
   const { signal } = turn.control
-  const opened = await openAgentSession({ sandbox, command, signal, on_update: update => recorder.add(update) })
+  const approved = turn.run.approved_sha
+  const on_permission = createPermissions({
+    ...{ policy, approved, recorder },
+    waits: () => state.approval !== null,
+    onWait: digest => interrupt(state, () => (state.approval = digest)),
+  })
+  const opened = await openAgentSession({ sandbox, command, signal, on_update: update => recorder.add(update), on_permission })
   state.session = opened
-  return { session: opened, parts: firstPrompt(instructions, messages, opened.images) }
+  return { session: opened, parts: firstPrompt({ instructions, messages, approved }, opened.images) }
 }
 
 function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOutcome {
-  const { turn, limit, messages_waiting, recorder } = state
+  const { turn, limit, approval, messages_waiting, recorder } = state
   if (limit !== null) return { kind: 'limit', limit }
   if (mustStop(turn)) return { kind: 'stopped' }
+  // A message that came meanwhile does not wait for the approval.
+  if (approval !== null && !messages_waiting) return { kind: 'approval', digest: approval }
   // A limit of time interrupts the step, and is then the reason why no other call is planned.
   const planned = signal.aborted ? state.meter.planAside([], state.spending, 1) : null
   if (planned?.kind === 'limit') return planned

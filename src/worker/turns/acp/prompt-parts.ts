@@ -4,20 +4,25 @@ import type { ModelMessage } from '../../../model/port.ts'
 
 const CONTINUE =
   'Your earlier process ended before the task was done. The files in /workspace are as it left them; what it was doing last may or may not have completed. Continue with the task.'
+const APPROVED =
+  'A person has approved the last call above, which waited for it. Make exactly the same call again, with the same input, and continue with the task.'
 /** After a cancelled prompt without a message. */
 const GO_ON = 'Your last step was interrupted. Continue with the task.'
 /** Of the conversation that is repeated to a new process: its beginning and end. */
 const MAX_HISTORY = 120_000
 
+/** `approved`: the digest of a call that a person has approved. */
+type FirstPrompt = { instructions: string; messages: ModelMessage[]; approved: string | null }
+
 /**
  * Returns the first prompt of a new process: the instructions, the conversation so far as text, and the messages that wait for a reply. A process
  * that was lost in the middle of a turn has no such messages.
  */
-export function firstPrompt(instructions: string, messages: ModelMessage[], images: boolean): PromptPart[] {
+export function firstPrompt({ instructions, messages, approved }: FirstPrompt, images: boolean): PromptPart[] {
   const waiting = waitingMessages(messages)
   const before = messages.slice(0, messages.length - waiting.length)
   const history = before.length === 0 ? [] : [`## The conversation so far\n\n${markedText('conversation', historyText(before))}`]
-  const task = waiting.length === 0 ? [textPart(CONTINUE)] : nextPrompt(waiting, images)
+  const task = waiting.length === 0 ? [textPart(endsWithCall(before, approved) ? APPROVED : CONTINUE)] : nextPrompt(waiting, images)
   return [textPart([instructions, ...history, '## Task'].join('\n\n')), ...task]
 }
 
@@ -30,6 +35,11 @@ export function nextPrompt(messages: ModelMessage[], images: boolean): PromptPar
 /** Returns the messages of people and of the service after the last one of the agent. */
 export function waitingMessages(messages: ModelMessage[]): ModelMessage[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1)
+}
+
+const endsWithCall = (messages: ModelMessage[], digest: string | null): boolean => {
+  const last = messages.at(-1)
+  return digest !== null && last !== undefined && textOf(last).includes(digest)
 }
 
 function historyText(messages: ModelMessage[]): string {

@@ -1,4 +1,4 @@
-import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem } from '../../../acp/updates.ts'
+import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem, planItems } from '../../../acp/updates.ts'
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
 import type { ModelMessage, ModelResponse, ToolCall } from '../../../model/port.ts'
@@ -32,6 +32,7 @@ export class UpdateRecorder {
   #reasoning = ''
   #plan = ''
   #recorded: Set<string> = new Set()
+  #waiting: { call: AgentToolCall; digest: string } | null = null
 
   constructor(of: RecorderOf) {
     this.#of = of
@@ -51,13 +52,32 @@ export class UpdateRecorder {
     return answer
   }
 
-  /** Records the calls that are open when a prompt has ended as interrupted. */
+  /** Adds what a request for a permission states about its call, and returns the call; null: it has ended. */
+  async requested(update: Record<string, unknown>): Promise<AgentToolCall | null> {
+    await this.add({ ...update, sessionUpdate: 'tool_call_update', status: 'pending' })
+    return typeof update.toolCallId === 'string' ? this.#updates.get(update.toolCallId) : null
+  }
+
+  /** A person must approve this call; later updates of it are ignored. */
+  awaitApproval({ id }: AgentToolCall, digest: string): void {
+    const call = this.#updates.take(id)
+    if (call !== null) this.#waiting = { call, digest }
+  }
+
+  /** Records the calls that are open when a prompt has ended as interrupted; one that waits for approval is the last. */
   async closeOpen(): Promise<void> {
+    const status = 'interrupted'
     for (const call of this.#updates.takeOpen())
-      await this.#finished(call, {
-        status: 'interrupted',
-        output: { ...call.output, status: 'interrupted', error: 'Interrupted before it ended.' },
-      })
+      await this.#finished(call, { status, output: { ...call.output, status, error: 'Interrupted before it ended.' } })
+    const waiting = this.#waiting
+    this.#waiting = null
+    if (waiting === null) return
+    const { call, digest } = waiting
+    const outcome = {
+      status,
+      output: { ...call.output, status, error: 'It waits for the approval of a person.', approval: digest },
+    } as const
+    await this.#finished(call, outcome, waitingSummary(call, digest))
   }
 
   async #record(event: AgentEvent): Promise<void> {
@@ -89,7 +109,7 @@ export class UpdateRecorder {
     await journal.toolStarted(toolCall(call))
   }
 
-  async #finished(call: AgentToolCall, outcome: ToolOutcome): Promise<void> {
+  async #finished(call: AgentToolCall, outcome: ToolOutcome, message = summaryOf(call, outcome)): Promise<void> {
     const { live, journal, redactor, onSignals } = this.#of
     await live.toolEnded()
     const duration_ms = performance.now() - call.started_at
@@ -98,9 +118,11 @@ export class UpdateRecorder {
       return { status: 'error' as const, output: { status: 'error', error: 'Its output is not shown.' }, truncated: false, whole: null }
     })
     const { text, thought } = this.takeLastMessage()
-    const finished = await redactor.value({ call: toolCall(call), message: summaryOf(call, outcome), response: responseOf(text, thought) })
+    const finished = await redactor.value({ call: toolCall(call), message, response: responseOf(text, thought) })
     const result = composed({ ...shown, duration_ms })
     onSignals(await journal.toolFinished(composed({ ...finished, result, ends_turn: null, next: null })))
+    // OpenCode reports its plan as a tool call only.
+    if (outcome.status === 'ok') await this.#planned(planItems(call.input.todos))
   }
 }
 
@@ -121,6 +143,14 @@ function outcomeOf({ output }: AgentToolCall, failed: boolean): ToolOutcome {
 function summaryOf({ name, title, input }: AgentToolCall, { status }: ToolOutcome): ModelMessage {
   const shown = title === '' || title === name ? JSON.stringify(input).slice(0, 500) : title
   return { role: 'assistant', content: `[${name}: ${shown} → ${status}]` }
+}
+
+/** Characters of the input of a call that waits for approval: it must be repeated without a change. */
+const MAX_WAITING_INPUT = 20_000
+
+function waitingSummary({ name, input }: AgentToolCall, digest: string): ModelMessage {
+  const shown = JSON.stringify(input).slice(0, MAX_WAITING_INPUT).toWellFormed()
+  return { role: 'assistant', content: `[${name}: ${shown} → not done, it waits for the approval of a person: ${digest}]` }
 }
 
 const no_usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: null, raw: null }

@@ -3,26 +3,36 @@ import { visible } from '../../text/visible.ts'
 import { objectsAt, textAt } from '../../trace/fields.ts'
 import { Button } from '../../ui/button.tsx'
 import { APPROVE_ID } from './follow-up-draft.ts'
-import { useLatestEntry } from './use-latest-entry.ts'
+import { useLatestEntries, useLatestEntry } from './use-latest-entry.ts'
 
-/** Asks for approval of a push that changes files of CI. */
-export default function ApprovalQuestion(props: {
-  run: AgentRun
-  reason: string | null
-  busy: boolean
-  approve: (head_sha: string) => void
-}) {
+type Props = { run: AgentRun; reason: string | null; busy: boolean; approve: (expected: string) => void }
+
+/** What the service records at the end of a turn may follow the call. */
+const NEWEST_ACTIONS = 10
+
+/** Asks for approval of a push that changes files of CI, or of a call of an agent of another vendor. */
+export default function ApprovalQuestion(props: Props) {
+  const actions = useLatestEntries(props.run, { message_type: 'ACTION' }, { limit: NEWEST_ACTIONS, wanted: true })
   const evaluation = useLatestEntry(props.run, { message_type: 'COMMIT_EVALUATION' }, true)
+  const call = actions.find(({ tool_output }) => textAt(tool_output, 'approval') !== null)
+  const is_call = call !== undefined && call.seq > (evaluation?.seq ?? 0)
+  const expected = is_call ? textAt(call.tool_output, 'approval') : textAt(evaluation?.observation, 'head_sha')
   const files = objectsAt(evaluation?.observation, 'findings').filter(finding => textAt(finding, 'code') === 'ci_workflow_changed')
-  const head_sha = textAt(evaluation?.observation, 'head_sha')
+  const lines = is_call ? [`${call.tool_name}: ${callText(call.tool_input)}`] : files.map(finding => textAt(finding, 'path') ?? '')
   return (
     <div className="mb-2 flex flex-wrap items-center gap-3 rounded-md border border-warn/40 bg-warn/8 px-3 py-2" data-testid="approval">
       <div className="min-w-0 flex-1">
         <div className="mb-0.5 font-medium text-warn text-xs">Waiting for your approval</div>
-        <p>These files change what CI does with its credentials. Nothing is pushed until you approve the change.</p>
+        <p>
+          {is_call
+            ? 'The agent wants to do this, and continues when you approve it. A message instead tells it what to do.'
+            : 'These files change what CI does with its credentials. Nothing is pushed until you approve the change.'}
+        </p>
         <ul className="mt-1 font-mono text-xs">
-          {files.map(finding => (
-            <li key={textAt(finding, 'path')}>{visible(textAt(finding, 'path') ?? '')}</li>
+          {lines.map(line => (
+            <li key={line} className="whitespace-pre-wrap break-words">
+              {visible(line)}
+            </li>
           ))}
         </ul>
       </div>
@@ -30,12 +40,14 @@ export default function ApprovalQuestion(props: {
         id={APPROVE_ID}
         type="button"
         variant="primary"
-        reason={props.reason ?? (head_sha === null ? 'The change is still loading' : null)}
+        reason={props.reason ?? (expected === null ? 'What waits is still loading' : null)}
         busy={props.busy}
-        onClick={() => head_sha !== null && props.approve(head_sha)}
+        onClick={() => expected !== null && props.approve(expected)}
       >
-        Approve and push
+        {is_call ? 'Approve' : 'Approve and push'}
       </Button>
     </div>
   )
 }
+
+const callText = (input: unknown): string => textAt(input, 'command', 'title') ?? JSON.stringify(input)

@@ -6,13 +6,17 @@ import { call } from '../../api/client.ts'
 type Which = { message_type: MessageType; tool_name?: string }
 
 /** The newest entry of a kind, fetched again when the run has new entries. Null: none, or not `wanted`. */
-export function useLatestEntry(run: AgentRun, which: Which, wanted: boolean): LogEntry | null {
+export const useLatestEntry = (run: AgentRun, which: Which, wanted: boolean): LogEntry | null =>
+  useLatestEntries(run, which, { limit: 1, wanted })[0] ?? null
+
+/** The newest entries of a kind, the newest first. */
+export function useLatestEntries(run: AgentRun, which: Which, { limit, wanted }: { limit: number; wanted: boolean }): LogEntry[] {
   const query = useQuery({
-    queryKey: ['latest', run.id, which, run.total_logs],
+    queryKey: ['latest', run.id, which, limit, run.total_logs],
     queryFn: ({ signal }) =>
-      call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...which, reverse: true, limit: 1 }, signal }),
+      call('getAgentRunLogs', { params: { agent_run_id: run.id }, query: { ...which, reverse: true, limit }, signal }),
     placeholderData: previous => previous,
     enabled: wanted,
   })
-  return (wanted && query.data?.logs[0]) || null
+  return wanted ? (query.data?.logs ?? []) : []
 }

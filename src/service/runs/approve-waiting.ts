@@ -11,23 +11,30 @@ import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { byCaller } from './message-source.ts'
 
+/** A commit has an id of 40 digits, a tool call the SHA-256 of what it does. */
+const CALL_DIGITS = 64
+
 /**
- * Approves the push of the commit that a waiting run shows; `text` is recorded in the trace but not sent to the agent. Throws 409 when no
- * approval is pending, or when the pending commit is not the one that the caller saw.
+ * Approves what a waiting run shows: the push of a commit, or a tool call of an agent of another vendor. `text` is recorded in the trace but not sent
+ * to the agent. Throws 409 when no approval is pending, or when another commit or call is pending than the caller saw.
  */
-export async function approvePush(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
+export async function approveWaiting(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
   const head_sha = await recordApproval(tx, ctx.organization_id, run.id)
   if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run is not waiting for an approval.')
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
-    throw new ServiceError(
-      'conflict',
-      `The commit that waits for approval is ${head_sha}, not ${expected_head_sha}: review the newer change first.`,
-    )
+    throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: review it first.`)
   const message = { text, user_id: ctx.actor.user_id, source_type: byCaller(ctx).source_type, mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
   if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
   await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
-  await audit(tx, ctx, 'run.push_approved', { type: 'run', id: run.id }, { head_sha })
+  const is_call = head_sha.length === CALL_DIGITS
+  await audit(
+    tx,
+    ctx,
+    is_call ? 'run.call_approved' : 'run.push_approved',
+    { type: 'run', id: run.id },
+    is_call ? { call: head_sha } : { head_sha },
+  )
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { message_seq: appended.total_logs })
   await notifyWork(tx)
   await notifyRun(tx, ctx.organization_id, run.id)

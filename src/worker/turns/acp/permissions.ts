@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import type { PermissionDecision } from '../../../acp/permission.ts'
+import type { AgentToolCall } from '../../../acp/updates.ts'
+import type { RegisteredAgent } from '../../../core/agents/registered-agents.ts'
+import type { UpdateRecorder } from './record-updates.ts'
+
+type Permissions = {
+  policy: RegisteredAgent['permissions']
+  /** What a person has approved last. */
+  approved: string | null
+  recorder: UpdateRecorder
+  /** Whether a person must decide about another call first. */
+  waits(): boolean
+  /** Called when a person must decide: the prompt ends, and the run waits without a process of the agent. */
+  onWait(digest: string): void
+}
+
+/** Returns a function that decides about requests of an agent for permissions. One call waits at a time. */
+export function createPermissions({ policy, approved, recorder, waits, onWait }: Permissions) {
+  return async (request: Record<string, unknown>): Promise<PermissionDecision> => {
+    if (policy !== 'ask') return policy
+    if (waits()) return 'wait'
+    const call = await recorder.requested(request)
+    if (call === null) return 'deny'
+    const digest = digestOf(call)
+    if (digest === approved) return 'allow'
+    if (waits()) return 'wait'
+    recorder.awaitApproval(call, digest)
+    onWait(digest)
+    return 'wait'
+  }
+}
+
+/** The same call of another process of the agent has the same digest. Some agents state what they edit as a change only. */
+function digestOf({ name, kind, title, input, output }: AgentToolCall): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, kind, title, Object.entries(input).sort(), output.changed ?? null]))
+    .digest('hex')
+}

@@ -1,0 +1,91 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { expectProblem } from '../api/expect-problem.ts'
+import { createTestDatabase } from '../database.ts'
+import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { type CodingApp, makeRepository } from '../runs/coding-app.ts'
+import { startServiceProcess } from '../runs/recovery/service-process.ts'
+import { rows, TOKEN } from '../start-app.ts'
+import { testFolder } from '../temporary-folder.ts'
+import { programEnv, startProgramApp } from './program-app.ts'
+
+const agent_type = 'program'
+const hello = () => ({ text: 'Hello.' })
+const resume = (app: CodingApp, agent_run_id: number, more: object) =>
+  app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
+const isWaiting = (run: any) => run.status === 'waiting' || run.terminal
+const waiting = { status: 'waiting', waiting_on: 'tool_approval', deadline_at: expect.any(String) }
+const waitingCall = (logs: any[]) => logs.findLast(entry => entry.tool_output?.approval !== undefined)
+
+test('under policy ask a call waits for a person without a worker, an approval is for the call that was shown, and the agent continues', async () => {
+  await using app = await startProgramApp(hello, {}, { permissions: 'ask' })
+  const { id } = await createRun(app, { prompt: 'do: permission touch a | say Done.', agent_type })
+  expect(await awaitRun(app, id, isWaiting)).toMatchObject(waiting)
+  expect(await rows(app, 'select owner from runs where id = $1', [id])).toEqual([{ owner: null }])
+  const { tool_name, tool_input, tool_output } = waitingCall(await allLogs(app, id))
+  expect([tool_name, tool_input]).toEqual(['execute', { title: 'touch a', command: 'touch a' }])
+  expect(tool_output).toMatchObject({ status: 'interrupted', approval: expect.stringMatching(/^[0-9a-f]{64}$/) })
+
+  const other = { prompt: 'Yes.', approve: true, expected_head_sha: 'a'.repeat(64) }
+  expect(expectProblem(await resume(app, id, other), 409).code).toBe('conflict')
+  expect((await resume(app, id, { ...other, expected_head_sha: tool_output.approval })).status).toBe(200)
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: '[{"outcome":"selected","optionId":"once"}]Done.' })
+  const audited = "select detail from audit_entries where action = 'run.call_approved' and target_id = $1"
+  expect(await rows(app, audited, [String(id)])).toEqual([{ detail: JSON.stringify({ call: tool_output.approval }) }])
+})
+
+test('each other call needs an approval of its own, and a message instead of one goes to the agent', async () => {
+  await using app = await startProgramApp(hello, {}, { permissions: 'ask' })
+  const { id } = await createRun(app, { prompt: 'do: permission touch a | permission touch b | say Done.', agent_type })
+  expect(await awaitRun(app, id, isWaiting)).toMatchObject(waiting)
+  const first = waitingCall(await allLogs(app, id)).tool_output.approval
+  const { total_logs: logs } = (await resume(app, id, { prompt: 'Yes.', approve: true })).body
+  await awaitRun(app, id, run => isWaiting(run) && run.total_logs > logs)
+  const second = waitingCall(await allLogs(app, id))
+  expect([second.tool_input.command, second.tool_output.approval === first]).toEqual(['touch b', false])
+  expect((await resume(app, id, { prompt: 'do: say Something else.' })).status).toBe(200)
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Something else.' })
+})
+
+test('under policy deny the agent gets no permission, and a run that nobody approves ends at its deadline', async () => {
+  await using denying = await startProgramApp(hello, {}, { permissions: 'deny' })
+  const { id } = await createRun(denying, { prompt: 'do: permission touch a', agent_type })
+  expect(await awaitEnd(denying, id)).toMatchObject({ status: 'completed', result: '[{"outcome":"selected","optionId":"no"}]' })
+
+  await using asking = await startProgramApp(hello, { AGENTRUN_ANSWER_MAX_SECONDS: '1' }, { permissions: 'ask' })
+  const late = await createRun(asking, { prompt: 'do: permission touch a', agent_type })
+  expect(await awaitEnd(asking, late.id)).toMatchObject({ status: 'failed', status_reason: 'timeout' })
+})
+
+test('kill -9 while a call waits for approval: another process takes the approval and continues', async () => {
+  await using database = await createTestDatabase()
+  const env = {
+    ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
+    ...{ AGENTRUN_INIT_REPO_URL: makeRepository(), OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' },
+    ...{ AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' },
+    ...programEnv({ permissions: 'ask' }),
+  }
+  let service = await startServiceProcess(env)
+  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
+    const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return response.json()
+  }
+  try {
+    const { id } = await call('POST', '/run', { prompt: 'do: permission touch a | say Done.', agent_type })
+    const status = async () => (await call('GET', `/run/${id}`)).status
+    await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe('waiting')
+    service.child.kill('SIGKILL')
+    await service.ended
+    service = await startServiceProcess(env)
+    expect(await call('POST', '/run/resume', { agent_run_id: id, prompt: 'Yes.', approve: true })).toMatchObject({ id })
+    await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe('completed')
+  } finally {
+    service.child.kill('SIGKILL')
+    await service.ended
+  }
+}, 120_000)
