@@ -7,6 +7,7 @@ import { runCost } from './cost/run-cost.ts'
 import { warmStart } from './cost/warm-start.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
+import { gateway } from './gateway/gateway.ts'
 import { heartbeats } from './heartbeats.ts'
 import { logPage } from './log-page.ts'
 import { manyNodes } from './many-nodes.ts'
@@ -33,6 +34,7 @@ const benches: Record<string, () => Promise<string>> = {
   'warm-start': warmStart,
   'step-overhead': stepOverhead,
   'step-sizes': stepSizes,
+  gateway,
   'log-page': logPage,
   page,
   search,

@@ -9,6 +9,8 @@ function join(inner, socket) {
   const outer = net.connect({ path: socket, allowHalfOpen: true })
   inner.on('error', () => outer.destroy()).on('close', () => outer.destroySoon())
   outer.on('error', () => inner.destroy()).on('close', () => inner.destroySoon())
+  // A response comes in pieces, and each small one would wait until the one before is acknowledged.
+  inner.setNoDelay(true)
   inner.pipe(outer).pipe(inner)
 }
 
