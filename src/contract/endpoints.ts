@@ -8,6 +8,7 @@ import { egressEndpoints } from './endpoints/egress.ts'
 import { forgeEndpoints } from './endpoints/forges.ts'
 import { integrationEndpoints } from './endpoints/integrations.ts'
 import { logAnalysisEndpoints } from './endpoints/log-analysis.ts'
+import { mcpServerEndpoints } from './endpoints/mcp-servers.ts'
 import { memberEndpoints } from './endpoints/members.ts'
 import { modelEndpoints } from './endpoints/models.ts'
 import { organizationEndpoints } from './endpoints/organizations.ts'
@@ -51,6 +52,7 @@ export const endpoints = {
   ...organizationEndpoints,
   ...modelEndpoints,
   ...skillEndpoints,
+  ...mcpServerEndpoints,
   ...usageEndpoints,
   ...analysisEndpoints,
   ...sandboxEndpoints,

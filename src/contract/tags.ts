@@ -18,6 +18,7 @@ export const tags = {
   integrations: 'Connections of an organization to external services.',
   models: 'Models that a run can name.',
   skills: 'Skills of an organization: instructions for agents about kinds of tasks.',
+  'mcp-servers': 'MCP servers whose tools the agents of an organization use.',
   'cli-rules': 'Rules for coding agents on the command line.',
   'slack-connect': 'Connection of a Slack account.',
   audit: "The audit log of an organization's administration.",

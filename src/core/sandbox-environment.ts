@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Mirror, mirrorVariables } from './network/package-mirrors.ts'
 import { SHORTEST_SECRET } from './secrets/known-value.ts'
+import { isMcpCredential } from './secrets/mcp-credentials.ts'
 import { isModelKey } from './secrets/model-keys.ts'
 import { isForGitAlone } from './secrets/repository-credentials.ts'
 import type { OpenSecret } from './secrets/run-secrets.ts'
@@ -36,7 +37,8 @@ const INTERPRETED =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PAGER|CI|TMPDIR|PWD|OLDPWD|SHLVL|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|CDPATH|POSIXLY_CORRECT|P?PID|E?UID|NODE_OPTIONS|(?:LD|LC|DYLD|BASH|PERL5|PYTHON)_?[A-Z0-9_]*|(?:HTTPS?|FTP|ALL|NO)_PROXY|_)$/
 const GIT = /^GIT_(?!.*_?(?:TOKEN|PASSWORD|KEY|SECRET|PAT|USER|USERNAME)$)/
 
-export const mayBeVariable = (name: string): boolean => !INTERPRETED.test(name) && !GIT.test(name) && !isModelKey(name)
+export const mayBeVariable = (name: string): boolean =>
+  !INTERPRETED.test(name) && !GIT.test(name) && !isModelKey(name) && !isMcpCredential(name)
 
 /** Returns the variables of the agent's sandbox: the secrets marked `for_agent`. */
 export const agentVariables = (secrets: readonly OpenSecret[]) => variablesOf(secrets, ({ for_agent }) => for_agent)

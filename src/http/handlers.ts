@@ -34,7 +34,6 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../service/organizations/organizations.ts'
-import { deleteSkill, getSkill, listSkills, setSkill } from '../service/organizations/skills.ts'
 import { getCheckSuiteSettings, updateCheckSuiteSettings } from '../service/pull-requests/check-suite-settings.ts'
 import { getCheckCommands, listPullRequestChecks, setCheckCommands } from '../service/pull-requests/checks.ts'
 import { editPullRequest } from '../service/pull-requests/edit-pull-request.ts'
@@ -79,7 +78,6 @@ import { getRun, listRuns, updateRun } from '../service/runs/runs.ts'
 import { getRepositoryStartups, getRunStartup } from '../service/runs/startups.ts'
 import { stopRun } from '../service/runs/stop-run.ts'
 import { getRunTimeline } from '../service/runs/timeline.ts'
-import { deleteSecret, listSecrets, setSecret } from '../service/secrets/secrets.ts'
 import {
   getWebhookDelivery,
   listWebhookDeliveries,
@@ -89,6 +87,7 @@ import {
 import { deleteWebhook, getWebhook, setWebhook, testWebhook } from '../service/webhooks/webhooks.ts'
 import { attachment } from './results/attachment.ts'
 import { RawResponse } from './results/raw-response.ts'
+import { setting_handlers } from './settings/setting-handlers.ts'
 
 type Result<N extends EndpointName> = Promise<HandlerResult<Endpoints[N]> | RawResponse | Replay>
 /** `gone`: a signal that aborts when nobody waits for the response any more. */
@@ -134,6 +133,7 @@ const json = 'application/json; charset=utf-8'
 
 /** One line per endpoint; the verb that it calls documents what it does. */
 export const handlers: Handlers = {
+  ...setting_handlers,
   createAgentRun: async (ctx, { body, query }) =>
     query.dry_run
       ? new RawResponse(JSON.stringify(await dryRunOf(ctx, body)), json)
@@ -226,12 +226,6 @@ export const handlers: Handlers = {
   getCheckCommands: (ctx, { params }) => getCheckCommands(ctx, params.repo_id),
   setCheckCommands: (ctx, { params, body }) => setCheckCommands(ctx, params.repo_id, body),
   listPullRequestChecks: (ctx, { params, query }) => listPullRequestChecks(ctx, params.pr_id, query),
-  listSecrets: (ctx, { query }) => listSecrets(ctx, null, query),
-  setSecret: (ctx, { params, body }) => setSecret(ctx, null, params.name, body),
-  deleteSecret: (ctx, { params }) => deleteSecret(ctx, null, params.name),
-  listRepositorySecrets: (ctx, { params, query }) => listSecrets(ctx, params.repo_id, query),
-  setRepositorySecret: (ctx, { params, body }) => setSecret(ctx, params.repo_id, params.name, body),
-  deleteRepositorySecret: (ctx, { params }) => deleteSecret(ctx, params.repo_id, params.name),
   getEgress: ctx => getEgress(ctx, null),
   setEgress: (ctx, { body }) => setEgress(ctx, null, body),
   getRepositoryEgress: (ctx, { params }) => getEgress(ctx, params.repo_id),
@@ -260,10 +254,6 @@ export const handlers: Handlers = {
   setModel: (ctx, { body }) => setModel(ctx, body),
   deleteModel: (ctx, { query }) => deleteModel(ctx, query.id),
   testModel: (ctx, { body }) => testModel(ctx, body.model),
-  listSkills: (ctx, { query }) => listSkills(ctx, query),
-  getSkill: (ctx, { params }) => getSkill(ctx, params.skill),
-  setSkill: (ctx, { params, body }) => setSkill(ctx, params.skill, body),
-  deleteSkill: (ctx, { params }) => deleteSkill(ctx, params.skill),
   getUsage: async (ctx, { query }) => {
     const usage = await getUsage(ctx, query)
     return query.format === 'csv' ? new RawResponse(usageCsv(usage.items), 'text/csv; charset=utf-8') : usage

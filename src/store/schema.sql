@@ -368,6 +368,22 @@ create table log_entries (
   constraint log_entries_pkey PRIMARY KEY (run_id, seq)
 );
 
+create table mcp_servers (
+  id bigint not null generated always as identity,
+  organization_id bigint not null,
+  repository_id bigint,
+  name text not null,
+  settings text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  updated_by bigint not null,
+  constraint mcp_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint mcp_servers_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
+  constraint mcp_servers_organization_id_repository_id_name_key UNIQUE NULLS NOT DISTINCT (organization_id, repository_id, name),
+  constraint mcp_servers_pkey PRIMARY KEY (id),
+  constraint mcp_servers_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES users(id)
+);
+
 create table memberships (
   organization_id bigint not null,
   user_id bigint not null,
@@ -572,6 +588,7 @@ create table repositories (
   forge_seen_at timestamp with time zone,
   forge_seen_until timestamp with time zone,
   mentions_since timestamp with time zone not null default now(),
+  use_mcp_file boolean not null default false,
   constraint repositories_kind_check CHECK ((kind = ANY (ARRAY['https'::text, 'http'::text, 'ssh'::text, 'local'::text]))),
   constraint repositories_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint repositories_pkey PRIMARY KEY (id),

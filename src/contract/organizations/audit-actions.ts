@@ -7,6 +7,8 @@ export const audit_actions = [
   'forge.connected',
   'forge.disconnected',
   'invitation.revoked',
+  'mcp_server.deleted',
+  'mcp_server.set',
   'member.added',
   'member.invited',
   'member.removed',

@@ -21,6 +21,7 @@ export const Repository = z
     default_branch: z.string().nullable().describe('Default base of runs without `base_ref`; null until it was detected'),
     reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the organization's"),
     review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the organization's"),
+    use_mcp_file: z.boolean().describe('Whether runs use the MCP servers that its own `.mcp.json` names'),
     is_default: z.boolean().describe('Used by runs that name no repository'),
     sample: z.boolean().describe('The small sample repository of the first start'),
   })
@@ -30,7 +31,7 @@ export const Repository = z
       {
         ...{ id: 1, name: 'shop', full_name: 'acme/shop', description: null, github_id: '', organization_id: 1, visibility: null },
         ...{ archived: false, setup_status: 'NOT_SETUP', language: null, url: 'https://git.example.org/acme/shop.git' },
-        ...{ default_branch: 'main', reasoning_effort: null, review: null, is_default: true, sample: false },
+        ...{ default_branch: 'main', reasoning_effort: null, review: null, use_mcp_file: false, is_default: true, sample: false },
       },
     ],
   })
@@ -63,6 +64,12 @@ export const UpdateRepositoryInput = z
     review: reviewModeInput.describe(
       "Reviewer of the changes of runs that do not set it: `model`, or `rules` without model calls; null: the organization's",
     ),
+    use_mcp_file: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether runs use the MCP servers that the `.mcp.json` of their base commit names. People with push access can change these programs and addresses',
+      ),
     is_default: z.boolean().optional().describe('Whether runs that name no repository use it'),
   })
   .meta({ id: 'UpdateRepositoryInput', examples: [{ default_branch: 'develop', is_default: true }] })

@@ -18,6 +18,7 @@ type Target = {
     | 'forge'
     | 'model'
     | 'skill'
+    | 'mcp_server'
   id: number | string | null
 }
 

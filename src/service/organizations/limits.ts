@@ -47,6 +47,10 @@ export async function getOrganizationLimits(ctx: Context): Promise<OrganizationL
       { ...size('models', 'Models and providers that the organization set.', limits.models, 'entries', 'organization'), used: use.models },
       { ...size('skills', 'Skills of the organization.', limits.skills, 'entries', 'organization'), used: use.skills },
       size('skill_chars', 'Text of a skill of the organization.', limits.skill_chars, 'characters', 'request'),
+      {
+        ...size('mcp_servers', 'MCP servers of the organization.', limits.mcp_servers, 'entries', 'organization'),
+        used: use.mcp_servers,
+      },
       size('prompt_chars', 'Length of a prompt.', limits.prompt_chars, 'characters', 'request'),
       size('images', 'Images of a prompt.', limits.images, 'entries', 'request'),
       size('images_bytes', 'Images of a prompt, together.', limits.images_bytes, 'bytes', 'request'),

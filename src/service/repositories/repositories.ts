@@ -2,6 +2,7 @@ import type { CreateRepositoryInput, UpdateRepositoryInput } from '../../contrac
 import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { deleteEgressOf } from '../../store/access/egress.ts'
+import { deleteMcpServersOf } from '../../store/access/mcp-servers.ts'
 import { forgetDefaultRepository, getOrganization, setDefaultRepository } from '../../store/access/organizations.ts'
 import {
   getRepository as getRepositoryRow,
@@ -51,6 +52,7 @@ const repositoryObject = (row: RepositoryRow, default_id: number | null) => ({
   default_branch: row.base_branch ?? row.default_branch,
   reasoning_effort: row.reasoning_effort,
   review: row.review,
+  use_mcp_file: row.use_mcp_file,
   is_default: row.id === default_id,
   sample: row.sample,
 })
@@ -135,6 +137,7 @@ export async function deleteRepository(ctx: Context, repo_id: number) {
     const repository = await getRepository(ctx, repo_id, tx)
     await forgetDefaultRepository(tx, ctx.organization_id, repo_id)
     await deleteSecretsOf(tx, ctx.organization_id, repo_id)
+    await deleteMcpServersOf(tx, ctx.organization_id, repo_id)
     await deleteEgressOf(tx, ctx.organization_id, repo_id)
     await deleteCheckCommandsOf(tx, ctx.organization_id, repo_id)
     await deleteSetupCommandsOf(tx, ctx.organization_id, repo_id)

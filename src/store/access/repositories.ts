@@ -22,6 +22,8 @@ export type RepositoryRow = {
   /** Null: as the organization's. */
   reasoning_effort: ReasoningEffort | null
   review: ReviewMode | null
+  /** Whether runs use the MCP servers that its `.mcp.json` names. */
+  use_mcp_file: boolean
   sample: boolean
   archived: boolean
   setup_status: string
@@ -141,7 +143,10 @@ export async function lockRepository(db: Db, organization_id: number, id: number
 }
 
 type RepositoryChange = Partial<
-  Pick<RepositoryRow, 'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort' | 'review'>
+  Pick<
+    RepositoryRow,
+    'name' | 'description' | 'base_branch' | 'archived' | 'visibility' | 'language' | 'reasoning_effort' | 'review' | 'use_mcp_file'
+  >
 >
 
 /** Changes a repository. An absent field stays unchanged, null clears it. */
@@ -151,7 +156,8 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
     text: `update repositories set name = coalesce($3, name), archived = coalesce($4, archived),
         description = case when $5 then $6 else description end, base_branch = case when $7 then $8 else base_branch end,
         visibility = case when $9 then $10 else visibility end, language = case when $11 then $12 else language end,
-        reasoning_effort = case when $13 then $14 else reasoning_effort end, review = case when $15 then $16 else review end
+        reasoning_effort = case when $13 then $14 else reasoning_effort end, review = case when $15 then $16 else review end,
+        use_mcp_file = coalesce($17, use_mcp_file)
       where organization_id = $1 and id = $2 and removed_at is null`,
     values: [
       organization_id,
@@ -170,6 +176,7 @@ export async function updateRepository(db: Db, organization_id: number, id: numb
       change.reasoning_effort ?? null,
       change.review !== undefined,
       change.review ?? null,
+      change.use_mcp_file ?? null,
     ],
   })
   return rowCount === 1

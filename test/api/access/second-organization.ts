@@ -1,7 +1,9 @@
+import { mcpServerSettings } from '../../../src/contract/organizations/mcp-servers.ts'
 import { exampleMessage } from '../../../src/contract/webhooks/webhook-messages.ts'
 import { digest } from '../../../src/core/access/token.ts'
 import { insertMembership, insertUser } from '../../../src/store/access/accounts.ts'
 import { saveInvitation } from '../../../src/store/access/invitations.ts'
+import { saveMcpServer } from '../../../src/store/access/mcp-servers.ts'
 import { insertServiceUser } from '../../../src/store/access/members.ts'
 import { insertOrganization } from '../../../src/store/access/organizations.ts'
 import { insertRepository } from '../../../src/store/access/repositories.ts'
@@ -105,12 +107,20 @@ export async function addTenant(app: { db: Database }, name = 'Other'): Promise<
   const invited = { email: 'secret@example.org', full_name: name, role: 'READER', created_by: user_id, days: 1 } as const
   const { id: invitation_id } = await saveInvitation(db, org_id, { ...invited, digest: digest(`invitation to ${name}`) })
   await addSkill(db, { org_id, user_id }, `secret of ${name}`)
+  await addMcpServers(db, { org_id, user_id, repo_id }, `secret of ${name}`)
   return { org_id, user_id, token, ...made, invitation_id }
 }
 
 /** The skill that the requests of every-endpoint.ts name. */
 export const addSkill = (db: Database, of: { org_id: number; user_id: number }, text: string) =>
   saveSkill(db, { organization_id: of.org_id, user_id: of.user_id, name: 'release', description: text, content: text }, 50)
+
+/** The MCP servers that the requests of every-endpoint.ts name. */
+export async function addMcpServers(db: Database, of: { org_id: number; user_id: number; repo_id: number }, command: string) {
+  const server = { organization_id: of.org_id, user_id: of.user_id, name: 'tickets', settings: mcpServerSettings({ command }) }
+  await saveMcpServer(db, { ...server, repository_id: null }, 20)
+  await saveMcpServer(db, { ...server, repository_id: of.repo_id }, 20)
+}
 
 /** An environment on a nonexistent machine. */
 export async function addEnvironment(

@@ -12,6 +12,7 @@ import {
   addComment,
   addDelivery,
   addEnvironment,
+  addMcpServers,
   addOrganization,
   addPullRequest,
   addSandbox,
@@ -36,6 +37,7 @@ beforeAll(async () => {
   const invited = { email: 'x@example.org', full_name: null, role: 'READER', created_by: app.user_id, days: 1 } as const
   const { id: invitation_id } = await saveInvitation(app.db, app.org_id, { ...invited, digest: Buffer.from('x') })
   await addSkill(app.db, app, 'our secret')
+  await addMcpServers(app.db, app, 'our secret')
   const made = { run_id, pr_id, artifact_id, delivery_id, comment_id, environment_id, sandbox_id, invitation_id }
   ours = { org_id: app.org_id, repo_id: app.repo_id, user_id: app.user_id, ...made }
 })

@@ -77,6 +77,8 @@ export function tokenCalls(ids: Ids): Call[] {
     setModel: { id: 'acme/coder', api: 'openai-chat', base_url: 'https://models.example.com/v1' },
     testModel: { model: 'scripted/playbook' },
     setSkill: { content: '---\nname: release\ndescription: Use it to publish.\n---\nTag it.\n' },
+    setMcpServer: { url: 'https://mcp.example.com/mcp' },
+    setRepositoryMcpServer: { url: 'https://mcp.example.com/mcp' },
     updateMe: { full_name: 'Ada' },
     updateCheckSuiteSettings: { check_retry_count: 1 },
     updateOrganization: { name: 'changed' },
@@ -120,6 +122,7 @@ export function tokenCalls(ids: Ids): Call[] {
     name: 'DEPLOY_KEY',
     provider: 'google',
     skill: 'release',
+    server: 'tickets',
   }
   const named: Record<string, number | string> = { ...unnamed, ...ids, agent_run_id: ids.run_id }
   const queries: Partial<Record<EndpointName, string>> = {

@@ -27,11 +27,14 @@ export const meanings: Record<string, keyof Ids | null> = {
   app_id: null,
   installation_id: null,
   github_user_id: null,
-  // Names, not ids, also of models, providers and skills. A session belongs to its user: see recorded-sessions.test.ts.
+  // Names, not ids, also of models, providers, skills and MCP servers. A session belongs to its user: see recorded-sessions.test.ts.
   session_id: null,
   name: null,
   provider: null,
   skill: null,
+  server: null,
+  // Of an OAuth client at another service.
+  client_id: null,
   id: null,
   // Positions of cards on the boards of existing clients.
   before_card_order_id: null,

@@ -33,6 +33,7 @@ export async function growLists(app: ForgeApp, stack: AsyncDisposableStack): Pro
   const addEntry = () => append(app.db, app.org_id, run.id, null, { entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })] })
   const sandbox_id = await addSandbox()
   const secretAt = (path: string) => () => app.call('PUT', `${org}${path}/NAME_${next()}`, { value: 'x'.repeat(12) })
+  const serverAt = (path: string) => () => app.call('PUT', `${org}${path}/server-${next()}`, { command: 'x' })
   const by_id = { key: 'id', size: 2 }
   return {
     listAgentRuns: { ...by_id, path: `${org}/agent/runs?tag=one`, grow: () => createRun(app, { prompt: 'x', tags: ['one'] }) },
@@ -81,6 +82,11 @@ export async function growLists(app: ForgeApp, stack: AsyncDisposableStack): Pro
       ...{ path: `${org}/skills`, key: 'name', size: 2 },
       grow: () =>
         insert(`insert into skills (organization_id, name, description, content, updated_by) values ($1, $2, 'x', 'x', $3)`, next(), 1),
+    },
+    listMcpServers: { path: `${org}/mcp-servers`, key: 'name', size: 2, grow: serverAt('/mcp-servers') },
+    listRepositoryMcpServers: {
+      ...{ path: `${org}/repos/${app.repo_id}/mcp-servers`, key: 'name', size: 2 },
+      grow: serverAt(`/repos/${app.repo_id}/mcp-servers`),
     },
     listSecrets: { path: `${org}/secrets`, key: 'name', size: 2, grow: secretAt('/secrets') },
     listRepositorySecrets: {

@@ -2,6 +2,7 @@ import { digest } from '../../../src/core/access/token.ts'
 import { updateUser } from '../../../src/store/access/accounts.ts'
 import { saveEgress } from '../../../src/store/access/egress.ts'
 import { saveInvitation } from '../../../src/store/access/invitations.ts'
+import { saveMcpServer } from '../../../src/store/access/mcp-servers.ts'
 import { saveSecret } from '../../../src/store/access/secrets.ts'
 import { insertToken } from '../../../src/store/access/token-access.ts'
 import { saveChange } from '../../../src/store/changes.ts'
@@ -125,6 +126,7 @@ async function addOfRepository(app: App): Promise<void> {
     github_username: undefined,
   })
   await saveSecret(db, { ...sample.secret, organization_id: org_id, repository_id: repo_id }, 100)
+  await saveMcpServer(db, { ...sample.mcp_server, organization_id: org_id, repository_id: repo_id }, 20)
   await saveCheckSuiteSettings(db, org_id, repo_id, sample.no_settings)
   await saveEgress(db, org_id, { ...sample.egress, repository_id: repo_id }, user_id)
   await saveSetupCommands(db, org_id, repo_id, sample.setup_commands, user_id)

@@ -1,5 +1,13 @@
 import { expect } from 'vitest'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/access/egress.ts'
+import {
+  deleteMcpServer,
+  deleteMcpServersOf,
+  getMcpServer,
+  listMcpServers,
+  listSecretsAndMcpServers,
+  saveMcpServer,
+} from '../../../src/store/access/mcp-servers.ts'
 import { repositoryOf } from '../../../src/store/access/reach.ts'
 import {
   getRepository,
@@ -21,7 +29,7 @@ import { countEnvironmentUse, deleteEnvironments, findEnvironment, listEnvironme
 import { deleteSetupCommandsOf, getSetupCommands, lastFoundSetup, saveSetupCommands } from '../../../src/store/workspaces/setup-commands.ts'
 import { addEnvironment } from '../access/second-organization.ts'
 import type { Ours, Reaches } from './ours.ts'
-import { check, egress, no_settings, secret, setup_commands, startup } from './samples.ts'
+import { check, egress, mcp_server, no_settings, secret, setup_commands, startup } from './samples.ts'
 
 /** Settings of a repository and its known commits: the other organization (`org`) accessing ours. */
 export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
@@ -67,6 +75,14 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   setSetupStatus: (db, org) => setSetupStatus(db, org, mine.repo, 'SETUP'),
   deleteSecret: (db, org) => deleteSecret(db, org, mine.repo, 'TOKEN'),
   deleteSecretsOf: (db, org) => deleteSecretsOf(db, org, mine.repo),
+  listMcpServers: (db, org) => listMcpServers(db, org, mine.repo, { skip: 0, limit: 100 }),
+  getMcpServer: (db, org) => getMcpServer(db, org, mine.repo, 'tickets'),
+  deleteMcpServer: (db, org) => deleteMcpServer(db, org, mine.repo, 'tickets'),
+  deleteMcpServersOf: (db, org) => deleteMcpServersOf(db, org, mine.repo),
+  listSecretsAndMcpServers: (db, org) => listSecretsAndMcpServers(db, org, mine.repo),
+  saveMcpServer: async (db, org) => {
+    await expect(saveMcpServer(db, { ...mcp_server, organization_id: org, repository_id: mine.repo }, 20)).rejects.toThrow(/foreign key/)
+  },
   listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
   listSecrets: (db, org) => listSecrets(db, org, mine.repo, { skip: 0, limit: 100 }),
   saveSecret: async (db, org) => {

@@ -1,3 +1,4 @@
+import { mcpServerSettings } from '../../../src/contract/organizations/mcp-servers.ts'
 import type { CheckReport } from '../../../src/store/pull-requests/checks.ts'
 import type { NewRun } from '../../../src/store/runs/runs.ts'
 
@@ -33,6 +34,7 @@ export const check: CheckReport = {
 }
 export const checkpoint = { seq: 1, through_seq: 2_000, tree: 't', head: null, branch: null, left_out: null }
 export const pack = { tip: 't', base_sha: null, content: Buffer.from('p') }
+export const mcp_server = { name: 'tickets', settings: mcpServerSettings({ command: 'x' }), user_id: 1 }
 export const secret = { name: 'TOKEN', for_agent: null, key_id: 'k', sealed: Buffer.from('s'), user_id: 1 }
 export const forge = {
   ...({

@@ -1,0 +1,103 @@
+import { limits } from '../../contract/limits.ts'
+import { type McpServerInput, type McpServerSettings, mcpServerSettings } from '../../contract/organizations/mcp-servers.ts'
+import { type PageRequest, pageNumbers, pageWindow } from '../../core/paging.ts'
+import { mcpCredentialName } from '../../core/secrets/mcp-credentials.ts'
+import { secretContext } from '../../core/secrets/run-secrets.ts'
+import { invalid, ServiceError } from '../../core/service-error.ts'
+import {
+  deleteMcpServer as deleteMcpServerRow,
+  getMcpServer,
+  listMcpServers as listMcpServerRows,
+  type McpServerRow,
+  saveMcpServer,
+} from '../../store/access/mcp-servers.ts'
+import { holdRepository } from '../../store/access/repositories.ts'
+import { deleteSecret, listSealedSecrets, lockSecrets, saveSecret } from '../../store/access/secrets.ts'
+import type { Db } from '../../store/database.ts'
+import { audit } from '../access/audit.ts'
+import type { Context } from '../context.ts'
+import { repositoryNotFound, requireRepository } from '../repositories/repositories.ts'
+
+/** Credentials are secrets, of which there are at most 100 others and the keys of models. */
+const MAX_SECRETS = 300
+
+const serverObject = ({ name, repository_id, settings, ...row }: McpServerRow, has_credential: boolean) => ({
+  name,
+  repo_id: repository_id,
+  ...settings,
+  has_credential,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+  updated_by: row.updated_by,
+})
+
+/** Returns one page of MCP servers by name, without their credentials. `repo_id` null: those of the organization. */
+export async function listMcpServers(ctx: Context, repo_id: number | null, query: PageRequest) {
+  if (repo_id !== null) await requireRepository(ctx.db, ctx.organization_id, repo_id)
+  const window = pageWindow(query)
+  const { rows, total } = await listMcpServerRows(ctx.db, ctx.organization_id, repo_id, window)
+  const set = await credentialsOf(ctx.db, ctx, repo_id)
+  return { items: rows.map(row => serverObject(row, set.has(mcpCredentialName(row.name)))), total, ...pageNumbers(total, window) }
+}
+
+/** Returns the names of the secrets of the organization, or of the repository, itself. */
+async function credentialsOf(db: Db, { organization_id }: Context, repo_id: number | null): Promise<Set<string>> {
+  const rows = await listSealedSecrets(db, organization_id, repo_id)
+  return new Set(rows.flatMap(({ name, repository_id }) => (repository_id === repo_id ? name : [])))
+}
+
+/**
+ * Creates or replaces an MCP server. Throws 400 when another address would get the credential that was set for the previous one, 409 when there
+ * would be too many.
+ */
+export async function setMcpServer(ctx: Context, repo_id: number | null, name: string, { credential, ...input }: McpServerInput) {
+  const settings = mcpServerSettings(input)
+  return ctx.db.transaction(async tx => {
+    const { organization_id } = ctx
+    if (repo_id !== null && !(await holdRepository(tx, organization_id, repo_id))) throw repositoryNotFound()
+    await lockSecrets(tx, organization_id)
+    const before = await getMcpServer(tx, organization_id, repo_id, name)
+    const had = (await credentialsOf(tx, ctx, repo_id)).has(mcpCredentialName(name))
+    const kept = settings.url === null ? null : credential
+    if (kept === undefined && had && before && receiverOf(before.settings) !== receiverOf(settings))
+      throw invalid(['body', 'credential'], 'is required with another address, or null: the credential was set for the previous one')
+    const server = { organization_id, repository_id: repo_id, name, settings, user_id: ctx.actor.user_id }
+    const row = await saveMcpServer(tx, server, limits.mcp_servers)
+    if (!row) throw new ServiceError('conflict', `There are already ${limits.mcp_servers} MCP servers: delete one first.`)
+    if (kept !== undefined) await saveCredential(tx, ctx, repo_id, name, kept)
+    const has_credential = kept === undefined ? had : kept !== null
+    if (settings.oauth !== null && !has_credential)
+      throw invalid(['body', 'credential'], 'is required with oauth: the secret of the client')
+    const { command, url, tools, enabled } = settings
+    await audit(tx, ctx, 'mcp_server.set', { type: 'mcp_server', id: name }, { repo_id, command, url, tools, enabled, has_credential })
+    return serverObject(row, has_credential)
+  })
+}
+
+/** Where the credential goes. */
+const receiverOf = ({ url, oauth }: McpServerSettings): string | null => oauth?.issuer ?? (url === null ? null : new URL(url).origin)
+
+/** Null removes it. */
+async function saveCredential(tx: Db, ctx: Context, repo_id: number | null, server: string, value: string | null): Promise<void> {
+  const name = mcpCredentialName(server)
+  const { organization_id, actor } = ctx
+  if (value === null) {
+    await deleteSecret(tx, organization_id, repo_id, name)
+    return
+  }
+  const sealed = ctx.sealer.seal(secretContext(organization_id, repo_id, name), value)
+  const secret = { organization_id, repository_id: repo_id, name, ...sealed, for_agent: false, user_id: actor.user_id }
+  if (!(await saveSecret(tx, secret, MAX_SECRETS))) throw new ServiceError('conflict', 'There are too many secrets: delete one first.')
+}
+
+/** Deletes an MCP server with its credential, and returns it. Throws 404 when it does not exist. */
+export async function deleteMcpServer(ctx: Context, repo_id: number | null, name: string) {
+  return ctx.db.transaction(async tx => {
+    if (repo_id !== null) await requireRepository(tx, ctx.organization_id, repo_id)
+    const row = await deleteMcpServerRow(tx, ctx.organization_id, repo_id, name)
+    if (!row) throw new ServiceError('not_found', 'MCP server not found.')
+    const secret = await deleteSecret(tx, ctx.organization_id, repo_id, mcpCredentialName(name))
+    await audit(tx, ctx, 'mcp_server.deleted', { type: 'mcp_server', id: name }, { repo_id })
+    return serverObject(row, secret !== undefined)
+  })
+}
