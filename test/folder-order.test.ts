@@ -27,7 +27,7 @@ const folder_order: Record<string, string[]> = {
   'src/sandbox': ['seccomp', 'resources', 'workspaces', 'commands', 'process', 'bubblewrap', 'containers', 'kubernetes'],
   'src/service': ['access', 'repositories', 'organizations', 'secrets', 'webhooks', 'runs', 'run-kinds', 'pull-requests', 'forges'],
   'src/store': ['access', 'queue', 'webhooks', 'workspaces', 'runs', 'leases', 'forges', 'pull-requests'],
-  'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'publish', 'checks', 'turns', 'sweep'],
+  'src/worker': ['claim', 'base', 'sandbox', 'setup', 'workspace', 'mcp', 'publish', 'checks', 'turns', 'sweep'],
 }
 
 const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))

@@ -71,13 +71,30 @@ export const rooms: Record<string, Room> = {
   },
   // The protocol of agents of other vendors, which run in a sandbox.
   'src/acp': { code: ['src/sandbox/port.ts'], packages: ['@agentclientprotocol/sdk'], node: ['node:stream'] },
+  // MCP servers whose tools the built-in agent uses: programs in its sandbox, and addresses, by the `fetch` that it is given.
+  'src/mcp': {
+    code: ['src/acp/messages.ts'],
+    types: ['src/sandbox/port.ts'],
+    packages: ['@modelcontextprotocol/client'],
+    node: ['node:crypto'],
+  },
   'src/agent': {
     code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
     node: ['node:fs'],
   },
   'src/worker': {
     code: [
-      ...['src/acp', 'src/agent', 'src/egress', 'src/gateway', 'src/forge/port.ts', 'src/forge/sync.ts', 'src/git', 'src/redaction'],
+      ...[
+        'src/acp',
+        'src/agent',
+        'src/egress',
+        'src/gateway',
+        'src/mcp',
+        'src/forge/port.ts',
+        'src/forge/sync.ts',
+        'src/git',
+        'src/redaction',
+      ],
       ...['src/log-analysis', 'src/sandbox', 'src/setup-detection', 'src/store', 'src/trace'],
     ],
     types: ['src/forge/forges.ts', 'src/live/hub.ts', 'src/model/port.ts', 'src/system/users.ts', 'src/telemetry/port.ts'],

@@ -1,7 +1,7 @@
 import type { CheckRound } from '../core/pull-requests/check-rounds.ts'
 import type { Reservation } from '../core/runs/budget/budget-check.ts'
 import { type NearLimit, noticeKey } from '../core/runs/budget/near-limits.ts'
-import type { ModelMessage, ModelUsage, ToolCall } from '../model/port.ts'
+import { imagePart, type ModelMessage, type ModelUsage, type ToolCall } from '../model/port.ts'
 import { applyCompaction, type Compaction } from './compaction/compaction.ts'
 import { type CountedPrefix, countedTokensOf } from './token-estimate.ts'
 
@@ -183,10 +183,7 @@ export function toolMessage(call: { id: string; name: string }, output: Record<s
 export function promptMessage({ text, images }: { text: string; images: string[] }): ModelMessage {
   return {
     role: 'user',
-    content: [
-      { type: 'text', text },
-      ...images.map(uri => ({ type: 'file' as const, data: uri, mediaType: /^data:([\w/+.-]+)/.exec(uri)?.[1] ?? 'image/png' })),
-    ],
+    content: [{ type: 'text', text }, ...images.map(imagePart)],
     providerOptions: { agentrun: { prompt: true } },
   }
 }

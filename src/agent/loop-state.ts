@@ -9,7 +9,7 @@ import type { Meter, PlannedCall } from './meter.ts'
 import type { RepetitionGuard } from './repetition.ts'
 import type { RetryPolicy } from './retry-policy.ts'
 import type { TokenEstimate } from './token-estimate.ts'
-import type { ToolContext, ToolTable } from './tool.ts'
+import type { ExternalTools, ToolContext, ToolTable } from './tool.ts'
 
 export type LoopInput = {
   model: Model
@@ -17,6 +17,8 @@ export type LoopInput = {
   /** Goes with every request of the run. */
   request: Pick<ModelRequest, 'reasoning_effort' | 'cache_key'>
   tools: ToolTable
+  /** Returns the tools of other parties that the run has besides. Called before the first model call; none after an abort of `signal`. */
+  openTools(): Promise<ExternalTools>
   folder_instructions: FolderInstructions
   conversation: Conversation
   journal: LoopJournal
@@ -81,5 +83,6 @@ export type LoopState = {
   /** The model call that is recorded and not started yet. */
   planned: PlannedCall | null
   repeats: RepetitionGuard
+  external: ExternalTools
   specs: ToolSpec[]
 }

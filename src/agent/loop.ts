@@ -16,6 +16,9 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
   const delivered = await journal.deliver()
   // The agent had ended its turn before its worker released the run: the model is not called again.
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
+  const external = await input.openTools()
+  const specs = toolSpecs(input.tools, input.model.tool_family, external)
+  input.context.estimate.setTools(specs)
   input.context.estimate.restore(conversation.messages, conversation.counted)
   const state: LoopState = {
     messages: [...conversation.messages, ...delivered],
@@ -29,7 +32,8 @@ export async function runLoop(input: LoopInput): Promise<LoopOutcome> {
     refusals: 0,
     planned: null,
     repeats: createRepetitionGuard(),
-    specs: toolSpecs(input.tools, input.model.tool_family),
+    external,
+    specs,
   }
   for (;;) {
     const outcome = await runStep(input, state)

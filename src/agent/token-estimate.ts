@@ -1,3 +1,4 @@
+import { imagesOf } from '../core/text/tool-result-text.ts'
 import type { ModelMessage, ModelResponse, ToolSpec } from '../model/port.ts'
 
 /** Few texts have more tokens than this, and scripts that have no short ones take several bytes a character. */
@@ -9,6 +10,8 @@ const FILE_TOKENS = 2_000
 export type CountedPrefix = { messages: number; tokens: number }
 
 export type TokenEstimate = {
+  /** From now on conversations have these tools. Called before anything is counted. */
+  setTools(tools: ToolSpec[]): void
   /** Tokens of this conversation as input: rather too many than too few, except for the part that a provider has counted. */
   of(messages: ModelMessage[]): number
   /** The same without the counts of providers, so that parts of conversations can be compared. */
@@ -21,9 +24,9 @@ export type TokenEstimate = {
 
 /** Returns an estimate for a conversation that grows: each message is measured once, and what a provider has counted is not measured. */
 export function createTokenEstimate(instructions: string, tools: ToolSpec[]): TokenEstimate {
-  const fixed = textTokens(instructions) + textTokens(JSON.stringify(tools))
   const sizes = new WeakMap<ModelMessage, number>()
-  const none = { messages: 0, last: undefined as ModelMessage | undefined, tokens: fixed }
+  const fixed = (specs: ToolSpec[]) => textTokens(instructions) + textTokens(JSON.stringify(specs))
+  let none = { messages: 0, last: undefined as ModelMessage | undefined, tokens: fixed(tools) }
   let known = none
   const sizeOf = (message: ModelMessage): number => {
     const size = sizes.get(message) ?? messageTokens(message)
@@ -33,6 +36,10 @@ export function createTokenEstimate(instructions: string, tools: ToolSpec[]): To
   const sum = (messages: ModelMessage[], from: typeof none) =>
     messages.slice(from.messages).reduce((tokens, message) => tokens + sizeOf(message), from.tokens)
   return {
+    setTools(specs) {
+      none = { ...none, tokens: fixed(specs) }
+      known = none
+    },
     // A conversation that was compacted is another one.
     of: messages => sum(messages, messages[known.messages - 1] === known.last ? known : none),
     measured: messages => sum(messages, none),
@@ -53,7 +60,15 @@ export const countedTokensOf = ({ raw, input_tokens, output_tokens }: ModelRespo
 
 function messageTokens({ content }: ModelMessage): number {
   if (typeof content === 'string') return textTokens(content)
-  return content.reduce((sum, part) => sum + (part.type === 'file' ? FILE_TOKENS : textTokens(JSON.stringify(part))), 0)
+  return content.reduce((sum, part) => sum + (part.type === 'file' ? FILE_TOKENS : partTokens(part)), 0)
+}
+
+/** The images of a result are sent as files. */
+function partTokens(part: object): number {
+  const images = 'output' in part ? imagesOf(part.output) : []
+  if (images.length === 0) return textTokens(JSON.stringify(part))
+  const text = JSON.stringify(part, (key, value) => (key === 'images' ? undefined : value))
+  return textTokens(text) + images.length * FILE_TOKENS
 }
 
 const textTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN)

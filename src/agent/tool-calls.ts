@@ -40,7 +40,11 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
     const last = i === calls.length - 1
     const skipped = ending !== null || failure !== null || signals.interrupted || signal.aborted
     const cut = last && call.input === null && response.finish_reason === 'length'
-    const ran = skipped ? notRun() : cut ? cutOff(call, response) : await runCall(input, call, requested[i] ?? call, signal)
+    const ran = skipped
+      ? notRun()
+      : cut
+        ? cutOff(call, response)
+        : await runCall(input, state, { call, requested: requested[i] ?? call, signal })
     if (!skipped && ending === null) ending = endingOf(call, ran)
     // A script may repeat itself as often as its author wants.
     const repetition: Repetition = skipped || input.model.scripted ? { kind: 'none' } : state.repeats(call, ran)
@@ -48,7 +52,8 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
     const result = { ...ran, output: { ...ran.output, ...delivered } }
     // Part of the journaled result, and not of the instructions, which are sent before a sandbox is open.
     const programs = skipped || messages.some(hasPrograms) ? null : await programsText(input)
-    const message = toolMessage(call, { ...noted(ran, repetition), ...delivered, ...(programs !== null && { programs }) })
+    const besides = { ...delivered, ...(programs !== null && { programs }), ...(ran.images && { images: ran.images }) }
+    const message = toolMessage(call, { ...noted(ran, repetition), ...besides })
     if (repetition.kind === 'end') failure = repeatedCall(call, repetition.calls)
     messages = [...messages, message]
     const goes_on = last && ending === null && failure === null && !signal.aborted
@@ -60,9 +65,11 @@ export async function runToolCalls(input: LoopInput, state: LoopState, step: Ste
   return { messages, signals, ending, failure, next }
 }
 
-async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+type RequestedCall = { call: ToolCall; requested: ToolCall; signal: AbortSignal }
+
+async function runCall(input: LoopInput, { external }: LoopState, { call, requested, signal }: RequestedCall): Promise<ToolResult> {
   await input.on_tool(call, signal)
-  return runTool(input.tools, requested, {
+  const context = {
     redactor: input.redactor,
     sandbox: input.sandbox,
     call_id: call.id,
@@ -70,8 +77,9 @@ async function runCall(input: LoopInput, call: ToolCall, requested: ToolCall, si
     skills: input.skills,
     signal,
     max_seconds: input.tool_seconds,
-    on_output: chunk => input.on_output(call, chunk),
-  })
+    on_output: (chunk: Uint8Array) => input.on_output(call, chunk),
+  }
+  return runTool(input.tools, requested, context, external)
 }
 
 /** Redacted like the result that they become a part of. */

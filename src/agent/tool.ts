@@ -44,6 +44,8 @@ export type ToolOutcome = {
   /** Called when the outcome was truncated. */
   whole?: (redactor: BackgroundRedactor) => Promise<WholeOutput>
   error?: { code: string; message: string }
+  /** Images as data URIs, which the model is sent besides the output. They are not redacted, as those of messages. */
+  images?: string[]
 }
 
 export type Tool<N extends ToolName> = {
@@ -52,6 +54,12 @@ export type Tool<N extends ToolName> = {
 }
 /** The tools of a run: all, without those that are off for it. */
 export type ToolTable = { [N in ToolName]?: Tool<N> }
+
+/** A tool of another party, whose input only that checks. `spec` is redacted. */
+export type ExternalTool = { spec: ToolSpec; run(context: ToolContext, input: Record<string, unknown>): Promise<ToolOutcome> }
+/** By their names, of which none is a name of the service's own tools. */
+export type ExternalTools = ReadonlyMap<string, ExternalTool>
+const no_tools: ExternalTools = new Map()
 
 export type ToolResult = Omit<ToolOutcome, 'whole' | 'redacted'> & { duration_ms: number; truncated: boolean; whole: WholeOutput | null }
 
@@ -62,10 +70,11 @@ const TRACE_CHARS = 128 * 1024
 export const MODEL_CHARS = 30_000
 
 /** Returns the tools that a model is offered. All can be called: a conversation may have been started by a model of another family. */
-export function toolSpecs(tools: ToolTable, family: Model['tool_family']): ToolSpec[] {
-  return Object.values(tools)
+export function toolSpecs(tools: ToolTable, family: Model['tool_family'], external = no_tools): ToolSpec[] {
+  const own = Object.values(tools)
     .filter(({ name }) => !OTHER_FAMILY[family].includes(name))
     .map(({ name }) => ({ name, ...toolSchema(name), ...(name === actionTool.apply_patch && { text_input: PATCH_INPUT }) }))
+  return [...own, ...[...external.values()].map(({ spec }) => spec)]
 }
 
 const PATCH_INPUT = { field: 'patch', grammar: PATCH_GRAMMAR }
@@ -79,9 +88,9 @@ const OTHER_FAMILY: Record<Model['tool_family'], ToolName[]> = {
  * Runs one call, once for all tools: unknown names and bad arguments are outcomes, not errors; the outcome is redacted and bounded;
  * a failing tool is data. Rejects only when the sandbox itself is lost.
  */
-export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<Redacted<ToolResult>> {
+export async function runTool(tools: ToolTable, call: ToolCall, context: ToolContext, external = no_tools): Promise<Redacted<ToolResult>> {
   const started = performance.now()
-  const shown = await shownOutcome(await attempt(tools, call, context), context.redactor).catch(error => {
+  const shown = await shownOutcome(await attempt(tools, external, call, context), context.redactor).catch(error => {
     if (!(error instanceof RedactionError)) throw error
     return { ...failed('not_redacted', `What it gave is not shown: ${error.message}`), truncated: false, whole: null }
   })
@@ -123,22 +132,28 @@ async function wholeOf(
 
 export const allOf = (bytes: Redacted<Uint8Array>): WholeOutput => ({ bytes, total_bytes: bytes.length })
 
-async function attempt(tools: ToolTable, call: ToolCall, context: ToolContext): Promise<ToolOutcome> {
-  if (!Object.hasOwn(tools, call.name))
-    return failed(
-      'unknown_tool',
-      `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${Object.keys(tools).join(', ')}.`,
-    )
+async function attempt(tools: ToolTable, external: ExternalTools, call: ToolCall, context: ToolContext): Promise<ToolOutcome> {
+  const other = external.get(call.name)
+  if (other === undefined && !Object.hasOwn(tools, call.name)) {
+    const names = [...Object.keys(tools), ...external.keys()].join(', ')
+    return failed('unknown_tool', `There is no tool ${JSON.stringify(call.name.slice(0, 100))}. The tools are: ${names}.`)
+  }
   const name = call.name as ToolName
-  if (call.input === null) return failed('bad_arguments', `The arguments of ${name} are no JSON object: ${call.invalid ?? 'not an object'}`)
-  const parsed = toolInputs[name].safeParse(call.input)
+  const { input } = call
+  if (input === null) return failed('bad_arguments', `The arguments of ${name} are no JSON object: ${call.invalid ?? 'not an object'}`)
+  if (other !== undefined) return settled(context, () => other.run(context, input))
+  const parsed = toolInputs[name].safeParse(input)
   if (!parsed.success) {
     const details = parsed.error.issues.map(issue => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ')
     return failed('bad_arguments', `The arguments of ${name} do not fit: ${details}`)
   }
+  return settled(context, () => (tools[name] as Tool<ToolName>).run(context, parsed.data))
+}
+
+async function settled(context: ToolContext, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
   if (context.signal.aborted) return interrupted()
   try {
-    return await (tools[name] as Tool<ToolName>).run(context, parsed.data)
+    return await run()
   } catch (error) {
     if (error instanceof SandboxLostError || error instanceof RedactionError) throw error
     return { status: 'error', output: { status: 'error', error: error instanceof Error ? error.message : String(error) } }

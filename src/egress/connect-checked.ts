@@ -16,12 +16,12 @@ export type Outgoing = {
 /** The address is not allowed; a retry has the same result. */
 export class Refused extends Error {}
 
+type Request = { method: string; secure: boolean; signal: AbortSignal }
+/** Connects for one request. */
+export type Connect = (authority: Authority, request: Request) => Promise<Socket>
+
 /** Connects to one of the checked addresses, with TLS if requested. Throws Refused when no address is allowed. */
-export async function connectChecked(
-  outgoing: Outgoing,
-  authority: Authority,
-  { method, secure, signal }: { method: string; secure: boolean; signal: AbortSignal },
-): Promise<Socket> {
+export async function connectChecked(outgoing: Outgoing, authority: Authority, request: Request): Promise<Socket> {
   const rule = { host: authority.host, port: authority.port }
   const configuration: ProxyConfiguration = {
     ...outgoing,
@@ -30,8 +30,22 @@ export async function connectChecked(
     onRequestText() {},
     onRefused() {},
   }
+  return connectByRules(configuration, authority, request)
+}
+
+/** The same by rules. A refusal is reported to them. */
+export async function connectByRules(
+  configuration: ProxyConfiguration,
+  authority: Authority,
+  { method, secure, signal }: Request,
+): Promise<Socket> {
   const decision = await orAborted(decide(configuration, authority, method), signal)
-  if (!decision.ok) throw decision.reason === null ? new Error(decision.why) : new Refused(`address not allowed: ${decision.why}`)
+  if (!decision.ok) {
+    const { reason, why } = decision
+    if (reason === null) throw new Error(why)
+    configuration.onRefused({ host: authority.host, port: authority.port, method, reason, why })
+    throw new Refused(`address not allowed: ${why}`)
+  }
   const dialled = dial(configuration, decision.to)
   // A connection that opens too late is closed.
   const plain = await orAborted(dialled, signal).catch((error: unknown) => {

@@ -4,7 +4,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { deadline } from '../core/deadline.ts'
 import { authorityText, parseAuthority } from './authority.ts'
-import { connectChecked, type Outgoing, Refused } from './connect-checked.ts'
+import { type Connect, connectByRules, connectChecked, type Outgoing, Refused } from './connect-checked.ts'
+import type { ProxyConfiguration } from './proxy-configuration.ts'
 
 /** The part of `fetch` that clients of other services need. Redirects are returned to the caller, who decides about them. */
 type Fetch = (
@@ -15,13 +16,57 @@ type Fetch = (
 /**
  * Returns a `fetch` like `outgoingFetch` whose responses are streams, for requests whose caller bounds time and size and aborts by `signal`.
  */
-export function outgoingStream(outgoing: Outgoing): typeof globalThis.fetch {
+export const outgoingStream = (outgoing: Outgoing): typeof globalThis.fetch => streamBy(connectOf(outgoing))
+
+/**
+ * Returns a `fetch` for requests that the service sends for a run: the same rules, refusals and limits as for requests from its sandbox. Redirects
+ * are returned to the caller, so that each is a request of its own.
+ */
+export function fetchByRules(configuration: ProxyConfiguration): typeof globalThis.fetch {
+  const { caps } = configuration
+  let connections = 0
+  let bytes = 0
+  const count = (more: number) => {
+    bytes += more
+    return bytes <= caps.bytes
+  }
+  const connect: Connect = async (authority, request) => {
+    if (bytes > caps.bytes) throw new Refused(`this run has sent and received its ${caps.bytes} bytes`)
+    if (connections >= caps.connections) throw new Refused(`this run has ${caps.connections} connections already`)
+    connections++
+    try {
+      const socket = await connectByRules(configuration, authority, request)
+      socket.once('close', () => connections--)
+      return socket
+    } catch (error) {
+      connections--
+      throw error
+    }
+  }
+  const fetch = streamBy(connect, count)
+  return (input, init = {}) => {
+    const { body } = init
+    const text = body instanceof URLSearchParams ? body.toString() : body
+    const url = input instanceof Request ? input.url : String(input)
+    configuration.onRequestText(`${init.method ?? 'GET'} ${url}\n${typeof text === 'string' ? text : ''}`)
+    return fetch(input, { ...init, ...(text != null && { body: text }) })
+  }
+}
+
+const connectOf =
+  (outgoing: Outgoing): Connect =>
+  (authority, request) =>
+    connectChecked(outgoing, authority, request)
+
+/** `count`: called with the bytes of a response as they come; false closes its connection. */
+function streamBy(connect: Connect, count: ((bytes: number) => boolean) | null = null): typeof globalThis.fetch {
   return async (input, init = {}) => {
     const { url, method, headers, signal } = new Request(input, init)
     const body = typeof init.body === 'string' ? init.body : undefined
     try {
-      const { response, socket } = await send(outgoing, new URL(url), { method, headers: Object.fromEntries(headers), body, signal })
+      const { response, socket } = await send(connect, new URL(url), { method, headers: Object.fromEntries(headers), body, signal })
       response.once('close', () => socket.destroy())
+      if (count !== null) socket.on('data', ({ length }: Buffer) => void (count(length) || response.destroy(new Error(ALL_BYTES))))
       const status = response.statusCode ?? 0
       const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>
       return new Response(BODILESS.includes(status) ? null : stream, { status, headers: headersOf(response) })
@@ -31,6 +76,8 @@ export function outgoingStream(outgoing: Outgoing): typeof globalThis.fetch {
     }
   }
 }
+
+const ALL_BYTES = 'the run has received all the bytes that it may'
 
 /** Statuses whose responses have no body. */
 const BODILESS = [204, 205, 304]
@@ -43,7 +90,7 @@ export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: numbe
   return async (url, init = {}) => {
     using limit = deadline(ms, init.signal)
     try {
-      return await exchange(outgoing, new URL(url), { ...init, signal: limit.signal }, max_bytes)
+      return await exchange(connectOf(outgoing), new URL(url), { ...init, signal: limit.signal }, max_bytes)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
       const cause = limit.passed ? new Error(`no response within ${ms / 1_000} seconds`) : error
@@ -54,8 +101,8 @@ export function outgoingFetch(outgoing: Outgoing, { ms, max_bytes }: { ms: numbe
 
 type Sent = { method?: string; headers?: Record<string, string>; body?: string | undefined; signal: AbortSignal }
 
-async function exchange(outgoing: Outgoing, target: URL, init: Sent, max_bytes: number): Promise<Response> {
-  const { response, socket } = await send(outgoing, target, init)
+async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: number): Promise<Response> {
+  const { response, socket } = await send(connect, target, init)
   try {
     const read = await wholeOf(response, max_bytes)
     const status = response.statusCode ?? 0
@@ -66,14 +113,14 @@ async function exchange(outgoing: Outgoing, target: URL, init: Sent, max_bytes: 
 }
 
 async function send(
-  outgoing: Outgoing,
+  connect: Connect,
   target: URL,
   { method = 'GET', headers = {}, body, signal }: Sent,
 ): Promise<{ response: IncomingMessage; socket: Socket }> {
   const secure = target.protocol === 'https:'
   const authority = parseAuthority(target.host, secure ? 443 : 80)
   if (authority === null) throw new Refused('address not allowed: it cannot be read as a host and a port')
-  const socket = await connectChecked(outgoing, authority, { method, secure, signal })
+  const socket = await connect(authority, { method, secure, signal })
   try {
     const bytes = body === undefined ? null : Buffer.from(body, 'utf8')
     const sent = request({

@@ -34,6 +34,7 @@ type AiSdkModel = {
   messages_field: MessagesField
   /** Whether the provider takes tools whose input is a text instead of JSON. */
   freeform_tools: boolean
+  accepts_images: boolean
   endpoint: Model['endpoint']
   /** Texts that must not be in an error message. */
   secrets: string[]
@@ -93,6 +94,7 @@ export function createAiSdkModel(model: AiSdkModel): Model {
     long_prompt_tokens: described.pricing?.price.long?.over_tokens ?? null,
     reasoning_effort: described.reasoning_effort,
     tool_family: described.tool_family,
+    accepts_images: model.accepts_images,
     endpoint: model.endpoint,
     price: tokens => maxCostUsd(described.pricing, tokens, Date.now()),
     async call(request) {

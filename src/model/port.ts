@@ -26,6 +26,8 @@ export interface Model {
   /** How much it thinks in a run that does not set it; null: the provider decides. */
   readonly reasoning_effort: ReasoningEffort | null
   readonly tool_family: ToolFamily
+  /** Whether it is known to accept images, so that tools may return some. */
+  readonly accepts_images: boolean
   /** The maximum cost of a call at current prices. */
   readonly price: Price
   /** Where its requests go, for programs that send them themselves; null: it has no address. */
@@ -56,6 +58,7 @@ export const without_limits = {
   max_output_tokens: null,
   reasoning_effort: null,
   tool_family: 'edit',
+  accepts_images: false,
   endpoint: null,
 } as const
 
@@ -195,6 +198,13 @@ export interface ModelCatalog {
   has_provider(provider: ModelProvider): boolean
   readonly default_model: string
 }
+
+/** Returns the part of a message with an image, a data URI. */
+export const imagePart = (uri: string) => ({
+  type: 'file' as const,
+  data: uri,
+  mediaType: /^data:([\w/+.-]+)/.exec(uri)?.[1] ?? 'image/png',
+})
 
 /** Returns true for the prompt of a create or resume; of a message of the service it is false. */
 export function isPrompt(message: ModelMessage): boolean {

@@ -63,6 +63,8 @@ export function connectModel(options: ProviderOptions, learned: LearnedModels, i
     marks_failures: api !== 'openai-responses',
     messages_field: MESSAGES_FIELDS[api],
     freeform_tools: api === 'openai-responses',
+    // Many models behind chat completions read text only, and refuse a request with an image.
+    accepts_images: api !== 'openai-chat',
     secrets: api_key ? [api_key] : [],
     endpoint: {
       ...{ api, base_url: base_url.replace(/\/+$/, ''), api_key, name, fetch: endpoint.fetch ?? globalThis.fetch },

@@ -9,7 +9,7 @@ export const optionalTools = agentTools.filter(name => name !== 'finish')
 
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [
-  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked'],
+  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked', 'mcp_servers'],
   ...[
     'git_clone',
     'git_left_out',

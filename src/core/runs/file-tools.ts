@@ -8,6 +8,7 @@ export const tools_without_effect: readonly string[] = [
     actionTool.user_custom_prompt,
     actionTool.repository_instructions,
     actionTool.sandbox_secrets,
+    actionTool.mcp_servers,
     actionTool.context_compacted,
     actionTool.git_push,
   ],

@@ -7,12 +7,18 @@ type Output = Record<string, unknown>
 /** Returns whether a tool reported a failure. */
 export const isFailedResult = ({ status }: Output) => status === 'error' || status === 'timeout' || status === 'interrupted'
 
+/** Returns the images of a tool result as data URIs. `output`: its part of the conversation. */
+export function imagesOf(output: unknown): string[] {
+  const { images } = Object(Object(output).value)
+  return Array.isArray(images) ? images.filter(image => typeof image === 'string') : []
+}
+
 /**
  * Returns the result of one tool call as the model reads it. `output`: what the tool returned, as the journal has it. Only the instructions of
  * folders have their marks: a file or a command cannot forge them.
  */
 export function toolResultText(tool_name: string, output: Output): string {
-  const { note, instructions, programs, ...result } = output
+  const { note, instructions, programs, images: _images, ...result } = output
   const installed = typeof programs === 'string' ? [`[Installed programs, besides the usual Unix tools: ${programs}]`] : []
   const blocks = [...(Array.isArray(instructions) ? instructions.map(file => folderText(file as InstructionText)) : []), ...installed]
   if (typeof note !== 'string') return joined([ownText(tool_name, result), ...blocks])
@@ -41,6 +47,7 @@ function textOf(tool_name: string, output: Output): string {
   if (typeof output.shortened === 'string') return output.shortened
   if (tool_name === actionTool.shell && typeof output.output === 'string') return shellText(output, output.output)
   if (isFailedResult(output)) return failureText(output)
+  if (isPlainText(output)) return output.text
   if (tool_name === actionTool.read && typeof output.content === 'string') return readText(output, output.content)
   if (tool_name === actionTool.search && Array.isArray(output.matches)) return searchText(output, output.matches)
   if (tool_name === actionTool.write && typeof output.bytes === 'number') return `Wrote ${output.bytes} bytes to ${output.path}.`
@@ -48,6 +55,10 @@ function textOf(tool_name: string, output: Output): string {
   if (tool_name === actionTool.apply_patch && Array.isArray(output.files)) return patchText(output.files)
   return fieldsText(output)
 }
+
+/** The result of a tool of another party, or of a page: its text as it is. */
+const isPlainText = (output: Output): output is Output & { text: string } =>
+  typeof output.text === 'string' && Object.keys(output).every(key => ['status', 'text', 'url'].includes(key))
 
 function shellText(output: Output, text: string): string {
   const { exit_code, error, escaped_bytes } = output

@@ -16,10 +16,11 @@ import type { GitHost } from '../../git/process/git-host.ts'
 import { listPaths } from '../../git/read/list-paths.ts'
 import { type FileAt, readFilesAt } from '../../git/read/read-files.ts'
 
-/** The instructions of a commit to agents, and what a clone of it lacks. */
-export type CommitNotes = { instructions: RepositoryInstructions | null; left_out: LeftOut | null }
+/** The instructions of a commit to agents, what a clone of it lacks, and the MCP servers that it names, as text. */
+export type CommitNotes = { instructions: RepositoryInstructions | null; left_out: LeftOut | null; mcp_file: string | null }
 
 const LEFT_OUT_FILES = ['.gitmodules', '.gitattributes']
+const MCP_FILE = '.mcp.json'
 /** Bytes of a file that are read: any character may take four. */
 const FILE_BYTES = INSTRUCTION_CHARS * 4
 const MAX_CACHED = 200
@@ -68,14 +69,15 @@ async function readNotes(
   skills: readonly Skill[],
 ): Promise<CommitNotes> {
   const [at_root, listed] = await Promise.all([
-    readFilesAt(git, repository_id, sha, [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES], FILE_BYTES),
+    readFilesAt(git, repository_id, sha, [...FOLDER_FILES, COPILOT_FILE, ...LEFT_OUT_FILES, MCP_FILE], FILE_BYTES),
     listPaths(git, repository_id, sha, isInstructionPath),
   ])
   const paths = sortInstructionPaths(listed)
   const more = [...paths.rules, ...paths.skills]
   const files = new Map([...at_root, ...(more.length === 0 ? [] : await readFilesAt(git, repository_id, sha, more, FILE_BYTES))])
   const text = (path: string) => textOf(path, files.get(path))[0]?.text
-  return { instructions: instructionsIn(paths, files, skills), left_out: leftOutBy(text('.gitmodules'), text('.gitattributes')) }
+  const left_out = leftOutBy(text('.gitmodules'), text('.gitattributes'))
+  return { instructions: instructionsIn(paths, files, skills), left_out, mcp_file: text(MCP_FILE) ?? null }
 }
 
 const textOf = (path: string, file: FileAt | undefined): InstructionText[] =>

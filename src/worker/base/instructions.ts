@@ -31,12 +31,11 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
   await showText(writer, actionTool.user_custom_prompt, user_custom_prompt)
   const started = performance.now()
   const at = base && { repository_id: base.repository.id, sha: base.sha }
-  const notes = at === null ? { instructions: null, left_out: null } : await commitNotes(deps.git, at, skills)
+  const notes = at === null ? { instructions: null, left_out: null, mcp_file: null } : await commitNotes(deps.git, at, skills)
   const found = organization?.enable_rules_detection === false ? null : notes.instructions
   const instructions = found ?? (skills.length === 0 ? null : fitInstructions({ ...NO_INSTRUCTIONS, skills }))
-  if (run.turn === 1)
-    await showRepository(writer, base?.sha ?? null, { instructions, left_out: notes.left_out }, performance.now() - started)
-  return { organization_rules, user_custom_prompt, instructions, left_out: notes.left_out }
+  if (run.turn === 1) await showRepository(writer, base?.sha ?? null, { ...notes, instructions }, performance.now() - started)
+  return { organization_rules, user_custom_prompt, instructions, left_out: notes.left_out, mcp_file: notes.mcp_file }
 }
 
 /** Shows a text in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */

@@ -2,9 +2,10 @@ import { errorText } from '../../core/log.ts'
 import { egressMode, setupMode } from '../../core/network/egress-mode.ts'
 import { defaultMode, type Mirror } from '../../core/network/package-mirrors.ts'
 import { PROXY_PORT, PROXY_SOCKET, proxyEnvironment } from '../../core/sandbox-environment.ts'
+import { fetchByRules } from '../../egress/fetch.ts'
 import { presets } from '../../egress/presets.ts'
 import { createProxy } from '../../egress/proxy.ts'
-import { default_caps } from '../../egress/proxy-configuration.ts'
+import { default_caps, type ProxyConfiguration } from '../../egress/proxy-configuration.ts'
 import { createResolver } from '../../egress/resolve.ts'
 import { EVERY_HOST, mirrorRules, type Rule } from '../../egress/rules.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
@@ -32,34 +33,10 @@ export async function openEgress(
   repository_id: number | null,
   purpose: Purpose,
 ): Promise<RunEgress> {
-  const { folder, upstream, mirrors, allow_private, max_bytes } = deps.egress
-  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
-  const first = await read()
-
-  let rules: Promise<readonly Rule[] | null> = Promise.resolve(first)
-  let read_at = performance.now()
-  const blocked = new BlockedLog(writer, live, purpose, error =>
-    deps.log('error', 'a blocked connection could not be recorded', { error: errorText(error) }),
-  )
-  const proxy = createProxy({
-    rules() {
-      if (performance.now() - read_at < RULES_MAX_AGE_MS) return rules
-      read_at = performance.now()
-      const before = rules
-      // While the database is unavailable the last rules apply.
-      rules = read().catch(() => before)
-      return rules
-    },
-    resolve: createResolver(),
-    allow_private,
-    upstream,
-    caps: { ...default_caps, bytes: max_bytes },
-    onRequestText(text) {
-      const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))
-      alarmed.catch(error => deps.log('error', 'an alarm could not be recorded', { error: errorText(error) }))
-    },
-    onRefused: refusal => blocked.add(refusal),
-  })
+  const { folder, mirrors } = deps.egress
+  const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, purpose)
+  const first = await configuration.rules()
+  const proxy = createProxy(configuration)
   try {
     const socket = await listenOnSocket(proxy.server, folder, deps.users.sandbox?.gid ?? null)
     return {
@@ -75,6 +52,51 @@ export async function openEgress(
     proxy.close()
     throw error
   }
+}
+
+/** Requests that the service sends for the agent of a run, by the rules of its sandbox. `reportBlocked` as of `RunEgress`. */
+export type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
+
+export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, live: LiveChannel, repository_id: number | null): RunFetch {
+  const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, 'agent')
+  return { fetch: fetchByRules(configuration), reportBlocked: () => blocked.finish() }
+}
+
+/** Reads the rules when they are first needed, and again when they may have changed. */
+function configurationOf(
+  deps: EgressDeps & LogDeps,
+  writer: RunWriter,
+  live: LiveChannel,
+  repository_id: number | null,
+  purpose: Purpose,
+): { configuration: ProxyConfiguration; blocked: BlockedLog } {
+  const { upstream, mirrors, allow_private, max_bytes } = deps.egress
+  const read = async () => egressOf(await listEgressOfRun(writer.direct, writer.organization_id, repository_id), mirrors, purpose)
+  let rules: Promise<readonly Rule[] | null> | null = null
+  let read_at = 0
+  const blocked = new BlockedLog(writer, live, purpose, error =>
+    deps.log('error', 'a blocked connection could not be recorded', { error: errorText(error) }),
+  )
+  const configuration: ProxyConfiguration = {
+    rules() {
+      if (rules !== null && performance.now() - read_at < RULES_MAX_AGE_MS) return rules
+      read_at = performance.now()
+      const before = rules
+      // While the database is unavailable the last rules apply.
+      rules = before === null ? read() : read().catch(() => before)
+      return rules
+    },
+    resolve: createResolver(),
+    allow_private,
+    upstream,
+    caps: { ...default_caps, bytes: max_bytes },
+    onRequestText(text) {
+      const alarmed = writer.redactor.names(text).then(() => writer.reportAlarms('request'))
+      alarmed.catch(error => deps.log('error', 'an alarm could not be recorded', { error: errorText(error) }))
+    },
+    onRefused: refusal => blocked.add(refusal),
+  }
+  return { configuration, blocked }
 }
 
 /** Lists the hosts that the agent may reach, as `host:port`; null: egress is off. */

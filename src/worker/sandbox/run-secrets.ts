@@ -2,12 +2,14 @@ import { dirname } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { agentVariables } from '../../core/sandbox-environment.ts'
 import type { KnownValue } from '../../core/secrets/known-value.ts'
+import { mcpCredentialName } from '../../core/secrets/mcp-credentials.ts'
 import { CANARY, canaryOf, type OpenSecret, openSecrets } from '../../core/secrets/run-secrets.ts'
+import type { ConfiguredServer } from '../../mcp/run-servers.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
-import { listSealedSecrets } from '../../store/access/secrets.ts'
+import { listSecretsAndMcpServers, type RunMcpServer } from '../../store/access/mcp-servers.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
@@ -20,6 +22,8 @@ export type RunSecrets = {
   secrets: readonly OpenSecret[]
   /** The variables of the agent's sandbox. */
   environment: Record<string, string>
+  /** The MCP servers of organization and repository, with their credentials. */
+  mcp_servers: ConfiguredServer[]
   /** A value that no task needs: where it appears, something searched for credentials. */
   canary: string
 }
@@ -28,8 +32,8 @@ type RunSecretDeps = DatabaseDeps & SecretDeps & LogDeps & TelemetryDeps
 
 /** Opens the secrets of the run's organization and repository. From then on the writer redacts them, the service's credentials and the canary. */
 export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
-  const rows = await listSealedSecrets(deps.db, run.organization_id, run.repository_id)
-  const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, rows)
+  const stored = await listSecretsAndMcpServers(deps.db, run.organization_id, run.repository_id)
+  const { secrets, unreadable } = openSecrets(deps.sealer, run.organization_id, stored.secrets)
   if (unreadable.length > 0)
     deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', { names: unreadable.join(' ') })
   const canary = canaryOf(deps.sealer, run.organization_id, run.id)
@@ -37,7 +41,13 @@ export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run
   const alarms = canaryAlarms(deps, writer)
   const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
   writer.protect(redactor, alarms)
-  return { redactor, secrets, environment: agentVariables(secrets), canary }
+  const mcp_servers = stored.servers.map(server => ({ ...server, credential: credentialOf(server, secrets) }))
+  return { redactor, secrets, environment: agentVariables(secrets), mcp_servers, canary }
+}
+
+function credentialOf({ name, repository_id }: RunMcpServer, secrets: readonly OpenSecret[]): string | null {
+  const wanted = mcpCredentialName(name)
+  return secrets.find(secret => secret.name === wanted && secret.repository_id === repository_id)?.value ?? null
 }
 
 /** A path that a search for credentials finds; no program of the sandbox reads it. */

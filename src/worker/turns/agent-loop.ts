@@ -9,10 +9,12 @@ import { toolsOf } from '../../agent/tools/table.ts'
 import { errorText } from '../../core/log.ts'
 import { contextLimit } from '../../core/runs/budget/context-limit.ts'
 import { mayChangeFiles } from '../../core/runs/file-tools.ts'
+import { NO_SERVERS, serversOfRun } from '../../mcp/run-servers.ts'
 import { readFolders } from '../base/commit-notes.ts'
 import { organizationSkills } from '../base/organization-skills.ts'
 import { liveOutput } from '../claim/live-output.ts'
-import { listReachable } from '../sandbox/egress-of-run.ts'
+import { createMcpTools } from '../mcp/mcp-tools.ts'
+import { createRunFetch, listReachable } from '../sandbox/egress-of-run.ts'
 import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
 import type { AgentTurn, Begun } from './begin-conversation.ts'
@@ -20,8 +22,8 @@ import { costOfChildren, relatedRuns } from './child-runs.ts'
 import { createLoopJournal } from './loop-journal.ts'
 import { type TurnMeter, watchLimits } from './turn-limits.ts'
 
-/** Runs the agent on a conversation until the loop ends. */
-export type AgentLoop = { meter: TurnMeter; run(conversation: Conversation): Promise<LoopOutcome> }
+/** Runs the agent on a conversation until the loop ends. Disposing ends what its tools have opened. */
+export type AgentLoop = AsyncDisposable & { meter: TurnMeter; run(conversation: Conversation): Promise<LoopOutcome> }
 
 /**
  * Prepares the loop of a turn: instructions, token estimate and limits, with the costs that children and an unfinished model call have
@@ -33,6 +35,7 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
   const [plain, children_cost] = await Promise.all([instructionsOf(turn, begun), costOfChildren(writer)])
   const instructions = await secrets.redactor.text(plain)
   const estimate = createTokenEstimate(instructions, toolSpecs(toolsOf(turn.run), model.tool_family))
+  const outside = openOutside(turn, begun)
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(children_cost)
   countLostCalls(meter, conversation)
@@ -41,8 +44,13 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
     run(current) {
       const stop = meter.watch()
       const context = { limit: () => contextLimit(turn.deps.compact_tokens, model), estimate }
-      const parts = { ...partsOf(turn, meter), ...callbacksOf(turn), folder_instructions: folderInstructions(turn, begun) }
+      const openTools = () => outside.mcp.open()
+      const parts = { ...partsOf(turn, meter), ...callbacksOf(turn), openTools, folder_instructions: folderInstructions(turn, begun) }
       return runLoop({ ...parts, context, instructions, conversation: current }).finally(stop)
+    },
+    async [Symbol.asyncDispose]() {
+      await outside.mcp[Symbol.asyncDispose]()
+      await outside.requests.reportBlocked()
     },
   }
 }
@@ -54,6 +62,18 @@ export function countLostCalls(meter: TurnMeter, conversation: Conversation): vo
     meter.charged(reservation)
     conversation.turn_tokens += reservation.input_tokens + reservation.output_tokens
   }
+}
+
+/** What the tools of the turn reach besides its sandbox. Nothing is opened yet. */
+function openOutside({ deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn, { instructions }: Begun) {
+  const requests = createRunFetch(deps, writer, live, base?.repository.id ?? null)
+  const mcp_file = base?.repository.use_mcp_file === true ? instructions.mcp_file : null
+  const mcp = createMcpTools({
+    ...{ writer, model, redactor: secrets.redactor },
+    configured: run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment),
+    reach: { sandbox: async () => (await openFiles()).sandbox, fetch: requests.fetch, signal: control.signal },
+  })
+  return { requests, mcp }
 }
 
 /** Returns the instructions of a turn, not redacted yet. */

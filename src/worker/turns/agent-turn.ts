@@ -33,8 +33,8 @@ export async function agentTurn(of: TurnOf): Promise<End> {
   const turn: AgentTurn = { ...parts, openFiles: openFilesOnce(parts) }
   const begun = await beginConversation(turn)
   if (begun === null) return endOfControl(control)
-  const loop = await createLoop(turn, begun)
-  // Awaited: the gateway of a program closes at the end of this function.
+  await using loop = await createLoop(turn, begun)
+  // Awaited: the gateway of a program, and what tools have opened, close at the end of this function.
   return await runRounds(turn, loop, begun)
 }
 

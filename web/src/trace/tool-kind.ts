@@ -48,6 +48,7 @@ const service_tools: Record<ServiceTool, ToolKind> = {
   log_analysis: 'analysis',
   egress_blocked: 'egress',
   sandbox_secrets: 'instructions',
+  mcp_servers: 'tool',
   repository_instructions: 'instructions',
   organization_rules: 'instructions',
   user_custom_prompt: 'instructions',

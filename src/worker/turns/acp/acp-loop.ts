@@ -89,7 +89,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   }
   connectGateway(state)
   conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(turn))))
-  return { meter, run: current => runTurn(state, current) }
+  return { meter, run: current => runTurn(state, current), [Symbol.asyncDispose]: async () => {} }
 }
 
 /** The calls that an earlier process reported as running and that have no outcome. Ids may be repeated by the next process. */

@@ -24,6 +24,7 @@ export function createSizeEstimate(): SizeEstimate {
   return {
     of: () => tokens,
     measured: () => tokens,
+    setTools() {},
     counted() {},
     restore() {},
     setBytes(bytes) {

@@ -1,0 +1,109 @@
+import { type CallToolResult, Client, type Transport, type VersionNegotiationOptions } from '@modelcontextprotocol/client'
+import { orAborted } from '../core/abort.ts'
+import { deadline } from '../core/deadline.ts'
+import { settledWithin } from '../core/timeout.ts'
+import type { ServerTool } from './listed-tools.ts'
+import { asMcpError, McpError, timedOut } from './mcp-error.ts'
+
+const CLOSE_TIMEOUT_MS = 2_000
+const MAX_PAGES = 20
+const MAX_LISTED = 1_000
+
+type Limits = { timeout_ms: number; signal: AbortSignal }
+
+/** An MCP server whose tools are known. Disposing ends the connection, and a program with it. */
+export type McpConnection = AsyncDisposable & {
+  /** The revision of the protocol that both speak. */
+  readonly revision: string
+  readonly tools: readonly ServerTool[]
+  /** Whether the server has changed its tools since. */
+  hasChanged(): boolean
+  /** Whether the connection has ended. */
+  hasEnded(): boolean
+  /** Calls a tool once. Rejects with McpError, or with the reason of `signal`. */
+  call(tool: string, input: Record<string, unknown>, limits: Limits): Promise<CallToolResult>
+}
+
+/** `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which revisions are tried. */
+export type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode'] }
+
+/** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
+export async function connectServer({ transport, over, mode }: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
+  using limit = deadline(timeout_ms, signal)
+  let changed = false
+  let ended = false
+  const onChanged = () => {
+    changed = true
+  }
+  const client = new Client(
+    { name: 'agentrun', version: '1' },
+    {
+      capabilities: {},
+      ...(mode !== undefined && { versionNegotiation: { mode } }),
+      inputRequired: { autoFulfill: false },
+      listMaxPages: MAX_PAGES,
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
+    },
+  )
+  client.onclose = () => {
+    ended = true
+  }
+  // What a server sends besides responses to requests is of no interest.
+  client.onerror = () => {}
+  const close = async () => {
+    await settledWithin(
+      client.close().catch(() => {}),
+      CLOSE_TIMEOUT_MS,
+    )
+    await settledWithin(
+      transport.close().catch(() => {}),
+      CLOSE_TIMEOUT_MS,
+    )
+  }
+  const bounds = { signal: limit.signal, timeout: timeout_ms }
+  try {
+    await orAborted(client.connect(transport, bounds), limit.signal)
+    const tools = await orAborted(listTools(client, bounds), limit.signal)
+    return {
+      revision: client.getNegotiatedProtocolVersion() ?? 'unknown',
+      tools,
+      hasChanged: () => changed,
+      hasEnded: () => ended,
+      async call(tool, input, { timeout_ms: call_ms, signal: call_signal }) {
+        const calling = client.callTool(
+          { name: tool, arguments: input },
+          { signal: call_signal, timeout: call_ms, maxTotalTimeout: call_ms },
+        )
+        return orAborted(calling, call_signal).catch(async error => {
+          throw call_signal.aborted ? call_signal.reason : await reasonOf(error, over, ended, call_ms)
+        })
+      },
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    const reason = limit.passed ? timedOut(timeout_ms) : await reasonOf(error, over, ended, timeout_ms)
+    await close()
+    throw signal.aborted ? signal.reason : reason
+  }
+}
+
+/** The end of a program is the better reason than the closed connection. */
+async function reasonOf(error: unknown, over: Promise<Error> | null, ended: boolean, timeout_ms: number): Promise<Error> {
+  if (!ended || over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return asMcpError(error, timeout_ms)
+  const reason = await over
+  return reason.name === 'SandboxLostError' ? reason : new McpError('failed', reason.message)
+}
+
+async function listTools(client: Client, bounds: { signal: AbortSignal; timeout: number }): Promise<ServerTool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return []
+  const tools: ServerTool[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES && tools.length < MAX_LISTED; page++) {
+    // Not `listTools`: it keeps what it lists to check results by schemas of the server.
+    const listed = await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, bounds)
+    tools.push(...listed.tools)
+    if (listed.nextCursor === undefined || listed.nextCursor === cursor) break
+    cursor = listed.nextCursor
+  }
+  return tools
+}

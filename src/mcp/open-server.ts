@@ -1,0 +1,68 @@
+import { type AuthProvider, ClientCredentialsProvider, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { Sandbox } from '../sandbox/port.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { connectServer, type McpConnection } from './connection.ts'
+import { McpError } from './mcp-error.ts'
+import { type Program, programTransport } from './sandbox-transport.ts'
+
+type Limits = Parameters<typeof connectServer>[1]
+
+/** An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client. */
+export type Address = {
+  url: string
+  headers: Readonly<Record<string, string>>
+  credential: string | null
+  credential_header: string | null
+  oauth: { client_id: string; issuer: string; scope: string | null } | null
+}
+
+/** A revision without `initialize`, which a program may be the only one to speak. */
+const MODERN = { pin: '2026-07-28' } as const
+
+/**
+ * Starts a program in the sandbox and connects to it. `signal` ends the connection too. It is started again for the revision without
+ * `initialize` if it refuses that: some programs end at a request that they do not know, so it cannot be tried first.
+ */
+export async function openProgram(sandbox: Sandbox, program: Program, limits: Limits): Promise<McpConnection> {
+  const open = (mode: 'legacy' | typeof MODERN) => connectServer({ ...programTransport(sandbox, program, limits.signal), mode }, limits)
+  try {
+    return await open('legacy')
+  } catch (error) {
+    if (!(error instanceof McpError) || !error.responded) throw error
+    return await open(MODERN).catch(() => {
+      throw error
+    })
+  }
+}
+
+/** Connects to an address. `fetch` decides what may be reached: every request passes it, also those for a token. */
+export async function openAddress(fetch: FetchLike, address: Address, limits: Limits): Promise<McpConnection> {
+  const url = URL.parse(address.url)
+  if (url === null) throw new McpError('failed', 'Its address is no URL.')
+  const transport = new StreamableHTTPClientTransport(url, {
+    fetch: boundedFetch(fetch),
+    requestInit: { headers: headersOf(address) },
+    ...authOf(address),
+    onInsufficientScope: 'throw',
+    reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 10_000, reconnectionDelayGrowFactor: 2, maxRetries: 2 },
+  })
+  return connectServer({ transport, over: null, mode: 'auto' }, limits)
+}
+
+function headersOf({ headers, credential, credential_header, oauth }: Address): Record<string, string> {
+  if (credential === null || oauth !== null) return { ...headers }
+  return credential_header === null
+    ? { ...headers, authorization: `Bearer ${credential}` }
+    : { ...headers, [credential_header]: credential }
+}
+
+function authOf({ credential, oauth }: Address): { authProvider?: AuthProvider | ClientCredentialsProvider } {
+  if (credential === null || oauth === null) return {}
+  const { client_id, issuer, scope } = oauth
+  return {
+    authProvider: new ClientCredentialsProvider({
+      ...{ clientId: client_id, clientSecret: credential, expectedIssuer: issuer },
+      ...(scope !== null && { scope }),
+    }),
+  }
+}

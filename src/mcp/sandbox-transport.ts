@@ -1,0 +1,59 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { createMessageSplitter } from '../acp/messages.ts'
+import type { ExecResult, Sandbox } from '../sandbox/port.ts'
+
+const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
+const MAX_SHOWN_CHARACTERS = 1_000
+
+/** A program of a sandbox that speaks MCP over its standard streams. */
+export type Program = { command: string; args: readonly string[]; environment: Readonly<Record<string, string>> }
+
+/** `over`: why the program has ended; it never rejects. */
+export type ProgramTransport = { transport: Transport; over: Promise<Error> }
+
+/** Returns the transport of a program, which starts with it and ends with it. `signal` ends the program. */
+export function programTransport(sandbox: Sandbox, program: Program, signal: AbortSignal): ProgramTransport {
+  const kill = new AbortController()
+  const { promise: over, resolve } = Promise.withResolvers<Error>()
+  let send: ((line: string) => Promise<void>) | null = null
+  const transport: Transport = {
+    async start() {
+      const splitter = createMessageSplitter(message => transport.onmessage?.(message as JSONRPCMessage))
+      const process = sandbox.openProcess({
+        ...{ command: commandOf(program), max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
+        signal: AbortSignal.any([kill.signal, signal]),
+        on_stdout: chunk => splitter.add(chunk),
+      })
+      send = line =>
+        new Promise((done, reject) => process.stdin.write(`${line}\n`, error => (error ? reject(new Error('It reads no input.')) : done())))
+      process.ended
+        .then(endOf, (error: Error) => error)
+        .then(error => {
+          resolve(error)
+          transport.onclose?.()
+        })
+    },
+    async send(message) {
+      await send?.(JSON.stringify(message))
+    },
+    async close() {
+      kill.abort()
+      if (send === null) resolve(new Error('It was not started.'))
+      await over
+    },
+  }
+  return { transport, over }
+}
+
+function endOf({ status, exit_code, output }: ExecResult): Error {
+  const how = status === 'exited' ? `ended with exit code ${exit_code}` : `was ended: ${status}`
+  const text = Buffer.from(output).toString().trim()
+  return new Error(`It ${how}.${text === '' ? '' : ` Its last output: ${text.slice(-MAX_SHOWN_CHARACTERS)}`}`)
+}
+
+function commandOf({ command, args, environment }: Program): string {
+  const exports = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}; `)
+  return `${exports.join('')}exec ${[command, ...args].map(quoted).join(' ')}`
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,102 @@
+import type { ExternalTool, ExternalTools } from '../../agent/tool.ts'
+import { actionTool } from '../../contract/runs/action-tools.ts'
+import { type OfferedTools, offeredTools } from '../../mcp/listed-tools.ts'
+import { McpError } from '../../mcp/mcp-error.ts'
+import type { RunServers } from '../../mcp/run-servers.ts'
+import type { Model } from '../../model/port.ts'
+import type { BackgroundRedactor } from '../../redaction/port.ts'
+import { serviceAction } from '../../trace/agent-entries.ts'
+import { errorEntry } from '../../trace/entry.ts'
+import type { RunWriter } from '../claim/run-writer.ts'
+import { mcpTool } from './mcp-tool.ts'
+import { createServerHandle, type Reach, type ServerHandle } from './server-handle.ts'
+
+/** The tools of the MCP servers of a turn. They are opened at the first call of `open`; disposing ends all servers. */
+export type McpTools = AsyncDisposable & { open(): Promise<ExternalTools> }
+
+type Parts = { writer: RunWriter; redactor: BackgroundRedactor; model: Pick<Model, 'accepts_images'>; configured: RunServers; reach: Reach }
+type Opened = { handle: ServerHandle; revision: string; offered: OfferedTools }
+
+/** Providers accept 128 tools, of which the service has some itself. */
+const MAX_TOOLS = 100
+const none: ExternalTools = new Map()
+
+export function createMcpTools(parts: Parts): McpTools {
+  const { configured, reach } = parts
+  const handles = configured.servers.map(server => createServerHandle(server, reach))
+  let opening: Promise<ExternalTools> | null = null
+  return {
+    open() {
+      if (handles.length === 0 && configured.problems.length === 0) return Promise.resolve(none)
+      opening ??= openAll(parts, handles)
+      return opening
+    },
+    async [Symbol.asyncDispose]() {
+      await opening?.catch(() => {})
+      await Promise.all(handles.map(handle => handle[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+/** Opens all servers at once, and shows in the trace what they offer. A server that cannot be used is an ERROR of the trace; the turn goes on. */
+async function openAll(parts: Parts, handles: ServerHandle[]): Promise<ExternalTools> {
+  const { configured, reach, writer } = parts
+  const started = performance.now()
+  try {
+    if (configured.servers.some(({ target }) => 'program' in target)) await reach.sandbox()
+    const results = await Promise.all(handles.map(openOne))
+    const opened = withinTotal(results.flatMap(result => ('offered' in result ? result : [])))
+    const problems = [...configured.problems, ...results.flatMap(result => ('problem' in result ? result : []))]
+    await writer.append({ entries: entriesOf(opened, problems, performance.now() - started) })
+    return await toolsOf(opened, parts)
+  } catch (error) {
+    // The turn ends anyway.
+    if (reach.signal.aborted) return none
+    throw error
+  }
+}
+
+async function openOne(handle: ServerHandle): Promise<Opened | { name: string; problem: string }> {
+  const { name, tools } = handle.server
+  try {
+    const connection = await handle.connection()
+    return { handle, revision: connection.revision, offered: offeredTools(name, connection.tools, tools) }
+  } catch (error) {
+    if (!(error instanceof McpError)) throw error
+    return { name, problem: error.message }
+  }
+}
+
+function withinTotal(opened: Opened[]): Opened[] {
+  let left = MAX_TOOLS
+  return opened.map(({ offered, ...rest }) => {
+    const tools = offered.tools.slice(0, left)
+    left -= tools.length
+    const missing = offered.tools.length - tools.length
+    const note = missing > 0 ? [`${missing} more: the servers of a run may offer ${MAX_TOOLS} tools together.`] : []
+    return { ...rest, offered: { tools, left_out: [...offered.left_out, ...note] } }
+  })
+}
+
+function entriesOf(opened: Opened[], problems: RunServers['problems'], duration_ms: number) {
+  const servers = opened.map(({ handle: { server }, revision, offered: { tools, left_out } }) => ({
+    ...{ name: server.name, source: server.source, protocol: revision, tools: tools.map(({ name }) => name) },
+    ...(left_out.length > 0 && { left_out }),
+  }))
+  const shown = servers.length === 0 ? [] : [serviceAction(actionTool.mcp_servers, {}, { status: 'ok', servers }, duration_ms)]
+  const errors = problems.map(({ name, problem }) =>
+    errorEntry({ code: 'mcp_server_failed', message: `MCP server ${name}: ${problem}`, retryable: false, phase: 'agent' }),
+  )
+  return [...shown, ...errors]
+}
+
+/** Names and descriptions of another party may contain a secret that its program has seen. */
+async function toolsOf(opened: Opened[], { redactor, model }: Parts): Promise<ExternalTools> {
+  const tools = opened.flatMap(({ handle, offered }) => offered.tools.map(tool => ({ handle, tool })))
+  const named = tools.map(async ({ handle, tool }): Promise<[string, ExternalTool]> => {
+    const { name, description, input_schema } = tool
+    const spec = { name, ...(await redactor.value({ description, input_schema })) }
+    return [name, mcpTool(handle, tool, spec, model.accepts_images)]
+  })
+  return new Map(await Promise.all(named))
+}

@@ -1,0 +1,60 @@
+import type { McpConnection } from '../../mcp/connection.ts'
+import { McpError } from '../../mcp/mcp-error.ts'
+import { openAddress, openProgram } from '../../mcp/open-server.ts'
+import type { RunServer } from '../../mcp/run-servers.ts'
+import type { Sandbox } from '../../sandbox/port.ts'
+
+/** What servers are reached with. `signal`: ends all of them. */
+export type Reach = { sandbox(): Promise<Sandbox>; fetch: typeof globalThis.fetch; signal: AbortSignal }
+
+/** A server of a run. Disposing ends it. */
+export type ServerHandle = AsyncDisposable & {
+  readonly server: RunServer
+  /** Returns the open connection, or opens one if it has ended or failed. Rejects with McpError, or as `sandbox` does. */
+  connection(): Promise<McpConnection>
+  /** The connection failed at a call: the next one opens another. */
+  fail(): void
+}
+
+/** How often a server is started in a turn: one that ends at each call is not started for ever. */
+const MAX_STARTS = 4
+
+export function createServerHandle(server: RunServer, reach: Reach): ServerHandle {
+  let current: McpConnection | null = null
+  let opening: Promise<McpConnection> | null = null
+  let failed = false
+  let starts = 0
+  const reopen = async () => {
+    await current?.[Symbol.asyncDispose]()
+    current = null
+    if (starts >= MAX_STARTS)
+      throw new McpError('failed', `It has failed ${starts} times in this turn, so it is not started again before the next one.`)
+    starts++
+    failed = false
+    current = await open(server, reach)
+    return current
+  }
+  return {
+    server,
+    async connection() {
+      if (current !== null && !failed && !current.hasEnded()) return current
+      opening ??= reopen().finally(() => {
+        opening = null
+      })
+      return opening
+    },
+    fail() {
+      failed = true
+    },
+    async [Symbol.asyncDispose]() {
+      await opening?.catch(() => {})
+      await current?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+async function open({ target, timeout_ms }: RunServer, { sandbox, fetch, signal }: Reach): Promise<McpConnection> {
+  const limits = { timeout_ms, signal }
+  if ('address' in target) return openAddress(fetch, target.address, limits)
+  return openProgram(await sandbox(), target.program, limits)
+}
