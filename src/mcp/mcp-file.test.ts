@@ -25,7 +25,7 @@ test.each([
   ['a list', '{"mcpServers":[]}'],
   ['null', 'null'],
 ])('a file that is %s names no server, and says so', (_, text) => {
-  expect(readMcpFile(text)).toEqual({ servers: [], notes: [expect.stringContaining('no JSON object')] })
+  expect(readMcpFile(text)).toEqual({ servers: [], notes: [expect.stringContaining('is no JSON object')] })
 })
 
 test.each([

@@ -15,16 +15,15 @@ const FIELDS = ['command', 'args', 'env', 'url', 'headers', 'timeout']
  */
 export function readMcpFile(text: string): McpFile {
   const entries = entriesOf(text)
-  if (entries === null) return { servers: [], notes: [`${MCP_FILE} is no JSON object with \`mcpServers\`.`] }
+  if (entries === null) return { servers: [], notes: ['It is no JSON object with `mcpServers`.'] }
   const servers: McpFile['servers'] = []
-  const notes: string[] =
-    entries.length > MAX_SERVERS ? [`${MCP_FILE} names more than ${MAX_SERVERS} servers: the others are left out.`] : []
+  const notes: string[] = entries.length > MAX_SERVERS ? [`It names more than ${MAX_SERVERS} servers: the others are left out.`] : []
   for (const [given, value] of entries.slice(0, MAX_SERVERS)) {
     const name = serverName(given)
     const read = serverOf(value)
-    if (name === '') notes.push(`${MCP_FILE}: ${shown(given)} cannot be the name of a server.`)
-    else if (servers.some(server => server.name === name)) notes.push(`${MCP_FILE}: ${shown(given)} is named twice.`)
-    else if ('problem' in read) notes.push(`${MCP_FILE}: ${shown(given)}: ${read.problem}`)
+    if (name === '') notes.push(`${shown(given)} cannot be the name of a server.`)
+    else if (servers.some(server => server.name === name)) notes.push(`${shown(given)} is named twice.`)
+    else if ('problem' in read) notes.push(`${shown(given)}: ${read.problem}`)
     else servers.push({ name, input: read.input })
   }
   return { servers, notes: notes.slice(0, MAX_NOTES) }

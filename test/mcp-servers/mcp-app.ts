@@ -8,7 +8,7 @@ import { type CodingApp, calls, finish, makeRepository, startCodingApp } from '.
 export const HOSTILE = readFileSync(fileURLToPath(new URL('hostile.mjs', import.meta.url)), 'utf8')
 
 /** The service with a repository that contains a program which speaks MCP well or badly. */
-export async function startMcpApp(script: FakeScript, env: Record<string, string> = {}, files: Record<string, string> = {}) {
+export async function startMcpApp(script: FakeScript, env: Record<string, string> = {}, files: Record<string, string | Uint8Array> = {}) {
   const app = await startCodingApp(script, env, makeRepository({ 'README.md': '# Shop\n', 'server.mjs': HOSTILE, ...files }))
   return { ...app, servers: serversOf(app) }
 }

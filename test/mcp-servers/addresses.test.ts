@@ -1,0 +1,141 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { servePlain } from '../egress/servers.ts'
+import { serveMcp } from './http-server.ts'
+import { callsInTurn, playRun, startMcpApp } from './mcp-app.ts'
+
+/** Addresses that speak MCP, under the egress rules of the run. */
+let app: Awaited<ReturnType<typeof startMcpApp>>
+beforeAll(async () => {
+  app = await startMcpApp(callsInTurn({ name: 'tickets__search', arguments: { text: 'a bug' } }), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+afterEach(() => app.servers.remove('tickets'))
+
+const CREDENTIAL = 'credential-of-tickets'
+const allow = async (...ports: number[]) => {
+  const agent = { mode: 'allowlist', allow: ports.map(port => ({ host: 'localhost', port })), presets: [] }
+  expect((await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })).status).toBe(200)
+}
+const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  return true
+}
+
+test('an address that the rules allow is used with its credential, which no sandbox, trace or request of the model has', async () => {
+  await using server = await serveMcp()
+  await allow(server.port)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL, headers: { 'X-Team': 'shop' } })
+  const { run, logs, actions, requests } = await playRun(app)
+  expect(run.status).toBe('completed')
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')).toMatchObject({
+    tool_output: { status: 'ok', text: 'found a bug' },
+    observation: { server: 'tickets', tool: 'search' },
+  })
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers).toMatchObject([{ protocol: '2026-07-28' }])
+  expect(server.seen.length).toBeGreaterThan(1)
+  for (const { headers } of server.seen) expect(headers).toMatchObject({ authorization: `Bearer ${CREDENTIAL}`, 'x-team': 'shop' })
+  expect(JSON.stringify([logs, requests.map(({ body }) => body)])).not.toContain(CREDENTIAL)
+})
+
+test('a credential may have a header of its own', async () => {
+  await using server = await serveMcp()
+  await allow(server.port)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL, credential_header: 'X-Api-Key' })
+  await playRun(app)
+  for (const { headers } of server.seen) expect([headers['x-api-key'], headers.authorization]).toEqual([CREDENTIAL, undefined])
+})
+
+test('an address that no rule allows gets no request; the trace shows the refusal as of a request from the sandbox', async () => {
+  await using server = await serveMcp()
+  await allow(1)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL })
+  const { run, tools, errors, actions } = await playRun(app)
+  expect(run.status).toBe('completed')
+  expect(server.seen).toEqual([])
+  expect(tools.some(name => name.includes('__'))).toBe(false)
+  expect(errors[0].message).toContain(`no rule allows localhost:${server.port}`)
+  expect(actions.find(({ tool_name }) => tool_name === 'egress_blocked')).toMatchObject({
+    tool_input: { host: 'localhost', port: server.port },
+    tool_output: { reason: 'not_allowed' },
+  })
+})
+
+test.each(['http://169.254.169.254/latest/meta-data', 'http://localhost:1/internal'])(
+  'a redirect to %s is not followed, and the credential goes nowhere else',
+  async location => {
+    await using server = await serveMcp((_, response) => json(response, 307, {}, { location }))
+    await allow(server.port)
+    await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL, timeout_seconds: 10 })
+    const { run, errors } = await playRun(app)
+    expect(run.status).toBe('completed')
+    expect(errors[0].message).toMatch(/^MCP server tickets: .*redirect/is)
+  },
+)
+
+test.each([
+  ['401', (response: ServerResponse) => json(response, 401, {}), /401|Unauthorized/i],
+  ['500', (response: ServerResponse) => json(response, 500, {}), /500/],
+  [
+    'HTML',
+    (response: ServerResponse) => Boolean(response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello')),
+    /content type/i,
+  ],
+  ['silence', () => true, /It did not respond within 2 s/],
+  [
+    'an endless response',
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const write = () => response.destroyed || response.write('x'.repeat(1_000_000), () => setImmediate(write))
+      write()
+      return true
+    },
+    /a response has more than 16777216 bytes|did not respond/,
+  ],
+])('an address that responds with %s is an error of the trace, and the run goes on', async (_, respond, message) => {
+  await using server = await serveMcp((__, response) => respond(response))
+  await allow(server.port)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp`, timeout_seconds: 2 })
+  const { run, errors } = await playRun(app)
+  expect(run.status).toBe('completed')
+  expect(errors[0].message).toMatch(message)
+})
+
+test('an OAuth client gets a token for its secret, from its own authorization server alone', async () => {
+  const asked: string[] = []
+  await using authorization = await servePlain((request, response) => {
+    const origin = `http://localhost:${authorization.port}`
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`)
+    if (request.url === '/token') return void json(response, 200, { access_token: 'token-of-a-run', token_type: 'Bearer', expires_in: 60 })
+    json(response, 200, {
+      ...{ issuer: origin, token_endpoint: `${origin}/token`, authorization_endpoint: `${origin}/authorize` },
+      ...{ response_types_supported: ['code'], grant_types_supported: ['client_credentials'] },
+      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    })
+  })
+  const issuer = `http://localhost:${authorization.port}`
+  await using server = await serveMcp((request, response) => {
+    if (request.url?.startsWith('/.well-known/oauth-protected-resource'))
+      return json(response, 200, { resource: `${server.origin}/mcp`, authorization_servers: [issuer] })
+    if (request.headers.authorization === 'Bearer token-of-a-run') return false
+    const challenge = `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource"`
+    return json(response, 401, {}, { 'www-authenticate': challenge })
+  })
+  await allow(server.port, authorization.port)
+  const oauth = { client_id: 'agentrun', issuer, scope: null }
+  await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL, oauth })
+  const { actions } = await playRun(app)
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe('found a bug')
+  const basic = Buffer.from(`agentrun:${CREDENTIAL}`).toString('base64')
+  expect(asked.filter(line => line.includes('/token'))).toEqual([`POST /token Basic ${basic}`])
+
+  asked.length = 0
+  await app.servers.set('tickets', {
+    url: `${server.origin}/mcp`,
+    credential: CREDENTIAL,
+    oauth: { ...oauth, issuer: 'https://auth.example.com' },
+  })
+  const { errors } = await playRun(app)
+  expect(errors[0].message).toContain('MCP server tickets')
+  expect(asked.filter(line => line.includes('/token'))).toEqual([])
+})
