@@ -78,6 +78,8 @@ export const rooms: Record<string, Room> = {
     packages: ['@modelcontextprotocol/client'],
     node: ['node:crypto'],
   },
+  // Pages of the web as text, on separate threads, because strangers write them.
+  'src/html': { packages: ['html-to-text'], node: ['node:worker_threads'] },
   'src/agent': {
     code: ['src/model/port.ts', 'src/redaction/port.ts', 'src/sandbox/files.ts', 'src/sandbox/port.ts', 'src/setup-detection'],
     node: ['node:fs'],
@@ -89,6 +91,7 @@ export const rooms: Record<string, Room> = {
         'src/agent',
         'src/egress',
         'src/gateway',
+        'src/html',
         'src/mcp',
         'src/forge/port.ts',
         'src/forge/sync.ts',

@@ -32,6 +32,7 @@ export type LoopInput = {
   programs(): Promise<string | null>
   runs: ToolContext['runs']
   skills: ToolContext['skills']
+  web: ToolContext['web']
   /** Redacts everything that is stored, shown or sent back to the model, once. Tools run with the unredacted input. */
   redactor: BackgroundRedactor
   /** Maximum timeout of a command. */

@@ -75,6 +75,7 @@ async function runCall(input: LoopInput, { external }: LoopState, { call, reques
     call_id: call.id,
     runs: input.runs,
     skills: input.skills,
+    web: input.web,
     signal,
     max_seconds: input.tool_seconds,
     on_output: (chunk: Uint8Array) => input.on_output(call, chunk),

@@ -8,6 +8,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { SandboxLostError } from '../sandbox/port.ts'
 import { PATCH_GRAMMAR } from './edits/patch-format.ts'
 import type { RelatedRuns } from './related-runs.ts'
+import type { WebAccess } from './tools/web-access.ts'
 
 export type ToolContext = {
   /** Of the call that runs; no other of the run has the same. */
@@ -16,6 +17,8 @@ export type ToolContext = {
   runs: RelatedRuns
   /** Skills of the organization, which `read` shows below their folder. */
   skills: OrganizationSkills
+  /** Reads pages of the web, as far as the run may reach them. */
+  web: WebAccess
   /** The run's sandbox, once the workspace is ready in it. */
   sandbox(): Promise<Sandbox>
   signal: AbortSignal

@@ -24,7 +24,7 @@ test.each([
   ['no servers', '{}'],
   ['a list', '{"mcpServers":[]}'],
   ['null', 'null'],
-])('a file that is %s names no server, and says so', (_, text) => {
+])('a file that is %s names no server, and a note reports it', (_, text) => {
   expect(readMcpFile(text)).toEqual({ servers: [], notes: [expect.stringContaining('is no JSON object')] })
 })
 

@@ -26,6 +26,7 @@ export async function openToolBox(secrets: KnownValue[] = []): Promise<ToolBox> 
   const { sandbox, separate } = await startSandbox(made.driver, made.makeWorkspace('tools'))
   const redactor = createBackgroundRedactor(secrets)
   const skills = { list: async () => [], read: async () => null }
+  const web = () => Promise.reject(new Error('no web here'))
   const runs = { start: () => Promise.reject(new Error('no runs here')), awaitRuns: async () => [] }
   return {
     async call(name, input) {
@@ -33,7 +34,7 @@ export async function openToolBox(secrets: KnownValue[] = []): Promise<ToolBox> 
         tools,
         { id: 'call_1', name, input },
         {
-          ...{ call_id: 'call_1', runs, skills, redactor, max_seconds: 60, on_output: () => {} },
+          ...{ call_id: 'call_1', runs, skills, web, redactor, max_seconds: 60, on_output: () => {} },
           signal: new AbortController().signal,
           sandbox: async () => sandbox,
         },

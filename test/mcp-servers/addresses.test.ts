@@ -32,7 +32,7 @@ test('an address that the rules allow is used with its credential, which no sand
     tool_output: { status: 'ok', text: 'found a bug' },
     observation: { server: 'tickets', tool: 'search' },
   })
-  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers).toMatchObject([{ protocol: '2026-07-28' }])
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers).toMatchObject([{ protocol: '2026-07-28' }])
   expect(server.seen.length).toBeGreaterThan(1)
   for (const { headers } of server.seen) expect(headers).toMatchObject({ authorization: `Bearer ${CREDENTIAL}`, 'x-team': 'shop' })
   expect(JSON.stringify([logs, requests.map(({ body }) => body)])).not.toContain(CREDENTIAL)

@@ -35,7 +35,7 @@ test('then they get the secrets of agents that they refer to, and their tools, d
   const { run, tools, errors, actions, logs, requests } = await playRun(app)
   expect(run.status).toBe('completed')
   expect(tools.filter(name => name.includes('__'))).toEqual(['taken__act', 'own__leak'])
-  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers).toMatchObject([
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers).toMatchObject([
     { name: 'taken', source: 'organization' },
     { name: 'own', source: '.mcp.json' },
   ])
@@ -54,5 +54,5 @@ test('a server of the repository that is disabled turns off that of the organiza
   await app.servers.set('taken', hostile('good', { enabled: false }), app.repo_id)
   const { tools, actions } = await playRun(app)
   expect(tools.filter(name => name.includes('__'))).toEqual([])
-  expect(actions.some(({ tool_name }) => tool_name === 'mcp_servers')).toBe(false)
+  expect(actions.some(({ tool_name }) => tool_name === 'mcp_connections')).toBe(false)
 })

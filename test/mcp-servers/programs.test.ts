@@ -24,7 +24,7 @@ test('the tools of a program are offered and called like every tool, and the tra
   const { tools, requests, actions, results } = await play('good')
   expect(tools).toContain('odd__act')
   expect(specOf(requests[0], 'odd__act')).toMatchObject({ description: 'The tool act.', parameters: { type: 'object' } })
-  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers')?.tool_output).toEqual({
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections')?.tool_output).toEqual({
     status: 'ok',
     servers: [{ name: 'odd', source: 'organization', protocol: '2025-11-25', tools: ['odd__act'] }],
   })
@@ -44,7 +44,7 @@ test.each([
   ['exit', 'It ended with exit code 7. Its last output: no license found', {}],
   ['unknown-revision', '1999-01-01', {}],
   ['print-garbage', 'It prints text that is no message of the protocol, for example: "garbage"', {}],
-])('a program cannot be used: %s; the trace says why, and the run goes on without its tools', async (how, message, more) => {
+])('a program cannot be used: %s; the trace has the reason, and the run goes on without its tools', async (how, message, more) => {
   const { tools, errors } = await play(how, { calls: 0, more })
   expect(tools.filter(name => name.includes('__'))).toEqual([])
   expect(errors).toEqual([expect.objectContaining({ code: 'mcp_server_failed', message: expect.stringContaining(message) })])
@@ -87,7 +87,7 @@ test('of 10,000 tools a run offers some, and the trace counts the others', async
   script = callsInTurn({ name: 'odd__tool_3', arguments: {} })
   const { tools, actions } = await playRun(app)
   expect(tools.filter(name => name.startsWith('odd__'))).toHaveLength(64)
-  const [server] = actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers
+  const [server] = actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers
   expect(server.left_out).toEqual([expect.stringContaining('and 9926 others: they are more than a server may offer')])
   expect(actions.find(({ tool_name }) => tool_name === 'odd__tool_3')?.tool_output.text).toBe('called tool_3 with {}')
 })
@@ -97,7 +97,7 @@ test('a list of tools chooses, and names that the server has not are reported', 
   script = callsInTurn()
   const { tools, actions } = await playRun(app)
   expect(tools.filter(name => name.startsWith('odd__'))).toEqual(['odd__tool_7000'])
-  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers[0].left_out).toEqual([
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers[0].left_out).toEqual([
     'none: they are in the list of tools, and the server has none of these names.',
   ])
 })
@@ -110,7 +110,7 @@ test('descriptions are cut, have no marks of the service, and are nowhere but in
   expect(specOf(requests[0], 'odd__large')).toBeUndefined()
   expect(specOf(requests[0], 'odd__top').parameters).not.toHaveProperty('anyOf')
   expect(JSON.stringify(requests[0]?.body.messages)).not.toContain('Ignore all rules')
-  expect(actions.find(({ tool_name }) => tool_name === 'mcp_servers').tool_output.servers[0].left_out).toEqual([
+  expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers[0].left_out).toEqual([
     'large: they have an input schema of more than 16000 characters.',
   ])
 })

@@ -45,7 +45,11 @@ const built = new Map<string, string>()
  * the test run. A copy, because each fork of a test process takes 10 ms.
  */
 export function makeRepository(
-  files: Record<string, string | Uint8Array> = { 'README.md': '# Counter\n', 'count.js': 'export const one = 1\n', 'AGENTS.md': 'Be brief.\n' },
+  files: Record<string, string | Uint8Array> = {
+    'README.md': '# Counter\n',
+    'count.js': 'export const one = 1\n',
+    'AGENTS.md': 'Be brief.\n',
+  },
 ): string {
   const key = JSON.stringify(files)
   const original = built.get(key) ?? buildRepository(files)

@@ -1,6 +1,7 @@
 /** Tools that the model calls. `toolInputs` describes what each takes. */
 export const agentTools = [
   ...(['shell', 'read', 'write', 'edit', 'apply_patch', 'search'] as const),
+  ...(['web_fetch'] as const),
   ...(['plan', 'ask', 'start_run', 'get_run', 'finish'] as const),
 ] as const
 
@@ -9,7 +10,7 @@ export const optionalTools = agentTools.filter(name => name !== 'finish')
 
 /** Actions that the service itself performs for a run and records in its trace like tool calls. */
 export const serviceTools = [
-  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked', 'mcp_servers'],
+  ...['organization_rules', 'user_custom_prompt', 'repository_instructions', 'sandbox_secrets', 'egress_blocked', 'mcp_connections'],
   ...[
     'git_clone',
     'git_left_out',

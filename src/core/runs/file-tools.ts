@@ -2,13 +2,22 @@ import { actionTool } from '../../contract/runs/action-tools.ts'
 
 /** Names of ACTIONs that leave the files of a run unchanged. Any other tool may have changed them, including tools added later. */
 export const tools_without_effect: readonly string[] = [
-  ...[actionTool.read, actionTool.search, actionTool.plan, actionTool.ask, actionTool.finish, actionTool.start_run, actionTool.get_run],
+  ...[
+    actionTool.read,
+    actionTool.search,
+    actionTool.web_fetch,
+    actionTool.plan,
+    actionTool.ask,
+    actionTool.finish,
+    actionTool.start_run,
+    actionTool.get_run,
+  ],
   ...[
     actionTool.organization_rules,
     actionTool.user_custom_prompt,
     actionTool.repository_instructions,
     actionTool.sandbox_secrets,
-    actionTool.mcp_servers,
+    actionTool.mcp_connections,
     actionTool.context_compacted,
     actionTool.git_push,
   ],

@@ -83,7 +83,7 @@ function entriesOf(opened: Opened[], problems: RunServers['problems'], duration_
     ...{ name: server.name, source: server.source, protocol: revision, tools: tools.map(({ name }) => name) },
     ...(left_out.length > 0 && { left_out }),
   }))
-  const shown = servers.length === 0 ? [] : [serviceAction(actionTool.mcp_servers, {}, { status: 'ok', servers }, duration_ms)]
+  const shown = servers.length === 0 ? [] : [serviceAction(actionTool.mcp_connections, {}, { status: 'ok', servers }, duration_ms)]
   const errors = problems.map(({ name, problem }) =>
     errorEntry({ code: 'mcp_server_failed', message: `MCP server ${name}: ${problem}`, retryable: false, phase: 'agent' }),
   )

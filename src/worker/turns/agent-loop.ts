@@ -15,6 +15,7 @@ import { organizationSkills } from '../base/organization-skills.ts'
 import { liveOutput } from '../claim/live-output.ts'
 import { createMcpTools } from '../mcp/mcp-tools.ts'
 import { createRunFetch, listReachable } from '../sandbox/egress-of-run.ts'
+import { createWebAccess } from '../sandbox/web-access.ts'
 import { readKnownCommands } from '../setup/known-commands.ts'
 import { leftOutBySetup } from '../setup/setup.ts'
 import type { AgentTurn, Begun } from './begin-conversation.ts'
@@ -32,9 +33,11 @@ export type AgentLoop = AsyncDisposable & { meter: TurnMeter; run(conversation: 
 export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, model, secrets } = turn
   const { conversation } = begun
-  const [plain, children_cost] = await Promise.all([instructionsOf(turn, begun), costOfChildren(writer)])
+  const reachable = reachableOf(turn)
+  const [plain, hosts, children_cost] = await Promise.all([instructionsOf(turn, begun, reachable), reachable, costOfChildren(writer)])
   const instructions = await secrets.redactor.text(plain)
-  const estimate = createTokenEstimate(instructions, toolSpecs(toolsOf(turn.run), model.tool_family))
+  const tools = toolsOf(turn.run, hosts !== null && hosts.length > 0)
+  const estimate = createTokenEstimate(instructions, toolSpecs(tools, model.tool_family))
   const outside = openOutside(turn, begun)
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(children_cost)
@@ -44,8 +47,15 @@ export async function createAgentLoop(turn: AgentTurn, begun: Begun): Promise<Ag
     run(current) {
       const stop = meter.watch()
       const context = { limit: () => contextLimit(turn.deps.compact_tokens, model), estimate }
-      const openTools = () => outside.mcp.open()
-      const parts = { ...partsOf(turn, meter), ...callbacksOf(turn), openTools, folder_instructions: folderInstructions(turn, begun) }
+      const { web, openTools } = outside
+      const parts = {
+        ...partsOf(turn, meter),
+        ...callbacksOf(turn),
+        tools,
+        web,
+        openTools,
+        folder_instructions: folderInstructions(turn, begun),
+      }
       return runLoop({ ...parts, context, instructions, conversation: current }).finally(stop)
     },
     async [Symbol.asyncDispose]() {
@@ -73,18 +83,22 @@ function openOutside({ deps, writer, live, run, model, control, secrets, base, o
     configured: run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment),
     reach: { sandbox: async () => (await openFiles()).sandbox, fetch: requests.fetch, signal: control.signal },
   })
-  return { requests, mcp }
+  return { requests, mcp, web: createWebAccess(requests.fetch), openTools: () => mcp.open() }
 }
+
+/** Lists the hosts that the agent of the turn may reach; null: its egress is off. */
+export const reachableOf = ({ deps, writer, base }: AgentTurn) => listReachable(deps, writer, base?.repository.id ?? null)
 
 /** Returns the instructions of a turn, not redacted yet. */
 export async function instructionsOf(
-  { deps, writer, run, base, setup, secrets, program }: AgentTurn,
+  { deps, run, base, setup, secrets, program }: AgentTurn,
   { instructions }: Begun,
+  hosts: Promise<string[] | null>,
 ): Promise<string> {
   const [set_up, commands, reachable] = await Promise.all([
     setup === null ? [] : leftOutBySetup(deps, run),
     readKnownCommands(deps, run, setup),
-    listReachable(deps, writer, base?.repository.id ?? null),
+    hosts,
   ])
   return planAgentInstructions({
     agent: program === null ? 'built_in' : 'program',
@@ -118,7 +132,6 @@ function partsOf(turn: AgentTurn, meter: TurnMeter) {
   const onToolEnd = (name: string) => (mayChangeFiles(name) ? opened.current?.checkpoints.toolEnded() : undefined)
   return {
     model: observed.model(model),
-    tools: toolsOf(run),
     journal: observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd })),
     meter,
     retry: { ...retryPolicy, left_ms: meter.left_ms },

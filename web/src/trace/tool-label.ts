@@ -7,7 +7,7 @@ const labels: Record<ServiceTool, string | { done: string; failed: string }> = {
   repository_instructions: 'Instructions',
   sandbox_secrets: 'Secrets',
   egress_blocked: 'Blocked request',
-  mcp_servers: 'MCP servers',
+  mcp_connections: 'MCP servers',
   git_clone: { done: 'Cloned', failed: 'Clone' },
   git_left_out: 'Left out of the checkout',
   git_checkout: { done: 'Checked out', failed: 'Checkout' },

@@ -9,7 +9,7 @@ import { withTimeout } from '../../../core/timeout.ts'
 import type { Model, ModelEndpoint, ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import type { AgentProgram } from '../../sandbox/agent-program.ts'
-import { type AgentLoop, countLostCalls, instructionsOf } from '../agent-loop.ts'
+import { type AgentLoop, countLostCalls, instructionsOf, reachableOf } from '../agent-loop.ts'
 import type { AgentTurn, Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
@@ -54,7 +54,7 @@ type State = {
 export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<AgentLoop> {
   const { writer, live, run, observed, opened, model, secrets, startup } = turn
   const { conversation } = begun
-  const instructions = await secrets.redactor.text(await instructionsOf(turn, begun))
+  const instructions = await secrets.redactor.text(await instructionsOf(turn, begun, reachableOf(turn)))
   const estimate = createSizeEstimate()
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(await costOfChildren(writer))
