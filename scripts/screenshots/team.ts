@@ -22,6 +22,7 @@ export async function createTeam(service: PictureService) {
   await configure(ada, service.receiver, repositories.storefront)
   const runs = await createRuns({ ada, ben, chloe }, repositories)
   await addModels(ada)
+  await addMcpServers(ada, repositories.storefront)
   const pull_requests = await reviewPullRequests({ ada, ben }, runs)
   await ada.runs.archive((await ada.runs.analyze(runs.failed)).agent_run_id)
   const sandboxes = await ada.call('listSandboxes', { query: { limit: 100 } })
@@ -92,6 +93,16 @@ async function configure(ada: Client, receiver: string, repo_id: number): Promis
   const scopes: Body<'createToken'>['scopes'] = ['runs:read', 'runs:write']
   await ada.call('createToken', { body: { name: 'Deploy pipeline', scopes, expires_in_seconds: 7_776_000 } })
   await ada.call('createToken', { body: { name: 'Dashboard', scopes: ['runs:read', 'logs:read'], repository_ids: [repo_id] } })
+}
+
+/** After the runs, which do not use them. */
+async function addMcpServers(ada: Client, repo_id: number): Promise<void> {
+  const url = 'https://mcp.tickets.example/mcp'
+  const tools = ['search', 'comment']
+  await ada.call('setMcpServer', { params: { server: 'tickets' }, body: { url, credential: 'token-of-the-tickets-of-acme', tools } })
+  await ada.call('setMcpServer', { params: { server: 'docs' }, body: { url: 'https://docs.acme.example/mcp', enabled: false } })
+  const command = { command: 'npx', args: ['-y', '@acme/postgres-mcp', '--read-only'] }
+  await ada.call('setRepositoryMcpServer', { params: { repo_id, server: 'postgres' }, body: command })
 }
 
 /** After the runs: with a model, the service would review their changes with it. */

@@ -8,7 +8,7 @@ import { detectedSummary, fixedSummary } from './checks-summary.ts'
 import { isObject, numberAt, objectsAt, textAt } from './fields.ts'
 import type { EntrySummary } from './summary-types.ts'
 import { toolKind } from './tool-kind.ts'
-import { toolLabel } from './tool-label.ts'
+import { isOfServer, toolLabel } from './tool-label.ts'
 
 const line_chars = 300
 
@@ -47,7 +47,10 @@ export function toolLine(tool_name: string | null, input: unknown): string {
     case 'edit':
       return textAt(input, 'path') ?? patchedFiles(textAt(input, 'patch') ?? '')
     default:
-      return textAt(input, 'path', 'name') ?? (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
+      return (
+        (isOfServer(tool_name) ? null : textAt(input, 'path', 'name', 'url')) ??
+        (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
+      )
   }
 }
 
@@ -61,10 +64,11 @@ function environmentLine(output: unknown): string {
   return `created by run ${numberAt(output, 'made_by_run') ?? '?'}, ${duration(1000 * (numberAt(output, 'age_seconds') ?? 0))} before`
 }
 
-/** The secrets that a sandbox received, or the files that its setup changed and created. */
+/** The secrets that a sandbox received, the files that its setup changed and created, or the MCP servers that were opened. */
 const namesAt = (output: unknown): string =>
-  ['names', 'changed', 'left_out']
+  ['names', 'changed', 'left_out', 'servers']
     .flatMap(key => (isObject(output) && Array.isArray(output[key]) ? output[key] : []))
+    .map(item => textAt(item, 'name') ?? item)
     .filter(name => typeof name === 'string')
     .join(', ')
 

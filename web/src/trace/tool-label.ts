@@ -26,8 +26,16 @@ const labels: Record<ServiceTool, string | { done: string; failed: string }> = {
   log_analysis: 'Log analysis',
 }
 
-/** The name of a tool as the page shows it: that of the agent's tools, words for the actions of the service. */
+/** Between the name of an MCP server, which has no underscore, and that of its tool. */
+const OF_SERVER = /^([a-z][a-z0-9-]*)__(.+)$/
+
+/** Whether a tool is that of an MCP server. */
+export const isOfServer = (tool_name: string | null): boolean => tool_name !== null && OF_SERVER.test(tool_name)
+
+/** The name of a tool as the page shows it: that of the agent's tools, words for the actions of the service, `server › tool` for those of MCP servers. */
 export function toolLabel(tool_name: string | null, failed: boolean): string {
-  const label = Object.hasOwn(labels, tool_name ?? '') ? labels[tool_name as ServiceTool] : (tool_name ?? 'tool')
+  const label = Object.hasOwn(labels, tool_name ?? '')
+    ? labels[tool_name as ServiceTool]
+    : (tool_name ?? 'tool').replace(OF_SERVER, '$1 › $2')
   return typeof label === 'string' ? label : failed ? label.failed : label.done
 }

@@ -80,7 +80,7 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
   return (
     <div className="space-y-2">
       <JsonView title="Input" value={input} />
-      <JsonView title="Output" value={output} />
+      <JsonView title="Output" value={text || output} />
     </div>
   )
 }

@@ -9,6 +9,7 @@ export const repositoryTabs = (repoId: string): SectionLink[] => [
   { name: 'Checks', link: linkOptions({ to: '/repositories/$repoId/checks', params: { repoId } }) },
   { name: 'Secrets', link: linkOptions({ to: '/repositories/$repoId/secrets', params: { repoId } }) },
   { name: 'Network', link: linkOptions({ to: '/repositories/$repoId/network', params: { repoId } }) },
+  { name: 'MCP servers', link: linkOptions({ to: '/repositories/$repoId/mcp-servers', params: { repoId } }) },
   { name: 'Webhooks', link: linkOptions({ to: '/repositories/$repoId/webhooks', params: { repoId } }) },
   { name: 'Danger zone', link: linkOptions({ to: '/repositories/$repoId/danger', params: { repoId } }) },
 ]

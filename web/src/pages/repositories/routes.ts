@@ -65,6 +65,13 @@ const network = createRoute({
   staticData: { crumbs: ['Network'] },
 })
 
+const mcpServers = createRoute({
+  getParentRoute: () => repository,
+  path: 'mcp-servers',
+  component: lazyPage(() => import('./mcp-servers.tsx'), 'RepositoryMcpServers'),
+  staticData: { crumbs: ['MCP servers'] },
+})
+
 const webhooks = createRoute({
   getParentRoute: () => repository,
   path: 'webhooks',
@@ -79,6 +86,6 @@ const danger = createRoute({
   staticData: { crumbs: ['Danger zone'] },
 })
 
-const tabs = [general, setup, environment, checks, secrets, network, webhooks, danger] as const
+const tabs = [general, setup, environment, checks, secrets, network, mcpServers, webhooks, danger] as const
 
 export const repositoryRoutes = [repositories.addChildren([list, repository.addChildren(tabs)])] as const

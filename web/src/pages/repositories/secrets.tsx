@@ -117,5 +117,6 @@ function SecretTable({ repo_id, items, on_replace }: TableProps) {
 
 function receiversOf(name: string, for_agent: boolean): string {
   if (name === 'GIT_TOKEN' || name === 'GIT_USERNAME') return "The service's git only"
+  if (name.startsWith('AGENTRUN_MCP_CREDENTIAL_')) return 'An MCP server'
   return for_agent ? 'Setup, agents and checks' : 'Setup commands'
 }

@@ -94,6 +94,13 @@ const skills = createRoute({
   staticData: { crumbs: ['Skills'] },
 })
 
+const mcpServers = createRoute({
+  getParentRoute: () => settings,
+  path: 'mcp-servers',
+  component: lazyPage(() => import('./mcp-servers.tsx'), 'McpServersPage'),
+  staticData: { crumbs: ['MCP servers'] },
+})
+
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: 'webhooks',
@@ -124,6 +131,7 @@ const auditLog = createRoute({
 
 const pages = [
   ...[organization, members, serviceUsers, tokens, integrations, models, limits, secrets, health, network, skills, auditLog, profile],
+  mcpServers,
   webhooks.addChildren([webhook, delivery]),
 ] as const
 

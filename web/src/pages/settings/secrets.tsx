@@ -47,6 +47,8 @@ function SecretList() {
     cell: secret =>
       isModelKey(secret) ? (
         <ToModels />
+      ) : isMcpCredential(secret) ? (
+        <ToMcpServers />
       ) : (
         <span className="flex justify-end gap-1">
           <Button variant="quiet" aria-label={`Replace ${secret.name}`} onClick={() => setEditing(secret)}>
@@ -90,8 +92,15 @@ function SecretList() {
   )
 }
 
-/** The service stores the keys of models as secrets, which no sandbox gets. */
+/** The service stores the keys of models and the credentials of MCP servers as secrets, which no sandbox gets. */
+const isMcpCredential = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MCP_CREDENTIAL_')
 const isModelKey = ({ name }: Pick<Secret, 'name'>) => name.startsWith('AGENTRUN_MODEL_KEY_')
+
+const ToMcpServers = () => (
+  <Link to="/settings/mcp-servers" className={buttonStyle('quiet')}>
+    MCP servers
+  </Link>
+)
 
 const ToModels = () => (
   <Link to="/settings/models" className={buttonStyle('quiet')}>
@@ -108,6 +117,7 @@ const columns = (nameOf: (user_id: number) => string): Column<Secret>[] => [
         <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>
         {for_agent && <Badge tone="warn">Visible to agents</Badge>}
         {isModelKey({ name }) && <Badge tone="neutral">Key of a model, not a variable</Badge>}
+        {isMcpCredential({ name }) && <Badge tone="neutral">Credential of an MCP server, not a variable</Badge>}
       </span>
     ),
   },

@@ -26,6 +26,7 @@ export const settingsSections: { name: string; items: SectionLink[] }[] = [
       { name: 'Models and keys', link: linkOptions({ to: '/settings/models' }) },
       { name: 'Secrets', link: linkOptions({ to: '/settings/secrets' }) },
       { name: 'Network', link: linkOptions({ to: '/settings/network' }) },
+      { name: 'MCP servers', link: linkOptions({ to: '/settings/mcp-servers' }) },
       { name: 'Skills', link: linkOptions({ to: '/settings/skills' }) },
     ],
   },

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { callsInTurn, playRun, startMcpApp } from '../../mcp-servers/mcp-app.ts'
+import { inBrowser } from '../visit.ts'
+
+const { app, visit } = await inBrowser(startMcpApp(callsInTurn({ name: 'odd__act', arguments: { text: 'hello' } })))
+const path = (rest: string) => `/v1/organizations/${app.org_id}${rest}`
+const list = async (rest: string) => (await app.call('GET', path(rest))).body.items
+
+test('a program is added to a repository and used by a run, whose trace shows its server, tool, arguments and result', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open(`/repositories/${app.repo_id}/mcp-servers`)
+  await page.getByRole('heading', { name: 'No MCP servers yet' }).waitFor()
+  await page.getByRole('button', { name: 'Add server' }).click()
+  const form = page.getByRole('form', { name: 'MCP server' })
+  await form.getByLabel('Name', { exact: true }).fill('odd')
+  await form.getByLabel('Program').fill('node')
+  await form.getByLabel('Arguments').fill('/workspace/server.mjs\ngood')
+  await form.getByRole('button', { name: 'Save server' }).click()
+  await page.getByRole('region', { name: 'MCP servers' }).getByText('node /workspace/server.mjs good').waitFor()
+  await page.getByText('Use the servers that the base commit of a run names').click()
+  await page.getByText('Saved', { exact: true }).first().waitFor()
+  expect((await app.call('GET', path(`/repos/${app.repo_id}`))).body.use_mcp_file).toBe(true)
+
+  const { run } = await playRun(app)
+  await someone.open(`/agent/trace/${run.id}?view=log`)
+  const card = page.getByRole('feed').locator('[data-type=ACTION]').filter({ hasText: 'odd › act' })
+  await card.getByRole('button').first().click()
+  await card.getByText('called act with {"text":"hello"}').waitFor()
+  await card.getByText('"text": "hello"').waitFor()
+
+  await someone.open(`/repositories/${app.repo_id}/mcp-servers`)
+  await page.getByRole('button', { name: 'Delete odd' }).click()
+  await page.getByRole('button', { name: 'Delete server' }).click()
+  await page.getByRole('heading', { name: 'No MCP servers yet' }).waitFor()
+  expect(await list(`/repos/${app.repo_id}/mcp-servers`)).toEqual([])
+})
+
+test('an address gets a credential that is never shown, and keeps it when it is edited; a mistake is shown at its field', async () => {
+  await using someone = await visit({ accept: /status of 400/ })
+  const { page } = someone
+  await someone.open('/settings/mcp-servers')
+  await page.getByRole('button', { name: 'Add server' }).click()
+  const form = page.getByRole('form', { name: 'MCP server' })
+  await form.getByLabel('Name', { exact: true }).fill('tickets')
+  await form.getByLabel('Kind').selectOption('address')
+  await form.getByLabel('Address').fill('ftp://mcp.example.com')
+  await form.getByLabel('Credential').selectOption('bearer')
+  await form.getByLabel('Token').fill('token-of-the-tickets')
+  await form.getByRole('button', { name: 'Save server' }).click()
+  await form.getByText('must be an http or https address').waitFor()
+  await form.getByLabel('Address').fill('https://mcp.example.com/mcp')
+  await form.getByRole('button', { name: 'Save server' }).click()
+  await page.getByRole('button', { name: 'Edit tickets' }).click()
+  expect(await page.content()).not.toContain('token-of-the-tickets')
+  await form.getByLabel('Tools').fill('search\ncomment')
+  await form.getByRole('button', { name: 'Save server' }).click()
+  await form.waitFor({ state: 'detached' })
+  expect(await list('/mcp-servers')).toMatchObject([{ name: 'tickets', has_credential: true, tools: ['search', 'comment'] }])
+  await someone.open('/settings/secrets')
+  await page.getByRole('link', { name: 'MCP servers' }).last().waitFor()
+})
