@@ -25,7 +25,7 @@ export type McpConnection = AsyncDisposable & {
 }
 
 /** `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which revisions are tried. */
-export type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode'] }
+type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode'] }
 
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
 export async function connectServer({ transport, over, mode }: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {

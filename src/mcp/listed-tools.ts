@@ -8,7 +8,7 @@ export type OfferedTool = { name: string; tool: string; description: string; inp
 /** `left_out`: what the person must know of tools that are not offered. */
 export type OfferedTools = { tools: OfferedTool[]; left_out: string[] }
 
-export const MAX_TOOLS = 64
+const MAX_TOOLS = 64
 const MAX_DESCRIPTION = 1_024
 const MAX_SCHEMA_CHARS = 16_000
 /** All descriptions and schemas of a server, which go with every request of the run. */

@@ -1,7 +1,7 @@
 import { type McpServerInput, McpServerInput as ServerInput } from '../contract/organizations/mcp-servers.ts'
 
 /** The servers that a repository names. `notes`: what is wrong with the others. */
-export type McpFile = { servers: { name: string; input: McpServerInput }[]; notes: string[] }
+type McpFile = { servers: { name: string; input: McpServerInput }[]; notes: string[] }
 
 export const MCP_FILE = '.mcp.json'
 const MAX_SERVERS = 20

@@ -9,7 +9,7 @@ const MAX_SHOWN_CHARACTERS = 1_000
 export type Program = { command: string; args: readonly string[]; environment: Readonly<Record<string, string>> }
 
 /** `over`: why the program has ended; it never rejects. */
-export type ProgramTransport = { transport: Transport; over: Promise<Error> }
+type ProgramTransport = { transport: Transport; over: Promise<Error> }
 
 /** Returns the transport of a program, which starts with it and ends with it. `signal` ends the program. */
 export function programTransport(sandbox: Sandbox, program: Program, signal: AbortSignal): ProgramTransport {

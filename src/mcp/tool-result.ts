@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 
 /** An image of a result, as a data URI. */
-export type ResultImage = string
+type ResultImage = string
 /** The content of a result: its texts, with a line for each part that is none. */
 export type ResultContent = { text: string; images: ResultImage[]; is_error: boolean }
 

@@ -39,6 +39,28 @@ describe('secrets', () => {
   })
 })
 
+test('MCP servers are set from JSON, of the organization and of a repository, listed and deleted', async () => {
+  const file = join(folder.path, 'server.json')
+  writeFileSync(file, JSON.stringify({ command: 'npx', args: ['-y', 'server'] }))
+  expect((await cli(['mcp-servers'])).out).toBe('no MCP servers\n')
+  expect((await cli(['mcp-servers', 'set', 'files', file])).out).toBe('set: files\n')
+  expect((await cli(['mcp-servers', 'list'])).out).toBe('NAME   STATE    SERVER\nfiles  enabled  npx -y server\n')
+  expect(JSON.parse((await cli(['mcp-servers', '--json'])).out).items).toEqual((await get('mcp-servers')).items)
+  const disabled = { input: '{"url": "https://mcp.example.com", "enabled": false}' }
+  expect((await cli(['mcp-servers', 'set', 'files', '-', '--repo', `${app.repo_id}`], disabled)).code).toBe(0)
+  expect((await cli(['mcp-servers', '--repo', `${app.repo_id}`])).out).toContain('files  disabled  https://mcp.example.com')
+  expect(await cli(['mcp-servers', 'set', 'files', '-'], { input: '{}' })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('command'),
+  })
+  expect(await cli(['mcp-servers', 'set', 'files', '-'], { input: '{' })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('is not a JSON object'),
+  })
+  expect((await cli(['mcp-servers', 'delete', 'files', '--repo', `${app.repo_id}`])).out).toBe('deleted: files\n')
+  expect((await cli(['mcp-servers', 'delete', 'files'])).out).toBe('deleted: files\n')
+})
+
 describe('models', () => {
   test('are listed with prices, get keys, are added, tested and removed', async () => {
     expect(await cli(['models', 'key', 'anthropic'], { input: 'sk-0123456789\n' })).toMatchObject({ code: 0, out: 'set: anthropic\n' })

@@ -12,7 +12,7 @@ import { mcpTool } from './mcp-tool.ts'
 import { createServerHandle, type Reach, type ServerHandle } from './server-handle.ts'
 
 /** The tools of the MCP servers of a turn. They are opened at the first call of `open`; disposing ends all servers. */
-export type McpTools = AsyncDisposable & { open(): Promise<ExternalTools> }
+type McpTools = AsyncDisposable & { open(): Promise<ExternalTools> }
 
 type Parts = { writer: RunWriter; redactor: BackgroundRedactor; model: Pick<Model, 'accepts_images'>; configured: RunServers; reach: Reach }
 type Opened = { handle: ServerHandle; revision: string; offered: OfferedTools }

@@ -55,7 +55,7 @@ export async function openEgress(
 }
 
 /** Requests that the service sends for the agent of a run, by the rules of its sandbox. `reportBlocked` as of `RunEgress`. */
-export type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
+type RunFetch = { fetch: typeof globalThis.fetch; reportBlocked(): Promise<void> }
 
 export function createRunFetch(deps: EgressDeps & LogDeps, writer: RunWriter, live: LiveChannel, repository_id: number | null): RunFetch {
   const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, 'agent')

@@ -8,6 +8,7 @@ import { roles } from './client/roles.ts'
 import { audit } from './organization/audit.ts'
 import { egress } from './organization/egress.ts'
 import { integrations } from './organization/integrations.ts'
+import { mcpServers } from './organization/mcp-servers.ts'
 import { members } from './organization/members.ts'
 import { models } from './organization/models.ts'
 import { secrets } from './organization/secrets.ts'
@@ -42,7 +43,7 @@ export const command_groups: readonly CommandGroup[] = [
   { heading: 'Repositories:', commands: [repos, pr, setup, environments, checks] },
   {
     heading: 'Organization:',
-    commands: [settings, models, usage, members, tokens, secrets, skills, egress, webhooks, integrations, audit],
+    commands: [settings, models, usage, members, tokens, secrets, skills, mcpServers, egress, webhooks, integrations, audit],
   },
   { heading: 'This machine:', commands: [login, doctor, completion, help] },
   { heading: 'The service, in its clone:', commands: [admin, ...roles] },
