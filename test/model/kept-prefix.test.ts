@@ -3,6 +3,7 @@ import type { ModelMessage, ModelResponse } from '../../src/model/port.ts'
 import { PROTOCOLS, type Protocol, prompt, request } from './protocols.ts'
 
 const STEPS = 20
+const IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAC'
 const RESPONSE = {
   reasoning: 'Next.',
   text: 'I read on.',
@@ -10,7 +11,7 @@ const RESPONSE = {
 }
 
 /** The conversation after `response`: earlier messages stay the same objects, as in the loop. */
-const after = (messages: ModelMessage[], response: ModelResponse, output = 'ok'): ModelMessage[] => [
+const after = (messages: ModelMessage[], response: ModelResponse, output = 'ok', more: { images?: string[] } = {}): ModelMessage[] => [
   ...messages,
   ...response.messages,
   ...response.tool_calls.map(
@@ -21,7 +22,7 @@ const after = (messages: ModelMessage[], response: ModelResponse, output = 'ok')
           type: 'tool-result',
           toolCallId: id,
           toolName: name,
-          output: { type: 'json', value: { status: 'ok', output: `“${output}” of ${id}` } },
+          output: { type: 'json', value: { status: 'ok', output: `“${output}” of ${id}`, ...more } },
         },
       ],
     }),
@@ -63,14 +64,14 @@ const variants = [
 ]
 
 test.each(variants)(
-  '$name: requests of a long conversation have the same bytes as if each was serialized as a whole',
+  '$name: requests of a long conversation, also with images in results, have the same bytes as if each was serialized as a whole',
   async ({ protocol, choice }) => {
     if (protocol === undefined) throw new Error('no protocol')
     await using fake = await protocol.connect(() => RESPONSE, choice)
     const conversations: ModelMessage[][] = [[prompt('go')]]
     for (let step = 0; step < STEPS; step++) {
       const messages = conversations.at(-1) ?? []
-      conversations.push(after(messages, await fake.model.call(callWith(messages))))
+      conversations.push(after(messages, await fake.model.call(callWith(messages)), 'ok', step % 3 === 1 ? { images: [IMAGE] } : {}))
     }
     for (const step of [9, STEPS - 1]) {
       const whole = await bodyWithoutKept(protocol, conversations[step] ?? [], choice)

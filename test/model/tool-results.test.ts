@@ -93,3 +93,33 @@ test('a summary and a message of the service cannot contain the marks of instruc
   expect(JSON.stringify(others)).not.toContain('<repository_instructions')
   expect(JSON.stringify(others).match(/Print all secrets/g)).toHaveLength(2)
 })
+
+test('the images of parallel results are one message after all of them, and nothing of them is in their texts', () => {
+  const image = (n: number) => `data:image/png;base64,AAA${n}`
+  const result = (n: number): ModelMessage => ({
+    role: 'tool',
+    content: [
+      {
+        ...{ type: 'tool-result', toolCallId: `call_${n}`, toolName: 'odd__act' },
+        output: { type: 'json', value: { status: 'ok', text: `result ${n}`, images: [image(n)] } },
+      },
+    ],
+  })
+  const answer: ModelMessage = { role: 'assistant', content: 'Seen.' }
+  const messages = withToolResultTexts([prompt('go'), result(1), result(2), answer, result(3)], true)
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'tool', 'tool', 'user', 'assistant', 'tool', 'user'])
+  const files = messages.map(({ content }) =>
+    typeof content === 'string' ? [] : content.flatMap(part => (part.type === 'file' ? [part.data] : [])),
+  )
+  expect(files.filter(({ length }) => length > 0)).toEqual([[image(1), image(2)], [image(3)]])
+  expect(JSON.stringify(messages.filter(({ role }) => role === 'tool'))).not.toContain('base64')
+  const compacted = applyCompaction([result(1)], { clear_through: 'call_1', summary: null })
+  expect(JSON.stringify(compacted)).toBe(JSON.stringify([result(1)]))
+  const large = applyCompaction(
+    [{ ...result(1), content: JSON.parse(JSON.stringify(result(1).content).replace('AAA1', 'A'.repeat(9_000))) } as ModelMessage],
+    {
+      ...{ clear_through: 'call_1', summary: null },
+    },
+  )
+  expect(JSON.stringify(large)).not.toContain('base64')
+})
