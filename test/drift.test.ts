@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { rolesAndScopesMarkdown } from '../scripts/roles-and-scopes.ts'
 import { dumpSchema, SCHEMA_FILE } from '../scripts/schema-dump.ts'
 import { SHAPES_FILE, shapesText } from '../scripts/write-credential-shapes.ts'
 import { DOCUMENT_FILE, documentText, ERRORS_FILE, ROLES_FILE } from '../scripts/write-openapi.ts'
+import { PYTHON_PACKAGE, pythonFiles } from '../scripts/write-python-client.ts'
 import { readConfig } from '../src/config.ts'
 import { type Endpoint, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
@@ -35,6 +36,13 @@ test('docs/reference/errors.md is the reference that the table of errors generat
 
 test('docs/reference/roles-and-scopes.md is what the roles and the contract table generate: after a change run `node scripts/write-openapi.ts`', () => {
   expect(readFileSync(ROLES_FILE, 'utf8')).toBe(rolesAndScopesMarkdown())
+})
+
+test('the generated files of the Python client are current: after a change run `node scripts/write-python-client.ts`', () => {
+  const files = pythonFiles()
+  for (const [path, text] of files) expect({ path, text: readFileSync(PYTHON_PACKAGE + path, 'utf8') }).toEqual({ path, text })
+  const folders = ['models', 'operations'].flatMap(folder => readdirSync(PYTHON_PACKAGE + folder).map(name => `${folder}/${name}`))
+  expect(folders.filter(path => path.endsWith('.py') && !files.has(path))).toEqual([])
 })
 
 test('docs/reference/metrics.md has every metric of the service, with its type and its labels, and no other', async () => {
