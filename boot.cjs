@@ -26,6 +26,7 @@ const commands = {
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
   cli: { node: ['src/client/cli/main.ts'], tools: [], direct: true },
   client: { node: ['scripts/build-client.ts'], tools: [], direct: true },
+  server: { node: ['scripts/build-server.ts'], tools: [], web: true, direct: true },
 }
 const debian_packages = {
   git: 'git',
@@ -237,6 +238,9 @@ async function runCommand(node, args) {
   return code
 }
 
+/** The npm package of the service has JavaScript: Node reads no TypeScript below node_modules. */
+const builtName = path => (path.endsWith('.ts') && !existsSync(join(clone, path)) ? path.replace(/\.ts$/, '.js') : path)
+
 async function boot([name, ...args]) {
   const command = commands[name]
   if (!command) {
@@ -247,13 +251,14 @@ async function boot([name, ...args]) {
     throw new Stop('runs on Linux (x64, arm64) only: elsewhere start it in a Linux container or virtual machine')
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
   const node = await getNode()
-  await install(clone, node, 'packages')
+  // In the npm package of the service, npm has installed the others already.
+  if (existsSync(join(clone, 'package-lock.json'))) await install(clone, node, 'packages')
   await getTools(command)
   // A package may install a daemon that keeps running, which a plain test run must not do.
   const may_install = process.env.CI === 'true' || name === 'test:engines'
   await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
-  if (command.node) return runCommand(node, [...command.node, ...args])
+  if (command.node) return runCommand(node, [...command.node.map(builtName), ...args])
   writeSync(3, `${node}\n`)
   return 0
 }

@@ -21,7 +21,7 @@ export async function buildClient(folder: string): Promise<void> {
   writeTypes(join(folder, 'types'))
   const { version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'))
   const manifest = {
-    ...{ name: 'agentrun', version, private: true, description: `Client of: ${description}`, license, type: 'module' },
+    ...{ name: 'agentrun', version, description: `Client of: ${description}`, license, type: 'module' },
     exports: { '.': { types: './types/client.d.ts', default: './sdk.js' } },
     types: './types/client.d.ts',
     bin: { agentrun: 'cli.js' },
