@@ -19,8 +19,19 @@ const commands = {
     strict: true,
     web: true,
   },
-  'test:long': { node: ['scripts/test-long.ts'], tools: ['git', 'bwrap', 'chromium', 'pip3'], strict: true, web: true },
-  'test:engines': { node: ['scripts/test-engines.ts'], tools: ['git', 'bwrap', 'dockerd', 'podman'], some: ['runsc'], strict: true },
+  'test:long': {
+    node: ['scripts/test-long.ts'],
+    tools: ['git', 'bwrap', 'chromium', 'go', 'pip3'],
+    some: ['promtool'],
+    strict: true,
+    web: true,
+  },
+  'test:engines': {
+    node: ['scripts/test-engines.ts'],
+    tools: ['git', 'bwrap', 'debootstrap', 'dockerd', 'podman'],
+    some: ['runsc'],
+    strict: true,
+  },
   admin: { node: ['src/admin.ts'], tools: [] },
   screenshots: { node: ['scripts/screenshots/main.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
   bench: { node: ['bench/run.ts'], tools: ['git', 'bwrap'], strict: true },
@@ -36,8 +47,11 @@ const debian_packages = {
   httpx: 'python3-httpx',
   mypy: 'mypy',
   pip3: 'python3-pip',
+  go: 'golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev',
+  debootstrap: 'debootstrap',
   dockerd: 'docker.io',
   podman: 'podman',
+  promtool: 'prometheus',
   runsc: 'runsc',
 }
 const wanted_major = 24
@@ -189,7 +203,7 @@ function isInstalled(tool) {
 
 /** Installs missing tools from Debian as root; else says what to do, and stops if the command is strict about them. `without`: what there is not until then. */
 async function getTools({ tools, strict, may_install = true, without = 'agents do not run' }) {
-  const missing = () => tools.filter(tool => !isInstalled(tool)).map(tool => debian_packages[tool])
+  const missing = () => tools.filter(tool => !isInstalled(tool)).flatMap(tool => debian_packages[tool].split(' '))
   if (missing().length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   if (may_install && process.getuid() === 0 && isInstalled('apt-get')) {

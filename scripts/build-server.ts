@@ -31,6 +31,7 @@ export function buildServer(folder: string): void {
   mkdirSync(join(folder, 'runtime'))
   for (const path of ['boot.cjs', 'supervisor.sh', 'LICENSE', 'runtime/package.json', 'runtime/package-lock.json', 'runtime/.npmrc'])
     copyFileSync(join(clone, path), join(folder, path))
+  copyFileSync(join(clone, 'deploy/systemd/agentrun.service'), join(folder, 'agentrun.service'))
   for (const name of ['agentrun-server', 'README.md']) copyFileSync(join(clone, 'scripts/server-package', name), join(folder, name))
   chmodSync(join(folder, 'agentrun-server'), 0o755)
   writeManifests(folder)

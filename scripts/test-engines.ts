@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { engine_tests } from './engine-tests.ts'
 
-/** The guarantees of a sandbox on every container engine that runs here: Docker, Podman, an image of its own, and gVisor where it is installed; and in pods of Kubernetes. */
-const files = ['test/sandbox/containers', 'test/sandbox/kubernetes', 'test/runs/sandboxes/in-containers', 'test/runs/sandboxes/in-pods']
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...files, ...process.argv.slice(2)], {
+/** The guarantees of a sandbox on every container engine that runs here: Docker, Podman, an image of its own, and gVisor where it is installed; and in pods of Kubernetes. The image of the service, built and run. */
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...engine_tests, ...process.argv.slice(2)], {
   env: { ...process.env, TEST_ENGINES: '1' },
   stdio: 'inherit',
 })

@@ -1,4 +1,6 @@
 import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
+import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler'
+import { validate as job } from 'kubernetes-models/_schemas/IoK8sApiBatchV1Job'
 import { validate as namespace } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Namespace'
 import { validate as persistentVolume } from 'kubernetes-models/_schemas/IoK8sApiCoreV1PersistentVolume'
 import { validate as persistentVolumeClaim } from 'kubernetes-models/_schemas/IoK8sApiCoreV1PersistentVolumeClaim'
@@ -6,7 +8,9 @@ import { validate as pod } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Pod'
 import { validate as resourceQuota } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ResourceQuota'
 import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
 import { validate as serviceAccount } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ServiceAccount'
+import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress'
 import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy'
+import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
 import { validate as role } from 'kubernetes-models/_schemas/IoK8sApiRbacV1Role'
 import { validate as roleBinding } from 'kubernetes-models/_schemas/IoK8sApiRbacV1RoleBinding'
 
@@ -20,7 +24,11 @@ const schemas: Record<string, Validator> = {
   'v1/PersistentVolume': persistentVolume,
   'v1/PersistentVolumeClaim': persistentVolumeClaim,
   'apps/v1/Deployment': deployment,
+  'autoscaling/v2/HorizontalPodAutoscaler': autoscaler,
+  'batch/v1/Job': job,
+  'networking.k8s.io/v1/Ingress': ingress,
   'networking.k8s.io/v1/NetworkPolicy': networkPolicy,
+  'policy/v1/PodDisruptionBudget': disruptionBudget,
   'rbac.authorization.k8s.io/v1/Role': role,
   'rbac.authorization.k8s.io/v1/RoleBinding': roleBinding,
 }

@@ -14,7 +14,7 @@ const runsc = process.env.SANDBOX_TEST_RUNSC ?? '/usr/bin/runsc'
 const runtimeArgs = ['--network=none', '--host-fifo=open', '--host-uds=open', '--oci-seccomp']
 
 if (process.env.TEST_ENGINES === '1' && existsSync(runsc) && withoutEngine('docker') === null) {
-  const engine = await startEngine('docker', { runsc: { path: runsc, runtimeArgs } })
+  const engine = await startEngine('docker', { runtimes: { runsc: { path: runsc, runtimeArgs } } })
   const runtime_dir = mkdtempSync(join(tmpdir(), 'gvisor-'))
   afterAll(async () => {
     await engine[Symbol.asyncDispose]()

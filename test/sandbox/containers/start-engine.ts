@@ -19,15 +19,15 @@ export function withoutEngine(name: EngineName): string | null {
   return process.getuid?.() === 0 ? null : 'an engine of its own is started by root alone'
 }
 
+/** `storage`: the storage driver of Docker. By default one that works everywhere and copies every layer. */
+type EngineOptions = { runtimes?: Record<string, { path: string; runtimeArgs?: string[] }>; storage?: 'overlay2' }
+
 /** A container engine of its own, with its own folders and no network, which leaves nothing behind. */
-export async function startEngine(
-  name: EngineName,
-  runtimes: Record<string, { path: string; runtimeArgs?: string[] }> = {},
-): Promise<TestEngine> {
+export async function startEngine(name: EngineName, options: EngineOptions = {}): Promise<TestEngine> {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`))
   chmodSync(folder, 0o711)
   const socket = join(folder, 'engine.sock')
-  const child = name === 'docker' ? startDocker(folder, socket, runtimes) : startPodman(folder, socket)
+  const child = name === 'docker' ? startDocker(folder, socket, options) : startPodman(folder, socket)
   let output = ''
   child.stderr?.on('data', chunk => {
     output = `${output}${chunk}`.slice(-4_000)
@@ -57,11 +57,11 @@ export async function startEngine(
   return { name, socket, folder, [Symbol.asyncDispose]: stop }
 }
 
-function startDocker(folder: string, socket: string, runtimes: object): ChildProcess {
+function startDocker(folder: string, socket: string, { runtimes = {}, storage }: EngineOptions): ChildProcess {
   const config = join(folder, 'daemon.json')
   writeFileSync(config, JSON.stringify({ runtimes }))
   const own = ['--config-file', config, '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-p', join(folder, 'pid')]
-  const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--storage-driver', 'vfs', '--log-level', 'error']
+  const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--storage-driver', storage ?? 'vfs', '--log-level', 'error']
   return spawn('dockerd', [...own, ...quiet, '-H', `unix://${socket}`], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
 }
 

@@ -108,7 +108,8 @@ it('into the pods of the service come requests of the API from anywhere, and tho
   )
   expect([admits(serve, 4600, 'ingress'), admits(work, 4601, 'monitoring')]).toEqual([true, true])
   for (const namespace of ['ingress', 'default', 'agentrun', 'agentrun-sandboxes']) expect(admits(work, 4601, namespace)).toBe(false)
-  for (const port of [22, 4601, 5432]) expect(admits(serve, port, 'monitoring')).toBe(false)
+  expect([admits(serve, 4601, 'monitoring'), admits(serve, 4601, 'ingress')]).toEqual([true, false])
+  for (const port of [22, 5432]) expect(admits(serve, port, 'monitoring')).toBe(false)
   for (const port of [22, 4600, 5432]) expect(admits(work, port, 'monitoring')).toBe(false)
   // A foreign pod in that namespace is closed too.
   expect(admits({ app: 'other' }, 80, 'monitoring')).toBe(false)

@@ -1,0 +1,34 @@
+{{- define "agentrun.image" -}}
+{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- /* What every pod of the service has. Service links would add variables such as AGENTRUN_PORT, which the service rejects. */ -}}
+{{- define "agentrun.pod" -}}
+enableServiceLinks: false
+terminationGracePeriodSeconds: 60
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "agentrun.env" -}}
+- { name: AGENTRUN_BASE_URL, value: {{ .Values.baseUrl | quote }} }
+- { name: AGENTRUN_METRICS_PORT, value: "4601" }
+- { name: AGENTRUN_METRICS_HOST, value: 0.0.0.0 }
+{{- range $name, $value := .Values.env }}
+- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end }}
+{{- end }}
+
+{{- define "agentrun.confined" -}}
+securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: [ALL] } }
+{{- end }}
+
+{{- define "agentrun.user" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+{{- end }}

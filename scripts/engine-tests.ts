@@ -1,0 +1,8 @@
+/** Files with tests that need a container engine, which only `npm run test:engines` installs and starts: the beginnings of their paths. */
+export const engine_tests = [
+  'test/sandbox/containers',
+  'test/sandbox/kubernetes',
+  'test/runs/sandboxes/in-containers',
+  'test/runs/sandboxes/in-pods',
+  'test/deploy/image',
+]

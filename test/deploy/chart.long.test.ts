@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
+import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
+import type { IPod } from 'kubernetes-models/v1/Pod'
+import { describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { renderChart } from '../../scripts/render-chart/render-chart.ts'
+import { MANIFESTS_FOLDER, manifestFiles } from '../../scripts/write-manifests.ts'
+import { readConfig } from '../../src/config.ts'
+import { restrictedViolations } from '../sandbox/cluster/pod-security.ts'
+import { type KubernetesObject, schemaFaults } from '../sandbox/cluster/schemas.ts'
+
+const objectsOf = (files: Record<string, string>): KubernetesObject[] =>
+  Object.values(files).flatMap(text =>
+    parseAllDocuments(text).flatMap(document => {
+      const object = document.toJS() as KubernetesObject | null
+      return object === null ? [] : [object]
+    }),
+  )
+const of = <T>(objects: KubernetesObject[], kind: string) => objects.filter(object => object.kind === kind) as (KubernetesObject & T)[]
+const names = (objects: KubernetesObject[], kind: string) => of(objects, kind).map(({ metadata }) => metadata.name)
+
+test('the manifests for kubectl are the rendered chart: after a change run `node scripts/write-manifests.ts`', () => {
+  const files = manifestFiles()
+  expect(readdirSync(MANIFESTS_FOLDER).sort()).toEqual([...files.keys()].sort())
+  for (const [name, text] of files) expect({ name, text: readFileSync(join(MANIFESTS_FOLDER, name), 'utf8') }).toEqual({ name, text })
+})
+
+const digest = `sha256:${'0'.repeat(64)}`
+const sandboxes = { image: `registry.example.org/sandbox@${digest}` }
+const sets: Record<string, { [name: string]: unknown }> = {
+  'one node': { sandboxes },
+  'two nodes, a registry of its own, no policies': {
+    sandboxes: { ...sandboxes, namespace: 'elsewhere' },
+    image: { repository: 'registry.example.org/agentrun', digest },
+    imagePullSecrets: ['registry'],
+    work: { nodes: ['a', 'b'] },
+    networkPolicy: { enabled: false },
+    migrate: { enabled: false },
+    env: { AGENTRUN_LOG_LEVEL: 'debug' },
+  },
+  'workers under bubblewrap that scale with the queue': {
+    work: { sandbox: 'bubblewrap', autoscaling: { enabled: true, maxReplicas: 12 } },
+    serve: { autoscaling: { enabled: true } },
+    ingress: { enabled: true, tlsSecret: 'tls' },
+    networkPolicy: { apiFrom: ['ingress-nginx'] },
+  },
+}
+
+describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
+  const objects = objectsOf(renderChart(values))
+
+  test('has only fields and values that Kubernetes knows, in namespaces that exist', () => {
+    for (const object of objects)
+      expect({ name: object.metadata.name, faults: schemaFaults(object) }).toEqual({ name: object.metadata.name, faults: [] })
+    const keys = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test('gives every pod variables that the service reads, and a confinement that it works with', () => {
+    for (const { metadata, spec } of [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')]) {
+      const pod = spec?.template.spec
+      const [container] = pod?.containers ?? []
+      const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? 'given']))
+      expect(() => readConfig({ ...env, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' })).not.toThrow()
+      const violations = restrictedViolations({ ...spec?.template, apiVersion: 'v1', kind: 'Pod' } as IPod)
+      const inside = name.includes('bubblewrap') && metadata.name === 'agentrun-work'
+      expect(violations.length > 0, violations.join()).toBe(inside)
+      expect(container?.securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
+      expect(pod?.volumes?.map(volume => volume.name)).toEqual(['data', 'tmp'])
+    }
+  })
+})
+
+test('each node has a worker, five volumes and five claims of its own', () => {
+  const objects = objectsOf(renderChart(sets['two nodes, a registry of its own, no policies'] ?? {}))
+  expect(names(objects, 'Deployment')).toEqual(['agentrun-serve', 'agentrun-work', 'agentrun-work-1'])
+  expect([names(objects, 'PersistentVolume').length, names(objects, 'PersistentVolumeClaim').length]).toEqual([10, 10])
+  expect([names(objects, 'NetworkPolicy'), names(objects, 'Job')]).toEqual([['agentrun-sandboxes-closed'], []])
+  const images = of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.template.spec?.containers[0]?.image)
+  expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
+})
+
+test('workers under bubblewrap scale with the runs that wait, and their number is the autoscaler’s', () => {
+  const objects = objectsOf(renderChart(sets['workers under bubblewrap that scale with the queue'] ?? {}))
+  const scaler = of<IHorizontalPodAutoscaler>(objects, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'agentrun-work')
+  expect(scaler?.spec).toMatchObject({ maxReplicas: 12, metrics: [{ external: { metric: { name: 'agentrun_queue_runs' } } }] })
+  expect(of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.replicas)).toEqual([undefined, undefined])
+  expect(names(objects, 'PodDisruptionBudget').sort()).toEqual(['agentrun-serve', 'agentrun-work'])
+  expect(names(objects, 'PersistentVolume')).toEqual([])
+  expect(names(objects, 'Ingress')).toEqual(['agentrun'])
+})

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createTestDatabase } from '../database.ts'
+import { startEngine, type TestEngine, withoutEngine } from '../sandbox/containers/start-engine.ts'
+import { root } from '../system/small-clone.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { buildImage, buildNodeBase, type Docker, dockerOf, forwardDatabase, importDebian } from './start-image.ts'
+
+const skipped = process.env.TEST_ENGINES !== '1' || withoutEngine('docker') !== null
+const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'))
+/** The options of compose.yaml, which the image is started with. */
+const confinement: string[] = [
+  ...services.agentrun.security_opt.flatMap((option: string) => ['--security-opt', option.replace(/^(seccomp|apparmor):/, '$1=')]),
+  ...services.agentrun.cap_drop.flatMap((name: string) => ['--cap-drop', name]),
+  ...services.agentrun.tmpfs.flatMap((path: string) => ['--tmpfs', path]),
+  ...(services.agentrun.read_only ? ['--read-only'] : []),
+]
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+describe.skipIf(skipped)('the image of the service', () => {
+  const folder = temporaryFolder()
+  let engine: TestEngine
+  let docker: Docker
+  beforeAll(async () => {
+    engine = await startEngine('docker', { storage: 'overlay2' })
+    docker = dockerOf(engine.socket)
+    importDebian(docker, folder.path)
+    buildNodeBase(docker, folder.path)
+    buildImage(docker)
+  }, 1_200_000)
+  afterAll(async () => {
+    await engine?.[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+  })
+
+  test('has at most 350 MB, the packages of the server at most 100 MB, and no user but its own', () => {
+    expect(Number(docker('image', 'inspect', 'agentrun:test', '--format', '{{.Size}}'))).toBeLessThan(350e6)
+    const inside = (command: string) => docker('run', '--rm', '--network', 'none', '--entrypoint', 'bash', 'agentrun:test', '-c', command)
+    expect(Number(inside('du -s --block-size=1 node_modules').split('\t')[0])).toBeLessThan(100e6)
+    expect(inside('id -u; node -p process.version; find / -xdev -user 10001 2>/dev/null || true')).toBe(`10001\n${process.version}\n/data`)
+    expect(inside('find . -name "*.ts" -o -name "*.map" | wc -l')).toBe('0')
+  })
+
+  test('runs the quickstart with a read-only root, without capabilities and as no root, is healthy, and stops with 0', async () => {
+    await using database = await createTestDatabase()
+    await using forwarded = await forwardDatabase(database.url)
+    const [port, metrics_port] = [await freePort(), await freePort()]
+    const address = `http://127.0.0.1:${port}`
+    const variables = {
+      DATABASE_URL: forwarded.url,
+      AGENTRUN_PORT: `${port}`,
+      AGENTRUN_HOST: '127.0.0.1',
+      AGENTRUN_SECRET_KEY: 'ab'.repeat(32),
+    }
+    const env = Object.entries({ ...variables, AGENTRUN_METRICS_PORT: `${metrics_port}` }).flatMap(([name, value]) => [
+      '--env',
+      `${name}=${value}`,
+    ])
+    const id = docker('run', '--detach', '--network', 'host', ...confinement, ...env, 'agentrun:test')
+    await waitFor(
+      async () => (await fetch(`${address}/readyz`)).status === 200,
+      () => docker('logs', id),
+    )
+    expect(await (await fetch(`${address}/readyz`)).json()).toMatchObject({ workers: 'ready', sandbox: 'bubblewrap' })
+    const authorization = `Bearer ${docker('exec', id, 'cat', '/data/initial-token')}`
+    const runs = `${address}/v1/organizations/1/agent/run`
+    const created = await fetch(runs, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"prompt":"Look around"}',
+    })
+    const { id: run_id } = (await created.json()) as { id: number }
+    const read = async () =>
+      (await (await fetch(`${runs}/${run_id}`, { headers: { authorization } })).json()) as { status: string; terminal: boolean }
+    await waitFor(
+      async () => (await read()).terminal,
+      () => docker('logs', id),
+    )
+    expect(await read()).toMatchObject({ status: 'completed' })
+    // Not blocking: the database is reached through this process.
+    await once(spawn('docker', ['--host', `unix://${engine.socket}`, 'stop', '--time', '60', id], { stdio: 'ignore' }), 'exit')
+    expect(docker('inspect', id, '--format', '{{.State.ExitCode}}')).toBe('0')
+  }, 180_000)
+
+  test('without user namespaces it accepts runs, and its readiness names what to allow', async () => {
+    await using database = await createTestDatabase()
+    await using forwarded = await forwardDatabase(database.url)
+    const port = await freePort()
+    const env = [
+      `DATABASE_URL=${forwarded.url}`,
+      `AGENTRUN_PORT=${port}`,
+      `AGENTRUN_SECRET_KEY=${'ab'.repeat(32)}`,
+      'AGENTRUN_METRICS_PORT=0',
+    ]
+    const id = docker('run', '--detach', '--network', 'host', '--cap-drop', 'ALL', ...env.flatMap(one => ['--env', one]), 'agentrun:test')
+    const status = async () =>
+      (await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()) as { workers: string; workers_reason: string }
+    await waitFor(
+      async () => (await status()).workers === 'blocked',
+      () => docker('logs', id),
+    )
+    expect((await status()).workers_reason).toMatch(/user namespaces/)
+    docker('rm', '--force', id)
+  }, 120_000)
+
+  test('without a database it does not start, and its message names DATABASE_URL', () => {
+    const id = docker('create', '--network', 'none', 'agentrun:test')
+    docker('start', id)
+    expect(docker('wait', id)).toBe('1')
+    docker('rm', id)
+    expect(() => docker('run', '--rm', '--network', 'none', 'agentrun:test')).toThrow(/set DATABASE_URL to a PostgreSQL of your own/)
+  })
+})
+
+/** Polls a program that reports nothing; fails with what it logged. */
+async function waitFor(fits: () => Promise<boolean>, log: () => string): Promise<void> {
+  for (let tries = 0; tries < 240; tries++) {
+    if (await fits().catch(() => false)) return
+    await setTimeout(250)
+  }
+  throw new Error(`not within a minute: ${log()}`)
+}
