@@ -385,7 +385,7 @@ class CreateAgentRunInput(TypedDict):
     """Reasoning effort of the model; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others"""
     review: NotRequired[Literal["model", "rules"] | None]
     """Reviewer of the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's"""
-    tools_off: NotRequired[list[Literal["shell", "read", "write", "edit", "apply_patch", "search", "plan", "ask", "start_run", "get_run"]] | None]
+    tools_off: NotRequired[list[Literal["shell", "read", "write", "edit", "apply_patch", "search", "web_fetch", "plan", "ask", "start_run", "get_run"]] | None]
     """Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none"""
     agent_type: NotRequired[str | None]
     """The agent that executes the run; default `built_in`"""
@@ -451,9 +451,9 @@ class ResumeAgentRunInput(TypedDict):
     budget: NotRequired[BudgetInput | None]
     """New values of the named limits; a paused run continues with them"""
     approve: NotRequired[bool | None]
-    """For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again; otherwise the prompt goes to the agent"""
+    """For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again, or the shown tool call of an agent of another vendor; otherwise the prompt goes to the agent"""
     expected_head_sha: NotRequired[str | None]
-    """With `approve`: the commit that must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`"""
+    """With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`"""
     webhooks: NotRequired[list[WebhookOverride] | None]
     """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
 
@@ -476,9 +476,9 @@ class ResumeAgentRunByIdInput(TypedDict):
     budget: NotRequired[BudgetInput | None]
     """New values of the named limits; a paused run continues with them"""
     approve: NotRequired[bool | None]
-    """For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again; otherwise the prompt goes to the agent"""
+    """For a run that waits for `tool_approval`: true permits the push of the shown change, and the agent is not called again, or the shown tool call of an agent of another vendor; otherwise the prompt goes to the agent"""
     expected_head_sha: NotRequired[str | None]
-    """With `approve`: the commit that must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`"""
+    """With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`"""
     webhooks: NotRequired[list[WebhookOverride] | None]
     """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
 
@@ -1025,6 +1025,75 @@ class AgentRunMessageImages(Model):
     """The entry"""
     images: list[str]
     """The images as data URIs, as they were sent; empty for an entry without images"""
+
+
+class AgentRunFileEntry(Model):
+    name: str
+    """Last part of the path"""
+    path: str
+    """Path in the repository; one that is not UTF-8 as git quotes it: `"caf\\351.txt"`"""
+    kind: Literal["folder", "file", "link", "submodule"] | str
+    """A link is never followed"""
+    executable: bool
+    """Whether it is a file that can be executed"""
+    size: int | None
+    """Bytes of a file; null for everything else"""
+    target: str | None
+    """Target of a link, as it is stored; null for everything else, and above 4,096 bytes"""
+    commit: str | None
+    """Commit of a submodule; null for everything else"""
+
+
+class AgentRunFilesLeftOut(Model):
+    path: str
+    """Path in the repository"""
+    reason: Literal["too_large", "unreadable"] | str
+    """Reason for its absence"""
+
+
+class AgentRunFiles(Model):
+    _nested: ClassVar[Nested] = {"items": AgentRunFileEntry, "left_out": AgentRunFilesLeftOut}
+    agent_run_id: int
+    """The run"""
+    seq: int
+    """The entry after which the files were like this; 0: at the start"""
+    path: str
+    """The folder; empty for the root"""
+    items: list[AgentRunFileEntry]
+    """Folders first, then all others, each by name"""
+    total: int
+    """Number of entries of the folder, or of those that match `q`"""
+    complete: bool
+    """False: the repository has more paths than were searched for `q`"""
+    left_out: list[AgentRunFilesLeftOut]
+    """Files of the whole workspace that were not kept, and are therefore missing"""
+
+
+class AgentRunFile(Model):
+    agent_run_id: int
+    """The run"""
+    seq: int
+    """The entry after which the files were like this; 0: at the start"""
+    path: str
+    """Path in the repository; one that is not UTF-8 as git quotes it: `"caf\\351.txt"`"""
+    kind: Literal["folder", "file", "link", "submodule"] | str
+    """A link is never followed"""
+    executable: bool
+    """Whether it is a file that can be executed"""
+    size: int | None
+    """Bytes of a file; null for everything else"""
+    target: str | None
+    """Target of a link, as it is stored; null for everything else, and above 4,096 bytes"""
+    commit: str | None
+    """Commit of a submodule; null for everything else"""
+    binary: bool
+    """Whether it is a file that is not text"""
+    encoding: Literal["utf-8", "utf-16le", "utf-16be", "windows-1252"] | str | None
+    """Encoding of a text file; null for everything else"""
+    text: str | None
+    """Its text, without byte order mark and secrets; null when it is not a text file"""
+    text_truncated: bool
+    """Whether `text` is only the beginning, because the file has more than 1 MiB"""
 
 
 class ToolsResponseTools(Model):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model, whole_body
-from agentrun.models.agents import AddClaudeCodeLogInput, AgentRun, AgentRunDiff, AgentRunLogSearch, AgentRunMessageImages, AgentRunRecovery, AgentRunReference, AgentRunWithLogsResponse, CreateAgentRunInput, CreateClaudeCodeSessionInput, DeletedAgentRun, ExecuteToolInput, ForkAgentRunInput, MessageType, PageOfAgentRun, PageOfRelatedAgentRun, RecordedSession, ResumeAgentRunByIdInput, ResumeAgentRunInput, RunStartup, RunStatus, RunTimeline, SetClaudeCodeStatusInput, SourceType, StatusReason, StopAgentRunInput, ToolResult, ToolsResponse, UpdateAgentRunInput
+from agentrun.models.agents import AddClaudeCodeLogInput, AgentRun, AgentRunDiff, AgentRunFile, AgentRunFiles, AgentRunLogSearch, AgentRunMessageImages, AgentRunRecovery, AgentRunReference, AgentRunWithLogsResponse, CreateAgentRunInput, CreateClaudeCodeSessionInput, DeletedAgentRun, ExecuteToolInput, ForkAgentRunInput, MessageType, PageOfAgentRun, PageOfRelatedAgentRun, RecordedSession, ResumeAgentRunByIdInput, ResumeAgentRunInput, RunStartup, RunStatus, RunTimeline, SetClaudeCodeStatusInput, SourceType, StatusReason, StopAgentRunInput, ToolResult, ToolsResponse, UpdateAgentRunInput
 
 
 def create_agent_run(*, org_id: int | None = None, **body: Unpack[CreateAgentRunInput]) -> Call[AgentRun]:
@@ -265,6 +265,48 @@ def get_message_images(agent_run_id: int, *, org_id: int | None = None, **query:
 def get_artifact(artifact_id: int, *, org_id: int | None = None) -> Call[bytes]:
     """Get the whole output of a tool whose entry shows only a part: `GET /v1/organizations/{org_id}/artifacts/{artifact_id}`."""
     return Call("getArtifact", "GET", "/v1/organizations/{org_id}/artifacts/{artifact_id}", whole_body, params={"org_id": org_id, "artifact_id": artifact_id})
+
+
+class ListAgentRunFilesQuery(TypedDict):
+    path: NotRequired[str | None]
+    """The folder; default: the root of the repository"""
+    seq: NotRequired[int | None]
+    """After this entry; 0: at the start; default: the newest whose files are available"""
+    q: NotRequired[str | None]
+    """Only files, links and submodules below the folder, at any depth, whose path in it has this text; the case does not matter"""
+    skip: NotRequired[int | None]
+    """Number of entries to skip, default 0"""
+    limit: NotRequired[int | None]
+    """Largest number of entries returned, default 200"""
+
+
+def list_agent_run_files(agent_run_id: int, *, org_id: int | None = None, **query: Unpack[ListAgentRunFilesQuery]) -> Call[AgentRunFiles]:
+    """List a folder of the files of a run, or search their paths: `GET /v1/organizations/{org_id}/agent/run/{agent_run_id}/files`."""
+    return Call("listAgentRunFiles", "GET", "/v1/organizations/{org_id}/agent/run/{agent_run_id}/files", as_model(AgentRunFiles), params={"org_id": org_id, "agent_run_id": agent_run_id}, query=dict(query))
+
+
+class GetAgentRunFileQuery(TypedDict):
+    path: NotRequired[str | None]
+    """The file, as `path` of an entry of its folder"""
+    seq: NotRequired[int | None]
+    """After this entry; 0: at the start; default: the newest whose files are available"""
+
+
+def get_agent_run_file(agent_run_id: int, *, org_id: int | None = None, **query: Unpack[GetAgentRunFileQuery]) -> Call[AgentRunFile]:
+    """Get the text of a file of a run: `GET /v1/organizations/{org_id}/agent/run/{agent_run_id}/files/text`."""
+    return Call("getAgentRunFile", "GET", "/v1/organizations/{org_id}/agent/run/{agent_run_id}/files/text", as_model(AgentRunFile), params={"org_id": org_id, "agent_run_id": agent_run_id}, query=dict(query))
+
+
+class DownloadAgentRunFileQuery(TypedDict):
+    path: NotRequired[str | None]
+    """The file, as `path` of an entry of its folder"""
+    seq: NotRequired[int | None]
+    """After this entry; 0: at the start; default: the newest whose files are available"""
+
+
+def download_agent_run_file(agent_run_id: int, *, org_id: int | None = None, **query: Unpack[DownloadAgentRunFileQuery]) -> Call[bytes]:
+    """Download a file of a run: `GET /v1/organizations/{org_id}/agent/run/{agent_run_id}/files/content`."""
+    return Call("downloadAgentRunFile", "GET", "/v1/organizations/{org_id}/agent/run/{agent_run_id}/files/content", whole_body, params={"org_id": org_id, "agent_run_id": agent_run_id}, query=dict(query))
 
 
 def list_tools(*, org_id: int | None = None) -> Call[ToolsResponse]:
