@@ -66,6 +66,7 @@ export function unusedServices(db: Database): Services {
     onCancelled: unusedOpen,
     environment_seconds: 60,
     agents: new Map(),
+    agent_versions: new Map(),
     default_egress: 'off',
     postWebhook: unused,
     allow_private_webhooks: false,

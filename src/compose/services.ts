@@ -14,6 +14,7 @@ import type { Services } from '../service/context.ts'
 import { createLogPages } from '../service/runs/logs/log-page-cache.ts'
 import { storedFiles } from '../worker/workspace/read-files.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
+import { readAgentVersions } from './agent-versions.ts'
 import { organizationModels, testModel } from './models.ts'
 import { operatorLimits } from './operator-limits.ts'
 import { ownCredentials } from './own-credentials.ts'
@@ -44,6 +45,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     token_total: config.AGENTRUN_LIMIT_TOKEN_TOTAL,
     session: config.AGENTRUN_LIMIT_SESSION,
   }
+  const agents = config.AGENTRUN_AGENTS ?? new Map()
   return {
     db,
     findAccess: accessFinder(db),
@@ -54,7 +56,8 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
       return baseUrl()
     },
     organizationModels: models,
-    agents: config.AGENTRUN_AGENTS ?? new Map(),
+    agents,
+    agent_versions: readAgentVersions(agents),
     testModel: async (organization_id, id) => testModel(await models(db, organization_id), id, signal),
     lookUpHost: (organization_id, url) => lookupHost(outgoing(organization_id), url),
     listManifests: (repository_id, sha, commands) => listManifests(git, repository_id, sha, commands).catch(() => null),

@@ -7,6 +7,7 @@ import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
 import { Worker } from '../worker/worker.ts'
+import { wrongAgentFolders } from './agent-versions.ts'
 import { childRuns } from './child-runs.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
@@ -36,6 +37,8 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     max_tmp_bytes: Math.min(512 * 1024 ** 2, Math.floor(memory_bytes / 4)),
     max_process_bytes: 64 * 1024 ** 3,
   }
+  const agents = config.AGENTRUN_AGENTS ?? new Map()
+  for (const mistake of wrongAgentFolders(agents)) log('warn', mistake)
   const clone_ms = config.AGENTRUN_CLONE_SECONDS * 1000
   const templates = new Templates({
     folders: { root: data.templates, workspaces: data.workspaces, user: users.sandbox },
@@ -60,7 +63,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     git,
     organizationModels: organizationModels(parts),
     heartbeats: joinHeartbeats(parts.db),
-    agents: config.AGENTRUN_AGENTS ?? new Map(),
+    agents,
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },
     host: hostname(),

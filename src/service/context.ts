@@ -114,6 +114,8 @@ export type Services = {
   organizationModels(db: Db, organization_id: number): Promise<ModelList>
   /** The agents of other vendors that the operator has registered, by id. */
   agents: ReadonlyMap<string, RegisteredAgent>
+  /** Their versions that are installed on this machine; null: it does not know. */
+  agent_versions: ReadonlyMap<string, string | null>
   /** Calls a model once; null: it has no key. */
   testModel(organization_id: number, id: string): Promise<TestedModel | null>
   /** Resolves the host of an address that an organization chose, without connecting. */

@@ -112,6 +112,15 @@ export const Agents = z
           agent_type: z.string().describe('The name in a request'),
           label: z.string().describe('Name to show'),
           apis: z.array(z.enum(model_apis)).nullable().describe('Wire formats in which it can call a model; null: all of them'),
+          version: z.string().nullable().describe('Version of its npm package that is installed on the machine of the API; null: unknown'),
+          tested_version: z
+            .string()
+            .nullable()
+            .describe('Version that the service was tested with; null: the service does not know the agent'),
+          permissions: z
+            .enum(['allow', 'ask', 'deny'])
+            .nullable()
+            .describe('The response to its requests for permissions; null: it has none'),
         }),
       )
       .describe('The built-in agent, and those that the operator has registered'),
@@ -122,8 +131,11 @@ export const Agents = z
     examples: [
       {
         agents: [
-          { agent_type: 'built_in', label: 'Built-in', apis: null },
-          { agent_type: 'opencode', label: 'OpenCode', apis: ['openai-chat', 'anthropic-messages'] },
+          { agent_type: 'built_in', label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null },
+          {
+            ...{ agent_type: 'codex', label: 'Codex', apis: ['openai-responses'] },
+            ...{ version: '2.6.0', tested_version: '2.6.0', permissions: 'allow' },
+          },
         ],
         default_agent: 'built_in',
       },

@@ -51,6 +51,11 @@ export async function listModels(ctx: Context) {
 
 /** Returns the agents that a run can name as `agent_type` (docs/specification.md#create-and-resume). */
 export function listAgents(ctx: Context) {
-  const registered = [...ctx.agents.values()].map(({ id, label, apis }) => ({ agent_type: id, label, apis: [...apis] }))
-  return { agents: [{ agent_type: BUILT_IN_AGENT, label: 'Built-in', apis: null }, ...registered], default_agent: BUILT_IN_AGENT }
+  const built_in = { agent_type: BUILT_IN_AGENT, label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null }
+  const registered = [...ctx.agents.values()].map(({ id, label, apis, npm, permissions }) => ({
+    ...{ agent_type: id, label, apis: [...apis], permissions },
+    version: ctx.agent_versions.get(id) ?? null,
+    tested_version: npm?.verified ?? null,
+  }))
+  return { agents: [built_in, ...registered], default_agent: BUILT_IN_AGENT }
 }

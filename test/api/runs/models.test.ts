@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Agents, Models } from '../../../src/contract/organizations/organizations.ts'
 import { type App, startApp } from '../../start-app.ts'
+import { testFolder } from '../../temporary-folder.ts'
 import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { expectProblem } from '../expect-problem.ts'
 
@@ -28,15 +31,32 @@ describe('GET …/models', () => {
 
 describe('GET …/agents', () => {
   test('200: the built-in agent, and those that the operator has registered', async () => {
-    const agents = { opencode: {}, my_agent: { command: 'exec my-agent', apis: ['anthropic-messages'], label: 'My agent' } }
+    const folder = testFolder()
+    mkdirSync(join(folder, 'node_modules/opencode-ai'), { recursive: true })
+    writeFileSync(join(folder, 'node_modules/opencode-ai/package.json'), '{"version": "1.2.3"}')
+    const agents = {
+      opencode: { folder, permissions: 'ask' },
+      codex: { folder },
+      my_agent: { command: 'exec my-agent', apis: ['anthropic-messages'], label: 'My agent' },
+    }
     await using own = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_AGENTS: JSON.stringify(agents) })
     const { status, body } = await own.call('GET', `/v1/organizations/${own.org_id}/agents`)
     expect(status).toBe(200)
     expect(Agents.strict().parse(body)).toEqual({
       agents: [
-        { agent_type: 'built_in', label: 'Built-in', apis: null },
-        { agent_type: 'opencode', label: 'OpenCode', apis: expect.arrayContaining(['openai-chat']) },
-        { agent_type: 'my_agent', label: 'My agent', apis: ['anthropic-messages'] },
+        { agent_type: 'built_in', label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null },
+        {
+          ...{ agent_type: 'opencode', label: 'OpenCode', apis: expect.arrayContaining(['openai-chat']) },
+          ...{ version: '1.2.3', tested_version: expect.any(String), permissions: 'ask' },
+        },
+        {
+          ...{ agent_type: 'codex', label: 'Codex', apis: ['openai-responses'] },
+          ...{ version: null, tested_version: expect.any(String), permissions: 'allow' },
+        },
+        {
+          ...{ agent_type: 'my_agent', label: 'My agent', apis: ['anthropic-messages'] },
+          ...{ version: null, tested_version: null, permissions: 'allow' },
+        },
       ],
       default_agent: 'built_in',
     })
