@@ -24,11 +24,14 @@ export type McpConnection = AsyncDisposable & {
   call(tool: string, input: Record<string, unknown>, limits: Limits): Promise<CallToolResult>
 }
 
-/** `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which revisions are tried. */
-type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode'] }
+/**
+ * `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which revisions are tried. `endSession`: reports to
+ * the server that its session is over.
+ */
+type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode']; endSession?: () => Promise<void> }
 
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
-export async function connectServer({ transport, over, mode }: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
+export async function connectServer({ transport, over, mode, endSession }: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
   using limit = deadline(timeout_ms, signal)
   let changed = false
   let ended = false
@@ -51,6 +54,11 @@ export async function connectServer({ transport, over, mode }: Link, { timeout_m
   // What a server sends besides responses to requests is of no interest.
   client.onerror = () => {}
   const close = async () => {
+    if (endSession)
+      await settledWithin(
+        endSession().catch(() => {}),
+        CLOSE_TIMEOUT_MS,
+      )
     await settledWithin(
       client.close().catch(() => {}),
       CLOSE_TIMEOUT_MS,

@@ -46,7 +46,8 @@ export async function openAddress(fetch: FetchLike, address: Address, limits: Li
     onInsufficientScope: 'throw',
     reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 10_000, reconnectionDelayGrowFactor: 2, maxRetries: 2 },
   })
-  return connectServer({ transport, over: null, mode: 'auto' }, limits)
+  const endSession = () => transport.terminateSession()
+  return connectServer({ transport, over: null, mode: 'auto', endSession }, limits)
 }
 
 function headersOf({ headers, credential, credential_header, oauth }: Address): Record<string, string> {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { FakeScript } from '../model/fake-server.ts'
+import { allLogs, awaitEnd, awaitRun, createRun, followRun } from '../runs/await-run.ts'
 import { callsInTurn, hostile, playRun, startMcpApp } from './mcp-app.ts'
 
 /** Programs that speak MCP in the sandbox of a run, well and badly. The run itself always completes. */
@@ -89,4 +90,18 @@ test('the images of a result are described, and sent to a model only if it accep
     note: expect.stringContaining('not known to accept images'),
   })
   expect(JSON.stringify(requests.at(-1)?.body)).not.toContain('base64,')
+})
+
+test.each(['hang', 'hang-call'])('a stop ends a run at once whose server hangs: %s', async how => {
+  await app.servers.set('odd', hostile(how, { timeout_seconds: 3_600 }))
+  script = callsInTurn({ name: 'odd__act', arguments: { text: 'x' } })
+  const { id } = await createRun(app, { prompt: 'Work.' })
+  await awaitRun(app, id, run => run.status === 'running')
+  if (how === 'hang-call')
+    for await (const { event, data } of followRun(app, id)) if (event === 'tool' && data.tool_name === 'odd__act') break
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/stop`, { agent_run_id: id })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'cancelled' })
+  const [call] = (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'odd__act')
+  if (how === 'hang-call')
+    expect(call?.tool_output).toMatchObject({ status: 'interrupted', error: expect.stringContaining('may or may not') })
 })
