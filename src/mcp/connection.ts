@@ -3,7 +3,8 @@ import { orAborted } from '../core/abort.ts'
 import { deadline } from '../core/deadline.ts'
 import { settledWithin } from '../core/timeout.ts'
 import type { ServerTool } from './listed-tools.ts'
-import { asMcpError, McpError, timedOut } from './mcp-error.ts'
+import { McpError } from './mcp-error.ts'
+import { asMcpError, timedOut } from './request-failure.ts'
 
 const CLOSE_TIMEOUT_MS = 2_000
 const MAX_PAGES = 20

@@ -1,6 +1,5 @@
 import type { McpConnection } from '../../mcp/connection.ts'
 import { McpError } from '../../mcp/mcp-error.ts'
-import { openAddress, openProgram } from '../../mcp/open-server.ts'
 import type { RunServer } from '../../mcp/run-servers.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 
@@ -53,7 +52,9 @@ export function createServerHandle(server: RunServer, reach: Reach): ServerHandl
   }
 }
 
+/** Loads the client with the first server: most processes need none of its megabytes. */
 async function open({ target, timeout_ms }: RunServer, { sandbox, fetch, signal }: Reach): Promise<McpConnection> {
+  const { openAddress, openProgram } = await import('../../mcp/open-server.ts')
   const limits = { timeout_ms, signal }
   if ('address' in target) return openAddress(fetch, target.address, limits)
   return openProgram(await sandbox(), target.program, limits)
