@@ -23,6 +23,9 @@ export const CLAIMED = '{"event":"claimed"}'
 /** `payload`: at most 7,500 bytes of JSON after the ids: PostgreSQL refuses payloads of 8,000. */
 export type Notification = { channel: string; payload: string }
 
+/** A run may be claimed. */
+export const workNotification: Notification = { channel: channels.work, payload: '' }
+
 /** The run, its entries or its events have grown. */
 export const runNotification = (organization_id: number, run_id: number): Notification => ({
   channel: channels.run,
@@ -45,7 +48,7 @@ export async function notifyAll(db: Db, notifications: Notification[]): Promise<
 }
 
 export async function notifyWork(db: Db): Promise<void> {
-  await db.query({ name: 'notify_work', text: `select pg_notify('${channels.work}', '')`, values: [] })
+  await notifyAll(db, [workNotification])
 }
 
 export async function notifyWebhook(db: Db): Promise<void> {

@@ -8,9 +8,9 @@ import { titleOf } from '../../core/runs/title.ts'
 import { traceUrl } from '../../core/runs/trace-url.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
-import { holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
+import { getRepository, holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyAll, runNotification, workNotification } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { insertMessage } from '../../store/runs/messages.ts'
@@ -25,7 +25,8 @@ import { withoutSecrets } from '../secrets/known-secrets.ts'
 import { storedTargets } from '../webhooks/webhook-targets.ts'
 import { byCaller, type MessageSource } from './message-source.ts'
 import { linkWhileActive } from './related-runs.ts'
-import { getRun, requireRun } from './runs.ts'
+import { newRunObject } from './run-object.ts'
+import { requireRun } from './runs.ts'
 
 /** Agents that clients of the public API request by name. */
 const PUBLIC_AGENTS = ['claude_code', 'codex', 'opencode', 'gemini']
@@ -121,9 +122,8 @@ export async function acceptRun(
     ...{ organization_id: ctx.organization_id, run_id: id, seq: 1, turn: 1, mode: 'prompt' },
     ...{ text: texts.prompt, images: input.images ?? null, user_id: ctx.actor.user_id },
   })
-  await notifyWork(tx)
-  await notifyRun(tx, ctx.organization_id, id)
-  const run = await getRun(ctx, id, tx)
+  await notifyAll(tx, [workNotification, runNotification(ctx.organization_id, id)])
+  const run = newRunObject(await requireRun(tx, ctx.organization_id, id), ctx.base_url)
   if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
   // Last: from here on, every other create of the organization waits for this one.
   await insertEvent(tx, ctx.organization_id, id, 'agent_run.created', { status: 'queued' })
@@ -243,11 +243,14 @@ async function chooseRepository(ctx: Context, input: CreateRunInput, preferred: 
   if (input.repo_id != null) {
     return requireOpen(await requireRepository(ctx.db, ctx.organization_id, input.repo_id))
   }
+  const chosen = preferred === null || own?.includes(preferred) === false ? null : preferred
+  const found = chosen === null ? undefined : await getRepository(ctx.db, ctx.organization_id, chosen)
+  if (found?.archived === false) return found
   const { rows, total } = await listRepositories(ctx.db, ctx.organization_id, { skip: 0, limit: 1 }, { own, archived: false })
   const first = rows[0]
   if (!first) throw new ServiceError('not_found', 'No repos found in the organization. Please add some repos and try again.')
-  if (preferred !== null && (own === null || own.includes(preferred)))
-    return requireOpen(await requireRepository(ctx.db, ctx.organization_id, preferred))
+  if (chosen !== null && !found) throw repositoryNotFound()
+  if (found) return requireOpen(found)
   if (total > 1) throw invalid(['body', 'repo_id'], `is required: there are ${total} repositories to choose from and no default`)
   return first
 }

@@ -102,6 +102,9 @@ const budgetOf = (row: ShownRun): AgentRun['budget'] => ({
   max_wall_seconds: row.budget_max_wall_seconds,
 })
 
+/** Returns the run object of a run that was created in this transaction: it has no pull request. */
+export const newRunObject = (row: ShownRun, base_url: string): AgentRun => runObject(row, [], null, base_url)
+
 /** Returns the run objects of several rows, with one query for their pull requests and one for the checks of these. */
 export async function runObjects(db: Db, organization_id: number, rows: ShownRun[], base_url: string): Promise<AgentRun[]> {
   const ids = rows.map(row => row.id)
