@@ -8,8 +8,10 @@ import {
   NO_INSTRUCTIONS,
   type RepositoryInstructions,
 } from '../../core/repositories/repository-instructions.ts'
+import { isFirstClaim } from '../../core/runs/first-claim.ts'
 import { getCustomPrompt } from '../../store/access/accounts.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
+import type { NewEntry } from '../../store/runs/append.ts'
 import { type EntryRow, findEntries } from '../../store/runs/log-entries.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
@@ -27,43 +29,52 @@ export async function readInstructions(deps: DatabaseDeps & GitDeps, writer: Run
     run.tools_off.includes(actionTool.read) ? [] : listedSkills(deps.db, writer.organization_id),
   ])
   const organization_rules = organization?.rules ?? null
-  await showText(writer, actionTool.organization_rules, organization_rules)
-  await showText(writer, actionTool.user_custom_prompt, user_custom_prompt)
+  const lastOf = async (tool_name: ServiceTool) => (isFirstClaim(run) ? undefined : lastShown(writer, tool_name))
+  await showText(writer, lastOf, actionTool.organization_rules, organization_rules)
+  await showText(writer, lastOf, actionTool.user_custom_prompt, user_custom_prompt)
   const started = performance.now()
   const at = base && { repository_id: base.repository.id, sha: base.sha }
   const notes = at === null ? { instructions: null, left_out: null, mcp_file: null } : await commitNotes(deps.git, at, skills)
   const found = organization?.enable_rules_detection === false ? null : notes.instructions
   const instructions = found ?? (skills.length === 0 ? null : fitInstructions({ ...NO_INSTRUCTIONS, skills }))
-  if (run.turn === 1) await showRepository(writer, base?.sha ?? null, { ...notes, instructions }, performance.now() - started)
+  if (run.turn === 1) await showRepository(writer, lastOf, base?.sha ?? null, { ...notes, instructions }, performance.now() - started)
   return { organization_rules, user_custom_prompt, instructions, left_out: notes.left_out, mcp_file: notes.mcp_file }
 }
 
 /** Shows a text in the trace, unless it is the one that was shown last: texts may change between the turns of a run. */
-async function showText(writer: RunWriter, tool_name: ServiceTool, content: string | null): Promise<void> {
+async function showText(writer: RunWriter, lastOf: LastOf, tool_name: ServiceTool, content: string | null): Promise<void> {
   if (content === null) return
-  const last = await lastShown(writer, tool_name)
+  const last = await lastOf(tool_name)
   const shown = last === undefined ? null : storedJson<{ tool_output: { content?: string } | null }>(last.body).tool_output
   if (shown?.content === content) return
   await writer.append({ entries: [serviceAction(tool_name, {}, { status: 'ok', content }, 0)] })
 }
 
-async function lastShown(writer: RunWriter, tool_name: string | null): Promise<EntryRow | undefined> {
+/** Returns the last entry of a tool. */
+type LastOf = (tool_name: ServiceTool) => Promise<EntryRow | undefined>
+
+async function lastShown(writer: RunWriter, tool_name: ServiceTool): Promise<EntryRow | undefined> {
   const page = { skip: 0, limit: 1, reverse: true }
-  const filter = { tool_name: tool_name === null ? undefined : [tool_name] }
-  return (await findEntries(writer.db, writer.organization_id, writer.run_id, filter, page)).rows[0]
+  return (await findEntries(writer.db, writer.organization_id, writer.run_id, { tool_name: [tool_name] }, page)).rows[0]
 }
 
 /** Shows the notes of the repository, and the skills of the organization, in the trace, once per run. */
-async function showRepository(writer: RunWriter, sha: string | null, notes: CommitNotes, duration_ms: number): Promise<void> {
-  const entries = []
+async function showRepository(
+  writer: RunWriter,
+  lastOf: LastOf,
+  sha: string | null,
+  notes: CommitNotes,
+  duration_ms: number,
+): Promise<void> {
+  const entries: NewEntry[] = []
   const { instructions, left_out } = notes
   const output = instructions && shownInstructions(instructions)
   if (output !== null)
     entries.push(serviceAction(actionTool.repository_instructions, { looked_for: [...FOLDER_FILES], sha }, output, duration_ms))
   if (left_out !== null)
     entries.push(serviceAction(actionTool.git_left_out, { sha }, { status: 'ok', ...left_out, output: leftOutText(left_out) }, 0))
-  const [one] = entries
-  if (one !== undefined && (await lastShown(writer, one.tool_name)) === undefined) await writer.append({ entries })
+  const tool_name = output === null ? actionTool.git_left_out : actionTool.repository_instructions
+  if (entries.length > 0 && (await lastOf(tool_name)) === undefined) await writer.append({ entries })
 }
 
 /** `content`: the text as the agent gets it. Null: the repository has nothing for agents. */

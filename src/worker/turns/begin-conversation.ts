@@ -1,4 +1,5 @@
 import { type Conversation, rebuildConversation } from '../../agent/conversation.ts'
+import { isFirstClaim } from '../../core/runs/first-claim.ts'
 import type { Model } from '../../model/port.ts'
 import type { Base } from '../base/base.ts'
 import { readInstructions } from '../base/instructions.ts'
@@ -55,7 +56,7 @@ export async function beginConversation(turn: AgentTurn): Promise<Begun | null> 
   const begin = async () => run.status !== 'starting' || writer.move({ from: ['starting'], to: 'running', phase: 'agent' })
   const [instructions, records, started] = await Promise.all([
     readInstructions(deps, writer, run, base),
-    readJournal(writer),
+    isFirstClaim(run) ? [] : readJournal(writer),
     files_first || begin(),
   ])
   if (!started) return null

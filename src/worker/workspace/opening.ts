@@ -1,4 +1,5 @@
 import { tools_without_effect } from '../../core/runs/file-tools.ts'
+import { isFirstClaim } from '../../core/runs/first-claim.ts'
 import { type Kept, retainObjectCache } from '../../git/objects/object-cache.ts'
 import { isOfRunsAlone } from '../../git/read/revisions.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -38,12 +39,17 @@ export type Opening = {
 /** `last`: the newest checkpoint; `tip`: the commit that the next pack builds on; `by_agents`: only runs have published the base. */
 export type History = { kept: Kept; last: Last | null; tip: string | null; by_agents: boolean }
 
+/** Returns the newest checkpoint, none of which applies to later entries from now on. */
+async function reopenLast({ db }: WorkspaceDeps, { epoch }: RunWriter, run: RunRow): Promise<Last | null> {
+  await reopenCheckpoints(db, run.organization_id, run.id, epoch)
+  return (await checkpointAt(db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
+}
+
 /** Reads what is stored of the run's files. `stack` releases it. */
 export async function readHistory({ deps, writer, run, base, signal }: Opening, stack: AsyncDisposableStack): Promise<History> {
   const kept: Kept = { run_id: run.id, repository_id: base?.repository.id ?? null }
   stack.defer(await retainObjectCache(deps.git, run.id, signal))
-  await reopenCheckpoints(deps.db, run.organization_id, run.id, writer.epoch)
-  const last = (await checkpointAt(deps.db, run.organization_id, run.id, run.total_logs, tools_without_effect)) ?? null
+  const last = isFirstClaim(run) ? null : await reopenLast(deps, writer, run)
   const bounds = { max_bytes: deps.checkpoints.max_pack_bytes, fetch_ms: deps.git_limits.fetch_ms, signal }
   const tip = last === null ? null : await loadTip(deps, run.organization_id, kept, bounds)
   const by_agents = base !== null && (await isOfRunsAlone(deps.git, base.repository.id, base))
