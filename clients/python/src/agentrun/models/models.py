@@ -37,6 +37,12 @@ class AgentsResponseAgents(Model):
     """Name to show"""
     apis: list[Literal["anthropic-messages", "openai-responses", "openai-chat", "google-generate-content"] | str] | None
     """Wire formats in which it can call a model; null: all of them"""
+    version: str | None
+    """Version of its npm package that is installed on the machine of the API; null: unknown"""
+    tested_version: str | None
+    """Version that the service was tested with; null: the service does not know the agent"""
+    permissions: Literal["allow", "ask", "deny"] | str | None
+    """The response to its requests for permissions; null: it has none"""
 
 
 class AgentsResponse(Model):
