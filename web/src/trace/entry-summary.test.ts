@@ -37,6 +37,15 @@ test('a shell call shows its command, and its exit code when it failed', () => {
   expect(call(2)).toMatchObject({ tone: 'bad', note: 'exit 2' })
 })
 
+test('calls of agents of other vendors are shown by their kind and title', () => {
+  const call = (tool_name: string, tool_input: Record<string, unknown>) => entrySummary(entry('ACTION', { tool_name, tool_input }))
+  expect(call('Bash', { title: 'ls -la', kind: 'execute', command: 'ls' })).toMatchObject({ kind: 'shell', label: 'Bash', line: 'ls' })
+  expect(call('run_shell_command', { title: 'ls', kind: 'execute' })).toMatchObject({ kind: 'shell', line: 'ls' })
+  expect(call('execute', { title: 'ls' })).toMatchObject({ kind: 'shell', line: 'ls' })
+  expect(call('Write', { title: 'Write two.js', kind: 'edit', file_path: '/workspace/two.js' })).toMatchObject({ line: 'Write two.js' })
+  expect(call('TodoWrite', { title: 'Update', kind: 'other', todos: [] })).toMatchObject({ kind: 'tool', line: 'Update' })
+})
+
 test('a compaction shows how, and the tokens before and after', () => {
   const summary = entrySummary(
     entry('ACTION', {

@@ -30,11 +30,13 @@ export function oneLine(text: string): string {
 
 /** Describes a tool call by its input. */
 export function toolLine(tool_name: string | null, input: unknown): string {
-  switch (toolKind(tool_name)) {
+  // Agents of other vendors name their input as they like, but give a title.
+  const title = textAt(input, 'title')
+  switch (toolKind(tool_name, input)) {
     case 'shell':
-      return [tool_name === actionTool.check ? textAt(input, 'name') : null, textAt(input, 'command')].filter(Boolean).join(': ')
+      return [tool_name === actionTool.check ? textAt(input, 'name') : null, textAt(input, 'command') ?? title].filter(Boolean).join(': ')
     case 'search':
-      return [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
+      return title ?? [textAt(input, 'pattern'), textAt(input, 'path', 'glob')].filter(Boolean).join('  in  ')
     case 'git':
       if (tool_name === actionTool.environment) return ''
       return textAt(input, tool_name === actionTool.git_clone ? 'repository' : 'branch') ?? ''
@@ -45,10 +47,11 @@ export function toolLine(tool_name: string | null, input: unknown): string {
     case 'question':
       return textAt(input, 'question') ?? ''
     case 'edit':
-      return textAt(input, 'path') ?? patchedFiles(textAt(input, 'patch') ?? '')
+      return textAt(input, 'path') ?? title ?? patchedFiles(textAt(input, 'patch') ?? '')
     default:
       return (
         (isOfServer(tool_name) ? null : textAt(input, 'path', 'name', 'url')) ??
+        title ??
         (isObject(input) && Object.keys(input).length ? JSON.stringify(input) : '')
       )
   }
@@ -89,7 +92,7 @@ export function callFailed(output: unknown): boolean {
 }
 
 function actionSummary({ tool_name, tool_input, tool_output }: LogEntry): EntrySummary {
-  const kind = toolKind(tool_name)
+  const kind = toolKind(tool_name, tool_input)
   const status = textAt(tool_output, 'status')
   const exit_code = numberAt(tool_output, 'exit_code')
   const failed = callFailed(tool_output)

@@ -1,4 +1,5 @@
 import type { AgentTool, ServiceTool } from '../../../src/contract/runs/action-tools.ts'
+import { textAt } from './fields.ts'
 
 /** The kind of a tool, which decides how the page renders it. Unknown tools render as `tool`. */
 export type ToolKind =
@@ -59,4 +60,13 @@ const kinds = new Map<string, ToolKind>([...Object.entries(agent_tools), ...Obje
 /** True for actions of the service beside the agent, like the clone that runs while the model already thinks. */
 export const isServiceTool = (tool_name: string | null) => Object.hasOwn(service_tools, tool_name ?? '')
 
-export const toolKind = (tool_name: string | null): ToolKind => kinds.get(tool_name ?? '') ?? 'tool'
+/** Kinds of calls of other vendors' agents (ACP). Such a kind is the name of a call that has no other, or a part of its input. */
+const agent_kinds = new Map<string, ToolKind>([
+  ['execute', 'shell'],
+  ['read', 'read'],
+  ['edit', 'edit'],
+  ['search', 'search'],
+])
+
+export const toolKind = (tool_name: string | null, input?: unknown): ToolKind =>
+  kinds.get(tool_name ?? '') ?? agent_kinds.get(tool_name ?? '') ?? agent_kinds.get(textAt(input, 'kind') ?? '') ?? 'tool'

@@ -24,7 +24,7 @@ type Props = {
 
 /** The content of a tool's card. Closed, it shows what fits in a few lines; `open` shows everything. */
 export function ActionBody({ tool_name, input, output, open, passed, on_toggle }: Props) {
-  const kind = toolKind(tool_name)
+  const kind = toolKind(tool_name, input)
   const failed = callFailed(output)
   if (passed && !open && !failed && kind === 'shell') return null
   const text = kind === 'search' ? matches(output) : (textAt(output, 'output', 'content', 'text') ?? '')
@@ -43,7 +43,9 @@ export function ActionBody({ tool_name, input, output, open, passed, on_toggle }
     )
   }
   if (kind === 'edit' || kind === 'write') {
-    const several = objectsAt(input, 'edits')
+    const edits = objectsAt(input, 'edits')
+    const given = edits.length > 0 || textAt(input, 'old', 'new', 'content') !== null
+    const several = given ? edits : objectsAt(output, 'changed')
     const patch = textAt(input, 'patch')
     if (patch !== null)
       return (

@@ -38,7 +38,7 @@ export function LiveToolCard({ tool }: { tool: LiveTool }) {
   return (
     <article aria-label={`${name} is running`} data-testid="live-tool" className="px-3 py-1.5">
       <div className="flex min-h-6 items-center gap-2.5">
-        <EntryIcon kind={toolKind(tool.tool_name)} className="text-accent" />
+        <EntryIcon kind={toolKind(tool.tool_name, tool.tool_input)} className="text-accent" />
         <span className="shrink-0 font-medium">{name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">{oneLine(toolLine(tool.tool_name, tool.tool_input))}</span>
         <span className="tabular flex shrink-0 items-center gap-1.5 text-2xs text-accent">
