@@ -3,8 +3,9 @@ import { decimal } from '../decimal.ts'
 import { text } from '../text.ts'
 import { exampleRun } from './example-run.ts'
 
-/** Bytes of Linux's longest path. */
-const MAX_PATH = 4_096
+/** Characters. Percent-encoded, each has up to twelve, and an address has at most `limits.url_chars`. */
+const MAX_PATH = 500
+const MAX_TEXT = 100
 const MAX_ENTRIES = 1_000
 const DEFAULT_ENTRIES = 200
 
@@ -22,7 +23,7 @@ const seq = decimal(0, 2_147_483_647)
 export const RunFilesQuery = z.object({
   path: path(0).default('').describe('The folder; default: the root of the repository'),
   seq,
-  q: text(1, 200)
+  q: text(1, MAX_TEXT)
     .optional()
     .describe('Only files, links and submodules below the folder, at any depth, whose path in it has this text; the case does not matter'),
   skip: decimal(0, 10_000_000).optional().describe('Number of entries to skip, default 0'),

@@ -82,7 +82,7 @@ function treeOf(run: RunRow, kept: CheckpointRow | null): Parameters<Context['fi
 
 function requireFound<T extends object>(found: T | null, has_tree: boolean, seq: number): Exclude<T, PathProblem> {
   if (found === null && has_tree) throw new ServiceError('conflict', `The files of the run after entry ${seq} are no longer available.`)
-  if (found === null) throw new ServiceError('not_found', 'The run has no files yet.')
+  if (found === null) throw new ServiceError('conflict', 'The run has no files yet.')
   if (!isProblem(found)) return found as Exclude<T, PathProblem>
   if (found.problem === 'missing') throw new ServiceError('not_found', `The run has nothing at this path after entry ${seq}.`)
   throw invalid(['query', 'path'], found.problem === 'is_folder' ? 'is a folder' : 'is not a folder')

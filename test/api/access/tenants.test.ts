@@ -102,8 +102,8 @@ test('no response to one organization contains text of the other', async () => {
     expect(JSON.stringify((await send(call)).body)).not.toContain('secret of Other')
     const theirs = tokenCalls(other).find(item => item.name === call.name) as Call
     const { status, body } = await send(theirs, other.token)
-    // The files of a repository; those of the other organization no longer exist.
-    const in_git = ['listPullRequestCommits', 'getPullRequestDiff'].includes(call.name)
+    // The files of a repository; those of the other organization no longer exist, and its run has none.
+    const in_git = ['listPullRequestCommits', 'getPullRequestDiff', 'getAgentRunFile', 'downloadAgentRunFile'].includes(call.name)
     expect(in_git ? [409] : [200, 501]).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')
   }

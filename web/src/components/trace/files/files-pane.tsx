@@ -15,6 +15,8 @@ import { FilesProblem, LatestLink } from './files-problem.tsx'
 import { FolderTree } from './folder-tree.tsx'
 import { FoundFiles } from './found-files.tsx'
 
+/** Characters that the API accepts. */
+const MAX_SEARCH = 100
 /** How often the newest files of an active run are requested. */
 const REFETCH_MS = 5_000
 /** The last files of a run may be kept so long after its end. */
@@ -74,7 +76,15 @@ function Head({ root, latest, q, on_q }: HeadProps) {
         {latest && <span className="text-faint"> · latest</span>}
       </span>
       {!latest && <LatestLink />}
-      <FilterBox box={box} label="Find a file" placeholder="Find a file" value={q ?? ''} on_text={on_q} low className="ml-auto w-44" />
+      <FilterBox
+        box={box}
+        label="Find a file"
+        placeholder="Find a file"
+        value={q ?? ''}
+        on_text={text => on_q(text?.slice(0, MAX_SEARCH))}
+        low
+        className="ml-auto w-44"
+      />
     </div>
   )
 }
