@@ -14,14 +14,14 @@ const commands = {
   'supply-chain': { node: ['scripts/supply-chain.ts'], tools: [] },
   test: {
     node: ['scripts/test.ts'],
-    tools: ['git', 'bwrap', 'chromium', 'jq', 'httpx', 'mypy'],
+    tools: ['git', 'bwrap', 'chromium', 'jq', 'httpx'],
     some: ['dockerd'],
     strict: true,
     web: true,
   },
   'test:long': {
     node: ['scripts/test-long.ts'],
-    tools: ['git', 'bwrap', 'chromium', 'go', 'pip3'],
+    tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
     some: ['promtool'],
     strict: true,
     web: true,

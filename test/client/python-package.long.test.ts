@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,6 +6,13 @@ import { program_env } from '../system/program-env.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const clone = join(import.meta.dirname, '../..')
+
+test('the types of both Python packages are complete and strict', () => {
+  using folder = temporaryFolder()
+  const args = ['-m', 'mypy', '--cache-dir', folder.path, '--enable-incomplete-feature=Unpack', 'src', '../python-codegen/src']
+  const { status, stdout } = spawnSync('/usr/bin/python3', args, { cwd: join(clone, 'clients/python'), encoding: 'utf8', env: program_env })
+  expect(status, stdout).toBe(0)
+}, 120_000)
 
 test('both Python packages are built and installed without a network, with their types and the version of the service', () => {
   using folder = temporaryFolder()

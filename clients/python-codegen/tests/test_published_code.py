@@ -3,6 +3,7 @@
 import os
 import time
 import unittest
+from unittest.mock import patch
 
 import codegen
 from codegen import Agent
@@ -65,6 +66,8 @@ class PublishedCode(unittest.TestCase):
             Agent(token="sk-0a1b", org_id=1, base_url=URL).run(prompt="x")
         with self.assertRaises(AuthorizationError):
             Agent(token=TOKEN, org_id=4_242, base_url=URL).run(prompt="x")
+        # Without the pauses between attempts, which the tests of the client check.
+        self.enterContext(patch("agentrun.retrying.FIRST_DELAY_SECONDS", 0.0))
         for token, url, kind in ((TOKEN, "http://127.0.0.1:9", APIError), ("YOUR API TOKEN", URL, CodegenError)):
             agent = Agent(token=token, org_id=1, base_url=url)
             with self.assertRaises(kind):
