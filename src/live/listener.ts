@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { settledWithin } from '../core/timeout.ts'
 import { holdSession, SESSION_NAME } from '../store/leases/worker-sessions.ts'
 import { channels } from '../store/notify.ts'
 
@@ -20,6 +21,7 @@ export type Hints = {
 const RETRY_DELAY_MS = 1_000
 const BACKSTOP_INTERVAL_MS = 5_000
 const RESPONSE_TIMEOUT_MS = 2_000
+const CLOSE_TIMEOUT_MS = 1_000
 
 /**
  * The process's one LISTEN connection. Notifications are hints: after a broken connection, and every few seconds, `everything` is called, so
@@ -97,6 +99,8 @@ export class Listener implements AsyncDisposable {
     this.#closed = true
     clearTimeout(this.#retry)
     clearInterval(this.#backstop)
-    await this.#client?.end().catch(() => {})
+    // A server that does not respond does not close its side either.
+    const ended = this.#client?.end().catch(() => {})
+    if (ended) await settledWithin(ended, CLOSE_TIMEOUT_MS)
   }
 }

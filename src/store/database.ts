@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { settledWithin } from '../core/timeout.ts'
 import { DatabaseWatchdog } from './database-watchdog.ts'
 import { breaksConnection, markRolledBack, retrySerialization } from './transaction-retry.ts'
 
@@ -32,6 +33,8 @@ const rollback: Statement = { text: 'rollback', query_timeout: GRACE_MS }
 const CONNECTION_TIMEOUT_MS = 1_500
 /** Shorter than the statement timeout, so that the error names the lock. */
 const LOCK_TIMEOUT_MS = 3_000
+/** For the graceful end of all connections. */
+const CLOSE_TIMEOUT_MS = 1_000
 
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
@@ -141,7 +144,8 @@ export class Database implements AsyncDisposable {
     // The pool resolves while its last connections still close: errors of a stopping server on those are expected.
     this.#closing = true
     this.#watchdog[Symbol.dispose]()
-    await this.pool.end()
+    // A server that does not respond does not close its side of a connection either; the end of the process closes ours.
+    await settledWithin(this.pool.end(), CLOSE_TIMEOUT_MS)
   }
 }
 

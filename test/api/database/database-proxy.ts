@@ -22,17 +22,20 @@ export class DatabaseProxy implements AsyncDisposable {
 
   async up(): Promise<void> {
     this.#silent = false
-    const server = createServer(client => {
+    // Half open, because a server that does not respond does not close its side either.
+    const server = createServer({ allowHalfOpen: true }, client => {
       if (this.#silent) return void this.#keep(client)
       const folder = this.#target.searchParams.get('host')
       const port = Number(this.#target.port || 5432)
-      const database = folder ? connect(`${folder}/.s.PGSQL.${port}`) : connect({ host: this.#target.hostname, port })
+      const target = folder ? { path: `${folder}/.s.PGSQL.${port}` } : { host: this.#target.hostname, port }
+      const database = connect({ ...target, allowHalfOpen: true })
       for (const [from, to] of [
         [client, database],
         [database, client],
       ] as const) {
         this.#keep(from)
         from.on('data', bytes => this.#silent || to.write(bytes))
+        from.on('end', () => this.#silent || to.end())
         from.on('close', () => to.destroy())
       }
     })
