@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { DatabaseProxy } from '../api/database/database-proxy.ts'
 import { createTestDatabase } from '../database.ts'
 import { startEngine, type TestEngine, withoutEngine } from '../sandbox/containers/start-engine.ts'
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { buildImage, buildNodeBase, type Docker, dockerOf, forwardDatabase, importDebian } from './start-image.ts'
+import { buildImage, buildNodeBase, type Docker, dockerOf, importDebian } from './start-image.ts'
 
 const skipped = process.env.TEST_ENGINES !== '1' || withoutEngine('docker') !== null
 const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'))
@@ -43,7 +44,7 @@ describe.skipIf(skipped)('the image of the service', () => {
   afterAll(async () => {
     await engine?.[Symbol.asyncDispose]()
     folder[Symbol.dispose]()
-  })
+  }, 300_000)
 
   test('has at most 350 MB, the packages of the server at most 100 MB, and no user but its own', () => {
     expect(Number(docker('image', 'inspect', 'agentrun:test', '--format', '{{.Size}}'))).toBeLessThan(350e6)
@@ -55,11 +56,13 @@ describe.skipIf(skipped)('the image of the service', () => {
 
   test('runs the quickstart with a read-only root, without capabilities and as no root, is healthy, and stops with 0', async () => {
     await using database = await createTestDatabase()
-    await using forwarded = await forwardDatabase(database.url)
+    // The user of the container cannot open the database's own socket.
+    await using proxy = new DatabaseProxy(database.url)
+    await proxy.up()
     const [port, metrics_port] = [await freePort(), await freePort()]
     const address = `http://127.0.0.1:${port}`
     const variables = {
-      DATABASE_URL: forwarded.url,
+      DATABASE_URL: proxy.url,
       AGENTRUN_PORT: `${port}`,
       AGENTRUN_HOST: '127.0.0.1',
       AGENTRUN_SECRET_KEY: 'ab'.repeat(32),
@@ -70,7 +73,7 @@ describe.skipIf(skipped)('the image of the service', () => {
     ])
     const id = docker('run', '--detach', '--network', 'host', ...confinement, ...env, 'agentrun:test')
     await waitFor(
-      async () => (await fetch(`${address}/readyz`)).status === 200,
+      () => Promise.resolve(docker('logs', id).includes('is ready')),
       () => docker('logs', id),
     )
     expect(await (await fetch(`${address}/readyz`)).json()).toMatchObject({ workers: 'ready', sandbox: 'bubblewrap' })
@@ -96,14 +99,10 @@ describe.skipIf(skipped)('the image of the service', () => {
 
   test('without user namespaces it accepts runs, and its readiness names what to allow', async () => {
     await using database = await createTestDatabase()
-    await using forwarded = await forwardDatabase(database.url)
+    await using proxy = new DatabaseProxy(database.url)
+    await proxy.up()
     const port = await freePort()
-    const env = [
-      `DATABASE_URL=${forwarded.url}`,
-      `AGENTRUN_PORT=${port}`,
-      `AGENTRUN_SECRET_KEY=${'ab'.repeat(32)}`,
-      'AGENTRUN_METRICS_PORT=0',
-    ]
+    const env = [`DATABASE_URL=${proxy.url}`, `AGENTRUN_PORT=${port}`, `AGENTRUN_SECRET_KEY=${'ab'.repeat(32)}`, 'AGENTRUN_METRICS_PORT=0']
     const id = docker('run', '--detach', '--network', 'host', '--cap-drop', 'ALL', ...env.flatMap(one => ['--env', one]), 'agentrun:test')
     const status = async () =>
       (await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()) as { workers: string; workers_reason: string }

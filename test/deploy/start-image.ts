@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { root } from '../system/small-clone.ts'
 
@@ -51,25 +49,4 @@ export function buildNodeBase(docker: Docker, folder: string): void {
 export function buildImage(docker: Docker): void {
   const bases = ['--build-arg', 'BUILD_BASE=node-base:test', '--build-arg', 'BASE=debian-base:test']
   docker('build', '--quiet', '--network', 'host', ...bases, '--file', join(root, 'deploy/Dockerfile'), '--tag', 'agentrun:test', root)
-}
-
-/** A port of loopback that leads to the socket of a database, for a user whom its peer authentication refuses. Returns the URL of the database there. */
-export async function forwardDatabase(url: string): Promise<{ url: string } & AsyncDisposable> {
-  const target = new URL(url)
-  const path = join(target.searchParams.get('host') ?? '', '.s.PGSQL.5432')
-  const server = createServer(client => {
-    const database = connect(path)
-    for (const socket of [client, database]) socket.on('error', () => {})
-    client.pipe(database).pipe(client)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
-  return {
-    url: `postgres://${target.username || 'agentrun'}@127.0.0.1:${port}${target.pathname}`,
-    async [Symbol.asyncDispose]() {
-      server.close()
-    },
-  }
 }
