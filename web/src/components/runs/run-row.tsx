@@ -18,7 +18,7 @@ const columns =
 const metrics = 'grid grid-cols-[1fr_1fr_4.5rem] items-center gap-2 text-right'
 
 /** Beside the checkboxes of rows that can be selected. */
-const selectable_style = 'md:pl-9'
+const selectable_style = 'pl-9'
 
 export const RunRowHead = ({ selectable }: { selectable: boolean }) => (
   <ListHead
@@ -55,7 +55,7 @@ export function RunRow({ run, repository, now, selected, on_select }: Props) {
 
 /** At the left edge, over the link of the row. */
 const SelectRow = ({ run, selected, on_select }: { run: AgentRun; selected: boolean; on_select: () => void }) => (
-  <div className="absolute inset-y-0 left-0 z-10 flex w-8 items-center justify-center max-md:hidden">
+  <div className="absolute inset-y-0 left-0 z-10 flex w-8 items-center justify-center">
     <input
       type="checkbox"
       aria-label={`Select run ${run.id}`}

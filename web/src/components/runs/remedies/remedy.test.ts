@@ -38,6 +38,7 @@ test('each state that waits for a person names what is missing', () => {
   expect(remedyOf(run({ status: 'waiting', waiting_on: 'user_input' }))).toMatchObject({ kind: 'reply', label: 'Reply' })
   expect(remedyOf(run({ status: 'waiting', waiting_on: 'tool_approval' }))).toMatchObject({ kind: 'approve' })
   expect(remedyOf(run({ status: 'waiting', waiting_on: 'ci' }))).toBeNull()
+  expect(remedyOf(run({ status: 'waiting', waiting_on: 'slot' }))).toBeNull()
   expect(remedyOf(run({ status: 'paused', status_reason: 'user_request' }))).toMatchObject({ label: 'Continue' })
 })
 

@@ -39,7 +39,8 @@ export function remedyOf(run: AgentRun): Remedy | null {
 
 function remedyOfWaiting({ waiting_on }: AgentRun): Remedy | null {
   if (waiting_on === 'tool_approval') return { kind: 'approve', label: 'Review and approve' }
-  return waiting_on === 'ci' ? null : { kind: 'reply', label: 'Reply' }
+  // After a reply it still waits, for a worker.
+  return waiting_on === 'user_input' || waiting_on === 'plan_approval' ? { kind: 'reply', label: 'Reply' } : null
 }
 
 type Limited = Pick<AgentRun, 'budget' | 'error'>
