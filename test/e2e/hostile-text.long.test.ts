@@ -50,6 +50,8 @@ test('F124 hostile text from prompt, output, file names and answer is inert ever
     if (view === 'files') {
       await page.getByRole('treeitem', { name: '<img src=x' }).click()
       await page.getByRole('region', { name: 'Content' }).waitFor()
+      // Earlier entries do not have this file.
+      await page.goBack()
     }
     // Every entry is opened.
     for (let seq = 1; seq <= ended.total_logs; seq++) {

@@ -135,7 +135,8 @@ test('keys lead from failure to failure, also of commands, from the end or the s
   await end.waitFor()
   for (const [key, name] of [
     ['2', /^Changes/],
-    ['3', /^Config/],
+    ['3', /^Files/],
+    ['4', /^Config/],
     ['1', /^Answer/],
   ] as const) {
     await page.keyboard.press(key)
