@@ -46,6 +46,7 @@ test('every page works at 380 px, without scrolling sideways', async () => {
   for (const [tab, sign] of [
     ['Answer', page.getByRole('region', { name: 'Answer' })],
     ['Changes', page.getByTestId('diff-summary')],
+    ['Files', page.getByRole('tree')],
     ['Config', page.getByRole('button', { name: 'Save' })],
     ['Log', page.getByRole('feed')],
   ] as const) {
@@ -84,10 +85,12 @@ test('the theme follows the system until one is chosen, and the choice stays', a
 test('every control has a name and is at least 24 px in both directions', async () => {
   await using someone = await visit()
   const { page } = someone
-  for (const path of ['/', '/new', `/agent/trace/${run_id}`, `/agent/trace/${run_id}?view=config`]) {
+  const run = `/agent/trace/${run_id}`
+  for (const path of ['/', '/new', run, `${run}?view=files`, `${run}?view=config`]) {
     await someone.open(path)
     await page.getByRole('button', { name: /^Account/ }).waitFor()
     await page.locator('[data-run-id], form, [role=feed] article').first().waitFor()
+    if (path.endsWith('files')) await page.getByRole('treeitem').first().waitFor()
     const controls = await page
       .locator('button:visible, select:visible, input:not(.sr-only):visible, textarea:visible')
       .evaluateAll((all: Control[]) =>
