@@ -3,28 +3,28 @@ import type { RunFileEntry } from '../../../../src/contract/runs/run-files.ts'
 /** What is known of an open folder: its first entries, and whether more are being loaded. */
 export type FolderContent = { items: readonly RunFileEntry[]; total: number; loading: boolean; problem: string | null }
 
-type Nesting = { level: number; folder: string }
+type TreeLevel = { level: number; folder: string }
 /** A line of the tree. `open`: of a folder, null for everything else. `position` and `size` are among all entries of the folder. */
 export type FileRow =
-  | ({ kind: 'entry'; entry: RunFileEntry; open: boolean | null; position: number; size: number } & Nesting)
-  | ({ kind: 'more'; rest: number } & Nesting)
-  | ({ kind: 'loading' } & Nesting)
-  | ({ kind: 'problem'; message: string } & Nesting)
+  | ({ kind: 'entry'; entry: RunFileEntry; open: boolean | null; position: number; size: number } & TreeLevel)
+  | ({ kind: 'more'; rest: number } & TreeLevel)
+  | ({ kind: 'loading' } & TreeLevel)
+  | ({ kind: 'problem'; message: string } & TreeLevel)
 
 /** Returns the lines of a tree of files from top to bottom. `contentOf`: undefined for a folder that is closed. */
 export function fileRows(contentOf: (folder: string) => FolderContent | undefined, folder = '', level = 1): FileRow[] {
   const content = contentOf(folder)
   if (content === undefined) return []
   const { items, total, loading, problem } = content
-  const nesting = { level, folder }
+  const on_level = { level, folder }
   const rows = items.flatMap((entry, index): FileRow[] => {
     const inside = entry.kind === 'folder' ? fileRows(contentOf, entry.path, level + 1) : []
     const open = entry.kind === 'folder' ? contentOf(entry.path) !== undefined : null
-    return [{ kind: 'entry', entry, open, position: index + 1, size: total, ...nesting }, ...inside]
+    return [{ kind: 'entry', entry, open, position: index + 1, size: total, ...on_level }, ...inside]
   })
-  if (problem !== null) return [...rows, { kind: 'problem', message: problem, ...nesting }]
-  if (loading) return [...rows, { kind: 'loading', ...nesting }]
-  return total > items.length ? [...rows, { kind: 'more', rest: total - items.length, ...nesting }] : rows
+  if (problem !== null) return [...rows, { kind: 'problem', message: problem, ...on_level }]
+  if (loading) return [...rows, { kind: 'loading', ...on_level }]
+  return total > items.length ? [...rows, { kind: 'more', rest: total - items.length, ...on_level }] : rows
 }
 
 /** Identifies a line as long as its folder is open. */
