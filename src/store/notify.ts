@@ -24,7 +24,7 @@ export const CLAIMED = '{"event":"claimed"}'
 export type Notification = { channel: string; payload: string }
 
 /** A run may be claimed. */
-export const workNotification: Notification = { channel: channels.work, payload: '' }
+const workNotification: Notification = { channel: channels.work, payload: '' }
 
 /** The run, its entries or its events have grown. */
 export const runNotification = (organization_id: number, run_id: number): Notification => ({
@@ -62,6 +62,11 @@ export async function notifyCancelled(db: Db, call: string): Promise<void> {
 
 export async function notifyRun(db: Db, organization_id: number, run_id: number): Promise<void> {
   await notifyAll(db, [runNotification(organization_id, run_id)])
+}
+
+/** The run has changed, and may be claimed. */
+export async function notifyClaimable(db: Db, organization_id: number, run_id: number): Promise<void> {
+  await notifyAll(db, [workNotification, runNotification(organization_id, run_id)])
 }
 
 /** Lets the owner of a run check for control requests at once, instead of with its next heartbeat. */

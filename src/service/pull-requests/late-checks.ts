@@ -2,7 +2,7 @@ import { checkSettings, retriesOf } from '../../core/pull-requests/check-setting
 import { checksVerdict, isFixable } from '../../core/pull-requests/checks-verdict.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyClaimable } from '../../store/notify.ts'
 import { getCheckSuiteSettings } from '../../store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../store/pull-requests/check-waits.ts'
 import { listChecks } from '../../store/pull-requests/checks.ts'
@@ -50,8 +50,7 @@ async function beginTurn(
   const message = userMessage({ text, user_id: null, source_type: 'GITHUB_CHECK_SUITE', mode: 'prompt', images: 0 })
   await append(tx, organization_id, id, null, { entries: [message] })
   await insertEvent(tx, organization_id, id, 'agent_run.status', { status: 'queued' })
-  await notifyWork(tx)
-  await notifyRun(tx, organization_id, id)
+  await notifyClaimable(tx, organization_id, id)
 }
 
 async function hasQuota(tx: Db, organization_id: number): Promise<boolean> {

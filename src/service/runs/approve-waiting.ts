@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyClaimable } from '../../store/notify.ts'
 import { recordApproval } from '../../store/pull-requests/approvals.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
@@ -36,6 +36,5 @@ export async function approveWaiting(tx: Db, ctx: Context, run: RunRow, text: st
     is_call ? { call: head_sha } : { head_sha },
   )
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { message_seq: appended.total_logs })
-  await notifyWork(tx)
-  await notifyRun(tx, ctx.organization_id, run.id)
+  await notifyClaimable(tx, ctx.organization_id, run.id)
 }

@@ -10,7 +10,7 @@ import { invalid, ServiceError } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { getRepository, holdRepository, listRepositories, type RepositoryRow, setDefaultBranch } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyAll, runNotification, workNotification } from '../../store/notify.ts'
+import { notifyClaimable } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { insertMessage } from '../../store/runs/messages.ts'
@@ -122,7 +122,7 @@ export async function acceptRun(
     ...{ organization_id: ctx.organization_id, run_id: id, seq: 1, turn: 1, mode: 'prompt' },
     ...{ text: texts.prompt, images: input.images ?? null, user_id: ctx.actor.user_id },
   })
-  await notifyAll(tx, [workNotification, runNotification(ctx.organization_id, id)])
+  await notifyClaimable(tx, ctx.organization_id, id)
   const run = newRunObject(await requireRun(tx, ctx.organization_id, id), ctx.base_url)
   if (parent) await linkWhileActive(tx, ctx, parent.id, { to: run, relation: source.relation ?? 'child' })
   // Last: from here on, every other create of the organization waits for this one.

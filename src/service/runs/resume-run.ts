@@ -5,7 +5,7 @@ import { isTerminal } from '../../core/runs/run-transitions.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import type { Db } from '../../store/database.ts'
-import { notifyOwner, notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyClaimable, notifyOwner } from '../../store/notify.ts'
 import { append } from '../../store/runs/append.ts'
 import { setRepositoryBounds } from '../../store/runs/child-runs.ts'
 import { insertEvent } from '../../store/runs/events.ts'
@@ -61,8 +61,7 @@ export async function resumeRun(ctx: Context, input: ResumeRunInput, source: Mes
       await setRepositoryBounds(tx, ctx.organization_id, run.id, narrowed(run.repository_ids, ctx.actor.repository_ids))
     const delivered = await deliver(tx, ctx, run, { input, source, unknown_model: model === null ? (input.model ?? '') : null })
     await continueRun(tx, ctx, run, delivered)
-    await notifyWork(tx)
-    await notifyRun(tx, ctx.organization_id, run.id)
+    await notifyClaimable(tx, ctx.organization_id, run.id)
     return getRun(ctx, run.id, tx)
   })
 }

@@ -1,4 +1,4 @@
-import { notifyRun, notifyWork } from '../../store/notify.ts'
+import { notifyClaimable } from '../../store/notify.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { requeueLostSandbox } from '../../store/runs/run-moves.ts'
 import { errorEntry } from '../../trace/entry.ts'
@@ -29,8 +29,7 @@ export async function recoverLostSandbox(
     await writer.append({ entries }, tx)
     if (!(await requeueLostSandbox(tx, writer.organization_id, writer.run_id, writer.epoch, maxRecoveries(deps)))) throw new NotRecovered()
     await insertEvent(tx, writer.organization_id, writer.run_id, 'agent_run.status', { status: 'queued' })
-    await notifyRun(tx, writer.organization_id, writer.run_id)
-    await notifyWork(tx)
+    await notifyClaimable(tx, writer.organization_id, writer.run_id)
     return true
   })
   return recovered.catch(error => {
