@@ -1,4 +1,5 @@
-import { type AuthProvider, ClientCredentialsProvider, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { type CallToolResult, ClientCredentialsProvider, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { storedJson } from '../core/json.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectServer, type McpConnection } from './connection.ts'
@@ -39,15 +40,24 @@ export async function openProgram(sandbox: Sandbox, program: Program, limits: Li
 export async function openAddress(fetch: FetchLike, address: Address, limits: Limits): Promise<McpConnection> {
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')
+  const client = clientOf(address)
   const transport = new StreamableHTTPClientTransport(url, {
     fetch: boundedFetch(fetch),
     requestInit: { headers: headersOf(address) },
-    ...authOf(address),
+    ...(client !== null && { authProvider: client }),
     onInsufficientScope: 'throw',
     reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 10_000, reconnectionDelayGrowFactor: 2, maxRetries: 2 },
   })
   const endSession = () => transport.terminateSession()
-  return connectServer({ transport, over: null, mode: 'auto', endSession }, limits)
+  const connection = await connectServer({ transport, over: null, mode: 'auto', endSession }, limits)
+  if (client === null) return connection
+  return { ...connection, call: async (...call) => withoutToken(await connection.call(...call), client.tokens()?.access_token) }
+}
+
+/** The token of a client is no secret that is set, so nothing else redacts it. With it the agent could call the address without this service. */
+function withoutToken(result: CallToolResult, token: string | undefined): CallToolResult {
+  const json = JSON.stringify(result)
+  return token === undefined || !json.includes(token) ? result : storedJson(json.replaceAll(token, '[redacted:ACCESS_TOKEN]'))
 }
 
 function headersOf({ headers, credential, credential_header, oauth }: Address): Record<string, string> {
@@ -57,13 +67,9 @@ function headersOf({ headers, credential, credential_header, oauth }: Address): 
     : { ...headers, [credential_header]: credential }
 }
 
-function authOf({ credential, oauth }: Address): { authProvider?: AuthProvider | ClientCredentialsProvider } {
-  if (credential === null || oauth === null) return {}
+function clientOf({ credential, oauth }: Address): ClientCredentialsProvider | null {
+  if (credential === null || oauth === null) return null
   const { client_id, issuer, scope } = oauth
-  return {
-    authProvider: new ClientCredentialsProvider({
-      ...{ clientId: client_id, clientSecret: credential, expectedIssuer: issuer },
-      ...(scope !== null && { scope }),
-    }),
-  }
+  const client = { clientId: client_id, clientSecret: credential, expectedIssuer: issuer }
+  return new ClientCredentialsProvider({ ...client, ...(scope !== null && { scope }) })
 }

@@ -7,7 +7,10 @@ import { callsInTurn, playRun, startMcpApp } from './mcp-app.ts'
 /** Addresses that speak MCP, under the egress rules of the run. */
 let app: Awaited<ReturnType<typeof startMcpApp>>
 beforeAll(async () => {
-  app = await startMcpApp(callsInTurn({ name: 'tickets__search', arguments: { text: 'a bug' } }), { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
+  app = await startMcpApp(
+    callsInTurn({ name: 'tickets__search', arguments: { text: 'a bug' } }, { name: 'tickets__headers', arguments: {} }),
+    { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' },
+  )
 })
 afterAll(() => app[Symbol.asyncDispose]())
 afterEach(() => app.servers.remove('tickets'))
@@ -33,6 +36,9 @@ test('an address that the rules allow is used with its credential, which no sand
     observation: { server: 'tickets', tool: 'search' },
   })
   expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers).toMatchObject([{ protocol: '2026-07-28' }])
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__headers').tool_output.text).toBe(
+    'called with Bearer [redacted:AGENTRUN_MCP_CREDENTIAL_TICKETS]',
+  )
   expect(server.seen.length).toBeGreaterThan(1)
   for (const { headers } of server.seen) expect(headers).toMatchObject({ authorization: `Bearer ${CREDENTIAL}`, 'x-team': 'shop' })
   expect(JSON.stringify([logs, requests.map(({ body }) => body)])).not.toContain(CREDENTIAL)
@@ -126,6 +132,9 @@ test('an OAuth client gets a token for its secret, from its own authorization se
   await app.servers.set('tickets', { url: `${server.origin}/mcp`, credential: CREDENTIAL, oauth })
   const { actions } = await playRun(app)
   expect(actions.find(({ tool_name }) => tool_name === 'tickets__search')?.tool_output.text).toBe('found a bug')
+  expect(actions.find(({ tool_name }) => tool_name === 'tickets__headers')?.tool_output.text).toBe(
+    'called with Bearer [redacted:ACCESS_TOKEN]',
+  )
   const basic = Buffer.from(`agentrun:${CREDENTIAL}`).toString('base64')
   expect(asked.filter(line => line.includes('/token'))).toEqual([`POST /token Basic ${basic}`])
 
@@ -138,4 +147,24 @@ test('an OAuth client gets a token for its secret, from its own authorization se
   const { errors } = await playRun(app)
   expect(errors[0].message).toContain('MCP server tickets')
   expect(asked.filter(line => line.includes('/token'))).toEqual([])
+})
+
+test('a call that an address breaks off is not repeated, and the next one has a new connection', async () => {
+  let broken = 0
+  await using server = await serveMcp((request, response) => {
+    if (request.headers['mcp-method'] !== 'tools/call' || broken > 0) return false
+    broken++
+    response.destroy()
+    return true
+  })
+  await allow(server.port)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp` })
+  const { run, actions } = await playRun(app)
+  expect(run.status).toBe('completed')
+  const outputs = actions.filter(({ tool_name }) => tool_name?.includes('__')).map(({ tool_output }) => tool_output)
+  expect(outputs).toMatchObject([
+    { status: 'error', error: expect.stringMatching(/It may or may not have taken effect: check before you repeat it\.$/) },
+    { status: 'ok', text: expect.stringContaining('called with') },
+  ])
+  expect(server.seen.filter(({ headers }) => headers['mcp-method'] === 'tools/call')).toHaveLength(2)
 })

@@ -9,7 +9,7 @@ export type HttpMcpServer = TestServer & {
   seen: { method: string; path: string; headers: IncomingMessage['headers'] }[]
 }
 
-/** The official server with one tool. `before` may respond itself. */
+/** The official server with two tools. `before` may respond itself. */
 export async function serveMcp(
   before: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
 ): Promise<HttpMcpServer> {
@@ -18,6 +18,10 @@ export async function serveMcp(
     const server = new McpServer({ name: 'tickets', version: '1' }, { capabilities: { tools: {} } })
     server.registerTool('search', { description: 'Searches tickets.', inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
       content: [{ type: 'text', text: `found ${text}` }],
+    }))
+    const { authorization = '' } = seen.at(-1)?.headers ?? {}
+    server.registerTool('headers', { description: 'Shows how it was called.', inputSchema: z.object({}) }, () => ({
+      content: [{ type: 'text', text: `called with ${authorization}` }],
     }))
     return server
   })
