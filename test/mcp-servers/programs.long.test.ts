@@ -105,3 +105,17 @@ test.each(['hang', 'hang-call'])('a stop ends a run at once whose server hangs: 
   if (how === 'hang-call')
     expect(call?.tool_output).toMatchObject({ status: 'interrupted', error: expect.stringContaining('may or may not') })
 })
+
+test('a run whose server hangs at its start is paused at once, and goes on when it is resumed', async () => {
+  await app.servers.set('odd', hostile('hang', { timeout_seconds: 100 }))
+  script = callsInTurn()
+  const { id } = await createRun(app, { prompt: 'Work.' })
+  await awaitRun(app, id, run => run.status === 'running')
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/pause`, { agent_run_id: id })
+  await awaitRun(app, id, run => run.status === 'paused')
+  await app.servers.set('odd', hostile('good'))
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'Go on.' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  const connections = (await allLogs(app, id)).filter(({ tool_name }) => tool_name === 'mcp_connections')
+  expect(connections.map(({ tool_output }) => tool_output.servers)).toMatchObject([[{ name: 'odd', tools: ['odd__act'] }]])
+})

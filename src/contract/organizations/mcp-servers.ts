@@ -73,7 +73,7 @@ const fields = {
   ),
   tools: z.array(text(1, 200)).max(limits.mcp_tools).nullable().describe('Names of the tools that agents get; null: all, up to a limit'),
   enabled: z.boolean().describe('Whether runs use it'),
-  timeout_seconds: z.int().min(1).max(limits.mcp_seconds).describe('Seconds that its start may take, and each call of a tool'),
+  timeout_seconds: z.int().min(1).max(limits.mcp_seconds).describe('Seconds that its start may take, at most 120, and each call of a tool'),
 }
 
 /** What is stored of a server; its credential is a secret. */
@@ -120,7 +120,7 @@ export const McpServerInput = z
     enabled: fields.enabled.optional().describe('Whether runs use it, default true'),
     timeout_seconds: fields.timeout_seconds
       .optional()
-      .describe(`Seconds that its start may take, and each call of a tool; default ${DEFAULT_SECONDS}`),
+      .describe(`Seconds that its start may take, at most 120, and each call of a tool; default ${DEFAULT_SECONDS}`),
   })
   .superRefine(({ command, url: address, args, environment, headers, credential_header, oauth, credential }, ctx) => {
     const issue = (field: string, message: string) => ctx.addIssue({ code: 'custom', path: [field], message })

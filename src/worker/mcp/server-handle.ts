@@ -17,6 +17,8 @@ export type ServerHandle = AsyncDisposable & {
 
 /** How often a server is started in a turn: one that ends at each call is not started for ever. */
 const MAX_STARTS = 4
+/** A run waits with its first request for all servers, also one whose calls may take an hour. */
+const MAX_START_MS = 120_000
 
 export function createServerHandle(server: RunServer, reach: Reach): ServerHandle {
   let current: McpConnection | null = null
@@ -55,7 +57,7 @@ export function createServerHandle(server: RunServer, reach: Reach): ServerHandl
 /** Loads the client with the first server: most processes need none of its megabytes. */
 async function open({ target, timeout_ms }: RunServer, { sandbox, fetch, signal }: Reach): Promise<McpConnection> {
   const { openAddress, openProgram } = await import('../../mcp/open-server.ts')
-  const limits = { timeout_ms, signal }
+  const limits = { timeout_ms: Math.min(timeout_ms, MAX_START_MS), signal }
   if ('address' in target) return openAddress(fetch, target.address, limits)
   return openProgram(await sandbox(), target.program, limits)
 }
