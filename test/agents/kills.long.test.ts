@@ -64,7 +64,7 @@ test.each(REAL_AGENTS)(
         service = await startServiceProcess(env)
         await expect
           .poll(() => stateOf(service, id), { timeout: TIMEOUT_MS, interval: 200, message: `killed after ${moment} ms` })
-          .toMatchObject({ status: 'completed', result: 'I added two.js.' })
+          .toMatchObject({ status: 'completed', result: 'I added two.js.', last: expect.stringContaining('FINAL_ANSWER') })
         const run = await call(service, 'GET', `/run/${id}`)
         const { logs } = await call(service, 'GET', `/run/${id}/logs`)
         expect(logs.map((entry: any) => entry.seq)).toEqual(logs.map((_: unknown, i: number) => i + 1))

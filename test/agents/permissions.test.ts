@@ -25,9 +25,9 @@ test('under policy ask a call waits for a person without a worker, an approval i
   expect(await rows(app, 'select owner from runs where id = $1', [id])).toEqual([{ owner: null }])
   const { tool_name, tool_input, tool_output } = waitingCall(await allLogs(app, id))
   expect([tool_name, tool_input]).toEqual(['execute', { title: 'touch a', command: 'touch a' }])
-  expect(tool_output).toMatchObject({ status: 'interrupted', approval: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(tool_output).toMatchObject({ status: 'interrupted', approval: expect.stringMatching(/^[0-9a-f]{40}$/) })
 
-  const other = { prompt: 'Yes.', approve: true, expected_head_sha: 'a'.repeat(64) }
+  const other = { prompt: 'Yes.', approve: true, expected_head_sha: 'a'.repeat(40) }
   expect(expectProblem(await resume(app, id, other), 409).code).toBe('conflict')
   expect((await resume(app, id, { ...other, expected_head_sha: tool_output.approval })).status).toBe(200)
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: '[{"outcome":"selected","optionId":"once"}]Done.' })

@@ -125,7 +125,7 @@ export const ResumeRunInput = z
       ),
     expected_head_sha: z
       .string()
-      .regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, 'must be a whole commit SHA or the digest of a tool call')
+      .regex(/^[0-9a-f]{40}$/, 'must be a whole commit SHA, or the digest of a tool call')
       .nullish()
       .describe(
         'With `approve`: what must still be waiting, as in `head_sha` of the newest `COMMIT_EVALUATION`, or in `approval` of the output of the newest `ACTION`',

@@ -1,3 +1,4 @@
+import { digestOfCall } from '../../core/runs/approved-call.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import type { Db } from '../../store/database.ts'
 import { notifyClaimable } from '../../store/notify.ts'
@@ -11,30 +12,23 @@ import { audit } from '../access/audit.ts'
 import type { Context } from '../context.ts'
 import { byCaller } from './message-source.ts'
 
-/** A commit has an id of 40 digits, a tool call the SHA-256 of what it does. */
-const CALL_DIGITS = 64
-
 /**
  * Approves what a waiting run shows: the push of a commit, or a tool call of an agent of another vendor. `text` is recorded in the trace but not sent
  * to the agent. Throws 409 when no approval is pending, or when another commit or call is pending than the caller saw.
  */
 export async function approveWaiting(tx: Db, ctx: Context, run: RunRow, text: string, expected_head_sha: string | null): Promise<void> {
-  const head_sha = await recordApproval(tx, ctx.organization_id, run.id)
-  if (head_sha === undefined) throw new ServiceError('invalid_transition', 'The run is not waiting for an approval.')
+  const approved = await recordApproval(tx, ctx.organization_id, run.id)
+  if (approved === undefined) throw new ServiceError('invalid_transition', 'The run is not waiting for an approval.')
+  const call = digestOfCall(approved)
+  const head_sha = call ?? approved
   if (expected_head_sha !== null && expected_head_sha !== head_sha)
     throw new ServiceError('conflict', `What waits for approval is ${head_sha}, not ${expected_head_sha}: review it first.`)
   const message = { text, user_id: ctx.actor.user_id, source_type: byCaller(ctx).source_type, mode: 'approve', images: 0 }
   const appended = await append(tx, ctx.organization_id, run.id, null, { entries: [userMessage(message)] })
   if (!appended) throw new ServiceError('conflict', 'The run changed concurrently; try again.')
   await wakeRun(tx, ctx.organization_id, run.id, ctx.queue_seconds)
-  const is_call = head_sha.length === CALL_DIGITS
-  await audit(
-    tx,
-    ctx,
-    is_call ? 'run.call_approved' : 'run.push_approved',
-    { type: 'run', id: run.id },
-    is_call ? { call: head_sha } : { head_sha },
-  )
+  const [action, detail] = call === null ? (['run.push_approved', { head_sha }] as const) : (['run.call_approved', { call }] as const)
+  await audit(tx, ctx, action, { type: 'run', id: run.id }, detail)
   await insertEvent(tx, ctx.organization_id, run.id, 'agent_run.updated', { message_seq: appended.total_logs })
   await notifyClaimable(tx, ctx.organization_id, run.id)
 }

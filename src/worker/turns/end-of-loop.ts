@@ -2,6 +2,7 @@ import type { Conversation } from '../../agent/conversation.ts'
 import type { LoopOutcome } from '../../agent/loop-state.ts'
 import type { SendQuestion } from '../../agent/side-question.ts'
 import { actionTool } from '../../contract/runs/action-tools.ts'
+import { approvalOfCall } from '../../core/runs/approved-call.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Base } from '../base/base.ts'
 import { type Followed, followUnlessInterrupted } from '../checks/await-checks.ts'
@@ -48,7 +49,7 @@ export async function endOfLoop(turn: AgentTurn, round: Round, outcome: LoopOutc
 function endWithoutAnswer({ deps, run, control }: AgentTurn, outcome: Exclude<LoopOutcome, { kind: 'answer' }>): End {
   if (outcome.kind === 'stopped') return endOfControl(control)
   if (outcome.kind === 'ask') return { kind: 'waiting', approval_of: null }
-  if (outcome.kind === 'approval') return { kind: 'waiting', approval_of: outcome.digest }
+  if (outcome.kind === 'approval') return { kind: 'waiting', approval_of: approvalOfCall(outcome.digest) }
   if (outcome.kind === 'limit') {
     const { limit } = outcome
     if (limit.kind === 'budget') return { kind: 'paused', reason: 'budget', message: limit.message }

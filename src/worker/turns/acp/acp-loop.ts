@@ -4,6 +4,7 @@ import type { LoopJournal } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
+import { digestOfCall } from '../../../core/runs/approved-call.ts'
 import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import type { Model, ModelEndpoint, ModelError, ModelMessage } from '../../../model/port.ts'
@@ -204,7 +205,8 @@ async function partsFor(state: State, { messages, unsent }: Next): Promise<{ ses
   const { sandbox } = await turn.openFiles()
   const { command, permissions: policy } = turn.program
   const { signal } = turn.control
-  const approved = turn.run.approved_sha
+  const { approved_sha } = turn.run
+  const approved = approved_sha === null ? null : digestOfCall(approved_sha)
   const on_permission = createPermissions({
     ...{ policy, approved, recorder },
     waits: () => state.approval !== null,

@@ -31,9 +31,13 @@ export function createPermissions({ policy, approved, recorder, waits, onWait }:
   }
 }
 
+/** As many as the id of a commit has, for which a request may also name an approval. */
+const DIGEST_DIGITS = 40
+
 /** The same call of another process of the agent has the same digest. Some agents state what they edit as a change only. */
 function digestOf({ name, kind, title, input, output }: AgentToolCall): string {
   return createHash('sha256')
     .update(JSON.stringify([name, kind, title, Object.entries(input).sort(), output.changed ?? null]))
     .digest('hex')
+    .slice(0, DIGEST_DIGITS)
 }
