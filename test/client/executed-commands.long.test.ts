@@ -24,7 +24,7 @@ const elsewhere: [block: RegExp, executed_by: string][] = [
   [/"agent_type": "opencode"/, 'test/agents/opencode.long.test.ts'],
   // On a cluster and on an installed machine.
   [/^kubectl create token/, 'test/sandbox/kubernetes/kubernetes.long.test.ts'],
-  [/^deploy\/systemd\/install\.sh/, 'test/deploy/chart.test.ts'],
+  [/^deploy\/systemd\/install\.sh/, 'test/deploy/image.long.test.ts'],
 ]
 /** Commands whose other side does not exist here; their failure is what a user would see. */
 const refused: [line: RegExp, reason: RegExp][] = [[/^agentrun integrations connect/, /the host has no address|cannot be reached|resolve/]]

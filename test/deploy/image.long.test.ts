@@ -11,7 +11,7 @@ import { createTestDatabase } from '../database.ts'
 import { startEngine, type TestEngine, withoutEngine } from '../sandbox/containers/start-engine.ts'
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { buildImage, buildNodeBase, type Docker, dockerOf, importDebian } from './start-image.ts'
+import { buildImage, buildNodeBase, type Docker, dockerOf, importDebian, installInDebian } from './start-image.ts'
 
 const skipped = process.env.TEST_ENGINES !== '1' || withoutEngine('docker') !== null
 const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'))
@@ -113,6 +113,15 @@ describe.skipIf(skipped)('the image of the service', () => {
     expect((await status()).workers_reason).toMatch(/user namespaces/)
     docker('rm', '--force', id)
   }, 120_000)
+
+  test('the install script installs and updates the unit in a fresh Debian, and its command starts as its user, without capabilities', () => {
+    const output = installInDebian(docker, folder.path)
+    for (const line of ['settings are kept', 'unit is installed', 'ended with 0', '600 root /etc/agentrun/agentrun.env'])
+      expect(output).toContain(line)
+    expect(output).toMatch(/711 agentrun \/var\/lib\/agentrun\n755 root \/opt\/agentrun/)
+    expect(output).toContain('Agent Run Service is ready')
+    expect(output).not.toContain('Runs are accepted but none is started')
+  }, 600_000)
 
   test('without a database it does not start, and its message names DATABASE_URL', () => {
     const id = docker('create', '--network', 'none', 'agentrun:test')
