@@ -41,7 +41,7 @@ class McpServer(Model):
     enabled: bool
     """Whether runs use it"""
     timeout_seconds: int
-    """Seconds that its start may take, and each call of a tool"""
+    """Seconds that its start may take, at most 120, and each call of a tool"""
     has_credential: bool
     """Whether a credential is set"""
     created_at: str
@@ -87,4 +87,4 @@ class McpServerInput(TypedDict):
     enabled: NotRequired[bool]
     """Whether runs use it, default true"""
     timeout_seconds: NotRequired[int]
-    """Seconds that its start may take, and each call of a tool; default 60"""
+    """Seconds that its start may take, at most 120, and each call of a tool; default 60"""
