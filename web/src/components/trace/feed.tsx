@@ -152,7 +152,7 @@ function FeedRow({ index, pages, work, live, current, toggled, open_from, on_tog
 }
 
 const Placeholder = ({ position }: { position: number }) => (
-  <div className="flex h-16 items-center gap-2.5 px-3" aria-hidden>
+  <div className="flex h-9 items-center gap-2.5 px-3" aria-hidden>
     <span className="size-4 rounded bg-hover" />
     <span className="h-3 w-1/3 rounded bg-hover" />
     <span className="tabular ml-auto text-2xs text-faint">{position}</span>

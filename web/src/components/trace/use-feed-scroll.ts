@@ -6,7 +6,8 @@ import { useFollow } from './use-stick-to-end.ts'
 type Box = RefObject<HTMLDivElement | null>
 type FeedVirtualizer = Virtualizer<HTMLDivElement, Element>
 
-const ROW_PX = 64
+/** Of a row of one line. An estimate that holds costs nothing: for another height, the list computes the positions of all later rows. */
+const ROW_PX = 37
 const ROWS_AHEAD = 20
 
 type Options = {
