@@ -18,7 +18,7 @@ const hostile = ['<img src=x onerror=alert(1)>', 'new\nline', '"quoted"', '--hel
 const steps = [
   [
     'ln -s /etc/passwd link; ln -s src dirlink; printf "caf\\351\\n" > latin.txt; printf "\\0\\1\\2" > data.bin',
-    'mkdir src many; echo "export const a = 1" > src/a.ts; chmod +x src/a.ts; seq -f "many/file-%g" 3000 | xargs touch; mkdir many/sub; touch many/sub/x',
+    'mkdir src many; echo "export const a = 1" > src/a.ts; chmod +x src/a.ts; seq -f "many/file-%g" 1200 | xargs touch; mkdir many/sub; touch many/sub/x',
     'yes 0123456789abcde | head -c 1500000 > big.txt; printf "%s" "$DEPLOY_KEY" > key.txt; printf "\\0%s\\0" "$DEPLOY_KEY" > key.bin',
     `(head -c ${MIB - 10} /dev/zero | tr "\\0" x; printf "%s" "$DEPLOY_KEY"; echo end) > cut.txt`,
     `touch "$(printf "new\\nline")" "<img src=x onerror=alert(1)>" '"quoted"' -- --help "$(printf '\\342\\200\\256gpj.exe')"`,
@@ -112,18 +112,19 @@ describe('200 of a folder', () => {
 
   test('a large folder in pages, without gaps or duplicates', async () => {
     const pages = []
-    for (let skip = 0; skip < 3001; skip += 1000) pages.push(await list({ path: 'many', skip, limit: 1000 }))
+    for (let skip = 0; skip < 1201; skip += 1000) pages.push(await list({ path: 'many', skip, limit: 1000 }))
     expect(pages.map(({ total, items }) => [total, items.length])).toEqual([
-      ...[[3001, 1000], [3001, 1000], [3001, 1000], [3001, 1]], // biome-ignore format: a table
+      [1201, 1000],
+      [1201, 201],
     ])
     expect(pages[0]?.items[0]).toMatchObject({ path: 'many/sub', kind: 'folder' })
-    expect(new Set(pages.flatMap(({ items }) => items.map(({ path }) => path))).size).toBe(3001)
+    expect(new Set(pages.flatMap(({ items }) => items.map(({ path }) => path))).size).toBe(1201)
     expect((await list({ path: 'many' })).items).toHaveLength(200)
   })
 
   test('a search finds paths at any depth below the folder, in any case', async () => {
     const found = await list({ q: 'FILE-29', path: '', limit: 2 })
-    expect(found).toMatchObject({ total: 111, complete: true, items: [{ name: 'file-29', path: 'many/file-29', size: 0 }, {}] })
+    expect(found).toMatchObject({ total: 11, complete: true, items: [{ name: 'file-29', path: 'many/file-29', size: 0 }, {}] })
     expect((await list({ q: 'sub/x', path: 'many' })).items).toMatchObject([{ name: 'x', path: 'many/sub/x' }])
     expect((await list({ q: 'many', path: 'many' })).total).toBe(0)
   })
