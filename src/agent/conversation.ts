@@ -104,7 +104,9 @@ function openModelCalls(open: OpenModelCall[], record: JournalRecord): OpenModel
   if (['recovered', 'set_up', 'tool_started', 'tool_finished'].includes(kind)) return open
   const key = kind === 'model_started' || kind === 'model_answered' || kind === 'model_failed' ? (record.key ?? null) : null
   const rest = open.filter(call => call.key !== key)
-  return kind === 'model_started' ? [...rest, { key, reservation: record.reservation ?? null }] : rest
+  // What a fork copied was paid for by the other run.
+  const starts = kind === 'model_started' && record.turn > 0
+  return starts ? [...rest, { key, reservation: record.reservation ?? null }] : rest
 }
 
 function addRecord(conversation: Conversation, record: JournalRecord, is_current: boolean): void {

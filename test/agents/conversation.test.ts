@@ -19,6 +19,8 @@ it('keeps each parallel call of a program open until its own record ends it', ()
   expect(open([parallel('a'), parallel('b'), parallel('c'), message, ended])).toEqual(['a', 'c'])
   expect(open([parallel('a'), parallel('b'), ended, { kind: 'model_failed', turn: 1, key: 'a', charge: null }])).toEqual([])
   expect(open([parallel('a'), started, message])).toEqual(['a'])
+  // A fork copies calls of the other run with turn 0.
+  expect(open([{ ...parallel('a'), turn: 0 }, message])).toEqual([])
 })
 
 it('keeps the ending of a turn when a call without content ends after it', () => {
