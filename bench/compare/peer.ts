@@ -31,7 +31,7 @@ export async function installPeer(name: string, choices: string[][]): Promise<st
   let reason = ''
   for (const packages of choices) {
     try {
-      await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', ...packages], { cwd: folder })
+      await run('npm', ['install', '--no-audit', '--no-fund', '--legacy-peer-deps', '--ignore-scripts=false', ...packages], { cwd: folder })
       writeFileSync(join(folder, 'installed'), packages.join(' '))
       return folder
     } catch (error) {
