@@ -1,5 +1,5 @@
-import { searchBits } from '../../core/runs/search-signature.ts'
-import { entry_keys } from '../../core/runs/searched-text.ts'
+import { searchBits } from '../../core/runs/search/search-signature.ts'
+import { entry_keys } from '../../core/runs/search/searched-text.ts'
 import type { KindRow } from '../../core/runs/timeline.ts'
 import { type Db, only, type Statement, type Transactional } from '../database.ts'
 
