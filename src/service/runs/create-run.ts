@@ -42,7 +42,8 @@ export async function createRun(ctx: Context, input: CreateRunInput, source: Mes
 }
 
 type Agent = { agent_type: string; instead_of?: string }
-type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: string | null }
+/** `new_default`: the default branch of the repository, when another or none is recorded. */
+type Base = { state: 'known' | 'empty' | 'no_mirror'; ref: string | null; sha: string | null; new_default?: string }
 
 /** Everything that is decided before the run is written. */
 export type RunPlan = {
@@ -102,7 +103,7 @@ export async function acceptRun(
   plan: RunPlan,
   source: MessageSource = byCaller(ctx),
 ): Promise<AgentRun> {
-  const { repository, model } = plan
+  const { repository, model, base } = plan
   const texts = await withoutSecrets(tx, ctx, repository?.id ?? null, {
     prompt: input.prompt,
     title: input.title ?? null,
@@ -111,6 +112,7 @@ export async function acceptRun(
     instead_of: model.instead_of ?? null,
   })
   if (repository && !(await holdRepository(tx, ctx.organization_id, repository.id))) throw repositoryNotFound()
+  if (repository && base.new_default !== undefined) await setDefaultBranch(tx, ctx.organization_id, repository.id, base.new_default)
   const { id } = await insertRun(tx, newRun(ctx, input, plan, texts, source.source_type))
   if (ctx.traceparent !== null) await recordTraceparent(tx, ctx.organization_id, id, ctx.traceparent)
   const parent = input.parent_run_id == null ? null : await requireRun(tx, ctx.organization_id, input.parent_run_id)
@@ -263,9 +265,7 @@ function requireOpen(repository: RepositoryRow): RepositoryRow {
 async function chooseBase(ctx: Context, repository: RepositoryRow | null, base_ref: string | null): Promise<Base> {
   if (!repository) return { state: 'known', ref: null, sha: null }
   const base = await ctx.resolveBase(repository, base_ref)
-  if (base.state === 'known' && base_ref === null && base.ref !== repository.default_branch)
-    await setDefaultBranch(ctx.db, ctx.organization_id, repository.id, base.ref)
-  if (base.state === 'known') return base
+  if (base.state === 'known') return base_ref === null && base.ref !== repository.default_branch ? { ...base, new_default: base.ref } : base
   if (base.state === 'unknown_ref')
     throw invalid(['body', 'base_ref'], `no branch, tag or commit ${JSON.stringify(base_ref)} in ${repository.full_name}`)
   return { state: base.state, ref: base_ref, sha: null }
