@@ -17,7 +17,7 @@ describe('a GPT model over the Responses API', () => {
     await using fake = await OPENAI.connect(() => ({ text: 'ok' }))
     await fake.model.call(request({ tools: toolSpecs(tools, fake.model.tool_family) }))
     const { body } = fake.server.requests[0] ?? {}
-    expect(names(body)).toEqual(['shell', 'read', 'apply_patch', 'search', 'plan', 'ask', 'start_run', 'get_run', 'finish'])
+    expect(names(body)).toEqual(['shell', 'read', 'apply_patch', 'search', 'web_fetch', 'plan', 'ask', 'start_run', 'get_run', 'finish'])
     expect((body as { tools: object[] }).tools[2]).toEqual({
       type: 'custom',
       name: 'apply_patch',

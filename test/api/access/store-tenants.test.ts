@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
+import { listSecretsAndMcpServers } from '../../../src/store/access/mcp-servers.ts'
 import { sumProposed, sumUsage } from '../../../src/store/access/usage-days.ts'
 import { listEventsAfter } from '../../../src/store/runs/events.ts'
 import { listRunsToAnalyze } from '../../../src/store/runs/log-analysis.ts'
@@ -33,6 +34,10 @@ const own_lists: Reaches = {
   listEventsAfter: async (db, org) => (await listEventsAfter(db, org, 0, 100)).filter(event => event.run_id === mine.run),
   sumUsage: async (db, org) => (await sumUsage(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
   sumProposed: async (db, org) => (await sumProposed(db, org, all_days, 'repo')).filter(row => row.repository_id === mine.repo),
+  listSecretsAndMcpServers: async (db, org) => {
+    const { secrets, servers } = await listSecretsAndMcpServers(db, org, mine.repo)
+    return [...secrets, ...servers.filter(({ repository_id }) => repository_id !== null)]
+  },
   listRuns: async (db, org) => (await listRuns(db, org, {}, { skip: 0, limit: 100 })).rows.filter(row => row.organization_id !== org),
   listRunsToAnalyze: async (db, org) => {
     const all = { repository_id: null, repository_ids: null, from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }

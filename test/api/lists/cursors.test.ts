@@ -60,9 +60,12 @@ async function walk(list: GrowingList, from: string, rel: keyof Links, between: 
   return { pages, last }
 }
 
-test('every list has a cursor, and is walked here', () => {
+/** What a page of it lists never changes, so that `skip` misses and repeats nothing. */
+const unchanging = ['listAgentRunFiles']
+
+test('every list that changes has a cursor, and is walked here', () => {
   expect(Object.keys(lists).sort()).toEqual([...names].sort())
-  const paged = Object.entries<Endpoint>(endpoints).filter(([, { query }]) => 'skip' in query.shape)
+  const paged = Object.entries<Endpoint>(endpoints).filter(([name, { query }]) => 'skip' in query.shape && !unchanging.includes(name))
   expect(paged.map(([name]) => name).sort()).toEqual([...names].sort())
 })
 

@@ -75,6 +75,7 @@ describe('POST …/repos', () => {
         reasoning_effort: null,
         review: null,
         sample: false,
+        use_mcp_file: false,
       },
       ...{ url: 'https://git.example.org/acme/shop.git', is_default: false },
     })

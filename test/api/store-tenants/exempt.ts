@@ -114,6 +114,7 @@ export const without: Record<string, string> = {
     listEnvironmentTemplates: 'the sweep of this machine',
     forgetEnvironments: 'the sweep of this machine',
     notifyWork: 'a hint to all workers',
+    notifyClaimable: 'a hint to all workers and processes',
     only: 'no statement',
   },
 }

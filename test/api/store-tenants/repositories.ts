@@ -1,13 +1,6 @@
 import { expect } from 'vitest'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/access/egress.ts'
-import {
-  deleteMcpServer,
-  deleteMcpServersOf,
-  getMcpServer,
-  listMcpServers,
-  listSecretsAndMcpServers,
-  saveMcpServer,
-} from '../../../src/store/access/mcp-servers.ts'
+import { deleteMcpServer, deleteMcpServersOf, getMcpServer, listMcpServers, saveMcpServer } from '../../../src/store/access/mcp-servers.ts'
 import { repositoryOf } from '../../../src/store/access/reach.ts'
 import {
   getRepository,
@@ -79,7 +72,6 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   getMcpServer: (db, org) => getMcpServer(db, org, mine.repo, 'tickets'),
   deleteMcpServer: (db, org) => deleteMcpServer(db, org, mine.repo, 'tickets'),
   deleteMcpServersOf: (db, org) => deleteMcpServersOf(db, org, mine.repo),
-  listSecretsAndMcpServers: (db, org) => listSecretsAndMcpServers(db, org, mine.repo),
   saveMcpServer: async (db, org) => {
     await expect(saveMcpServer(db, { ...mcp_server, organization_id: org, repository_id: mine.repo }, 20)).rejects.toThrow(/foreign key/)
   },
