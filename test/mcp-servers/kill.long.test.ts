@@ -48,7 +48,7 @@ test('kill -9 during a call: the next worker never repeats it, and the agent lea
     const { logs } = await call(service, 'GET', `/agent/run/${id}/logs`)
     const outputs = (name: string) => logs.filter((entry: any) => entry.tool_name === name).map((entry: any) => entry.tool_output)
     expect(outputs('odd__act')).toEqual([
-      { status: 'interrupted', error: 'Interrupted: whether it took effect is unknown. Check before you repeat it.' },
+      { status: 'interrupted', error: 'Interrupted: it may or may not have completed. Check before you repeat it.' },
     ])
     expect(outputs('shell')).toMatchObject([{ output: 'called\n' }])
   } finally {

@@ -4,7 +4,7 @@ import { createScriptedModel } from '../../src/model/scripted.ts'
 
 const model = createScriptedModel()
 const timeouts = { first_byte_ms: 1_000, idle_ms: 1_000, total_ms: 1_000 }
-const interrupted = { status: 'interrupted', error: 'Interrupted: whether it took effect is unknown. Check before you repeat it.' }
+const interrupted = { status: 'interrupted', error: 'Interrupted: it may or may not have completed. Check before you repeat it.' }
 const file = (content: string) => ({ status: 'ok', content, bytes: Buffer.byteLength(content) })
 
 /** Plays `steps`: the calls get `results` one after the other, then successes. Returns the calls and the final text. */

@@ -55,7 +55,7 @@ export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[]): Prom
 }
 
 function whyInterrupted({ started, inherited }: Pick<OpenCall, 'started' | 'inherited'>): string {
-  if (started) return 'Interrupted: whether it took effect is unknown. Check before you repeat it.'
+  if (started) return 'Interrupted: it may or may not have completed. Check before you repeat it.'
   return inherited ? `${NOT_RUN}the run was forked before.` : `${NOT_RUN}the turn was interrupted before.`
 }
 

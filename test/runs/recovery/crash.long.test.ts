@@ -86,7 +86,7 @@ test.each([
     const again = await startServiceProcess(env)
     expect(again.base_url, again.output).not.toBe('')
     await until(again.base_url, id, () => model.requests.length === 3)
-    expect(JSON.stringify(model.requests[2]?.body)).toContain('whether it took effect is unknown')
+    expect(JSON.stringify(model.requests[2]?.body)).toContain('it may or may not have completed')
     const after = await call(again.base_url, 'GET', `/run/${id}/logs`)
     expect(after.logs.slice(0, before.logs.length)).toEqual(before.logs)
     const closed = after.logs.find((entry: { tool_output: { status: string } | null }) => entry.tool_output?.status === 'interrupted')

@@ -49,7 +49,7 @@ test('the machine of a worker is lost with all its files: another one populates 
     newest_kept_seq: logs.length,
     recoveries: [{ workspace: { how: 'restored', seq, commit, tree, matches: true, up_to_date: true } }],
   })
-  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('whether it took effect is unknown')
+  expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('it may or may not have completed')
   expect(JSON.stringify(cluster.model.requests[2]?.body)).toContain('The workspace was recreated')
   expect(gitIn(cluster.repository, 'show', `${run.branch}:new.txt`)).toBe('untracked\n')
   expect(run.github_pull_requests).toHaveLength(1)

@@ -27,7 +27,7 @@ test('a sandbox killed during a command: its outcome is unknown to the agent, an
   expect(first.tool_output).toMatchObject({ status: 'interrupted' })
   expect(second.tool_output).toMatchObject({ output: 'kept\n' })
   expect(codes(logs)).toEqual(['sandbox_lost'])
-  expect(JSON.stringify(app.model.requests.at(1)?.body)).toContain('whether it took effect is unknown')
+  expect(JSON.stringify(app.model.requests.at(1)?.body)).toContain('it may or may not have completed')
 })
 
 test('a sandbox killed between two commands: the run continues, and no command is repeated', async () => {
