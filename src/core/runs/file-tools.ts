@@ -20,6 +20,7 @@ export const tools_without_effect: readonly string[] = [
     actionTool.mcp_connections,
     actionTool.context_compacted,
     actionTool.git_push,
+    actionTool.check,
   ],
 ]
 
