@@ -10,7 +10,7 @@ const MAX_SHARE = 0.002
 
 /** `/design` has each component and an area of each color; it shows nothing of a run. */
 const isDesign = (name: string) => /(^|-)design$/.test(name)
-/** On request: the end of a followed feed is not always at the same point, so about one page of a run in ten differs without a change. */
+/** On request: all pages take minutes. */
 const wanted = process.env.TEST_PICTURES === '1' ? () => true : isDesign
 
 test('pages look as in their pictures, with TEST_PICTURES=1 all; after an intended change, `npm run screenshots` takes them again', {
