@@ -5,6 +5,7 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { duration, plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
+import { isServiceTool } from '../../trace/tool-kind.ts'
 import { toolLabel } from '../../trace/tool-label.ts'
 import { Button } from '../../ui/button.tsx'
 import { Loading } from '../../ui/notice.tsx'
@@ -28,7 +29,7 @@ export function ComparedSteps({ runs: [a, b] }: { runs: [AgentRun, AgentRun] }) 
         <h2 className="mb-2 font-semibold">Calls of each tool</h2>
         <Table
           label="Calls of each tool"
-          rows={callsPerTool(...steps)}
+          rows={callsPerTool(...steps).filter(({ tool }) => !isServiceTool(tool))}
           row_key={row => row.tool}
           columns={[
             { name: 'Tool', cell: ({ tool }) => visible(toolLabel(tool, false)), main: true },
