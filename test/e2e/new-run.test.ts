@@ -175,6 +175,11 @@ test('a reader sees everything, can change nothing, and sees the reason', async 
     await untilStatus(page, 'completed')
     await page.locator('button[aria-description*=READER]', { hasText: 'Send' }).waitFor()
     expect(await page.getByRole('textbox', { name: /Follow up/ }).isDisabled()).toBe(true)
+    await page.getByRole('tab', { name: 'Config' }).click()
+    const config = page.getByRole('tabpanel', { name: 'Config' })
+    await config.getByText('Your role, READER, can view runs but not change them.').waitFor()
+    expect(await config.locator('input:enabled, select:enabled, textarea:enabled, button[type=submit]').count()).toBe(0)
+    expect(await config.getByLabel('Title').isDisabled()).toBe(true)
   } finally {
     await rows(app, `update memberships set role = 'ADMIN'`)
   }

@@ -8,7 +8,7 @@ import { visible } from '../../text/visible.ts'
 import { isRecorded } from '../../trace/recorded.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, Switch } from '../../ui/field.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { ApiForm } from '../api-form.tsx'
 import { useReadOnlyReason } from '../permission.ts'
 import { CostSection } from './cost-section.tsx'
 import { BudgetFields, budgetOf, draftOf } from './fields/budget-fields.tsx'
@@ -34,10 +34,35 @@ const draft = (run: AgentRun): Draft => ({
   budget: draftOf(run.budget),
 })
 
-/** The editable fields of a run: names at once, model, effort, review and budget for its next turn. */
+const fields = [
+  'title',
+  'tags',
+  'model',
+  'reasoning_effort',
+  'review',
+  'budget.max_cost_usd',
+  'budget.max_steps',
+  'budget.max_active_seconds',
+]
+
+/** The configuration of a run, its details, and the reports of its cost, recovery and startup. */
 export default function ConfigPane({ run }: { run: AgentRun }) {
+  return (
+    <>
+      <div className="space-y-4 p-4">
+        <ConfigForm run={run} />
+        <RunDetails run={run} />
+      </div>
+      <CostSection run={run} />
+      <RecoverySection run={run} />
+      <StartupSection run={run} />
+    </>
+  )
+}
+
+/** The editable fields of a run: names at once, model, effort, review and budget for its next turn. */
+function ConfigForm({ run }: { run: AgentRun }) {
   const { update } = useRunActions(run)
-  const forbidden = useReadOnlyReason()
   // Only fields that were edited here override the live state of the run.
   const [touched, setTouched] = useState<Partial<Draft>>({})
   const now = { ...draft(run), ...touched }
@@ -52,58 +77,43 @@ export default function ConfigPane({ run }: { run: AgentRun }) {
     )
   }
   return (
-    <>
-      <form
-        className="space-y-4 p-4"
-        onSubmit={event => {
-          event.preventDefault()
-          save()
-        }}
-      >
-        <Field label="Title" problem={problems.title}>
-          {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
-        </Field>
-        <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
-        <Switch
-          label="Archived: not in the default list"
-          checked={now.archived}
-          onChange={event => set({ archived: event.target.checked })}
-        />
-        {!isRecorded(run) && (
-          <>
-            <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
-            <EffortField
-              value={now.reasoning_effort}
-              on_change={reasoning_effort => set({ reasoning_effort })}
-              problem={problems.reasoning_effort}
-            />
-            <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
-            <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
-          </>
-        )}
-        {update.isError && <Notice tone="bad">{visible(update.error.message)}</Notice>}
-        <SaveBar
-          reason={forbidden ?? (changed ? null : 'No changes to save')}
-          busy={update.isPending}
-          saved={update.isSuccess && !changed}
-          discard={changed ? () => setTouched({}) : null}
-        />
-        <RunDetails run={run} />
-      </form>
-      <CostSection run={run} />
-      <RecoverySection run={run} />
-      <StartupSection run={run} />
-    </>
+    <ApiForm
+      label="Configuration"
+      request={{ isPending: update.isPending, error: update.error, mutate: save }}
+      fields={fields}
+      forbidden={useReadOnlyReason()}
+      missing={changed ? null : 'No changes to save'}
+      submit="Save"
+      variant="primary"
+      note={<SaveNote saved={update.isSuccess && !changed} discard={changed ? () => setTouched({}) : null} />}
+    >
+      <Field label="Title" problem={problems.title}>
+        {props => <Input {...props} value={now.title} maxLength={200} onChange={event => set({ title: event.target.value })} />}
+      </Field>
+      <TagField tags={now.tags} on_change={tags => set({ tags })} problem={problems.tags} />
+      <Switch
+        label="Archived: not in the default list"
+        checked={now.archived}
+        onChange={event => set({ archived: event.target.checked })}
+      />
+      {!isRecorded(run) && (
+        <>
+          <ModelField label="Model of the next turn" value={now.model} on_change={model => set({ model })} problem={problems.model} />
+          <EffortField
+            value={now.reasoning_effort}
+            on_change={reasoning_effort => set({ reasoning_effort })}
+            problem={problems.reasoning_effort}
+          />
+          <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
+          <BudgetFields draft={now.budget} on_change={budget => set({ budget })} problems={problems} />
+        </>
+      )}
+    </ApiForm>
   )
 }
 
-type SaveProps = { reason: string | null; busy: boolean; saved: boolean; discard: (() => void) | null }
-
-const SaveBar = ({ reason, busy, saved, discard }: SaveProps) => (
-  <div className="flex items-center gap-3">
-    <Button type="submit" variant="primary" reason={reason} busy={busy}>
-      Save
-    </Button>
+const SaveNote = ({ saved, discard }: { saved: boolean; discard: (() => void) | null }) => (
+  <>
     {discard && (
       <Button variant="quiet" onClick={discard}>
         Discard
@@ -112,7 +122,7 @@ const SaveBar = ({ reason, busy, saved, discard }: SaveProps) => (
     <span role="status" className="text-ok text-xs">
       {saved && 'Saved'}
     </span>
-  </div>
+  </>
 )
 
 function RunDetails({ run }: { run: AgentRun }) {
