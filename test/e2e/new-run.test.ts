@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { SAMPLE_PROMPT } from '../../src/core/repositories/sample.ts'
+import { awaitRun, createRun } from '../runs/await-run.ts'
 import { rows, startApp } from '../start-app.ts'
 import { inBrowser, playbook, untilStatus } from './visit.ts'
 
@@ -157,6 +158,8 @@ test('an empty prompt cannot be sent, and the button explains why', async () => 
 })
 
 test('a reader sees everything, can change nothing, and sees the reason', async () => {
+  const asking = await createRun(app, { prompt: playbook('Asks', 'ask: "Which colour?"') })
+  await awaitRun(app, asking.id, ({ status }) => status === 'waiting')
   await rows(app, `update memberships set role = 'READER'`)
   try {
     await using someone = await visit()
@@ -173,13 +176,17 @@ test('a reader sees everything, can change nothing, and sees the reason', async 
     expect(await page.getByRole('option', { name: 'New run' }).count()).toBe(0)
     await someone.open('/agent/trace/1')
     await untilStatus(page, 'completed')
-    await page.locator('button[aria-description*=READER]', { hasText: 'Send' }).waitFor()
-    expect(await page.getByRole('textbox', { name: /Follow up/ }).isDisabled()).toBe(true)
+    await page.getByText('Your role, READER, can view runs but not change them.').waitFor()
+    expect(await page.getByRole('form', { name: 'Follow-up' }).count()).toBe(0)
     await page.getByRole('tab', { name: 'Config' }).click()
     const config = page.getByRole('tabpanel', { name: 'Config' })
     await config.getByText('Your role, READER, can view runs but not change them.').waitFor()
     expect(await config.locator('input:enabled, select:enabled, textarea:enabled, button[type=submit]').count()).toBe(0)
     expect(await config.getByLabel('Title').isDisabled()).toBe(true)
+    await someone.open(`/agent/trace/${asking.id}`)
+    await untilStatus(page, 'waiting')
+    await page.getByText('Your role, READER, can view runs but not change them.').waitFor()
+    expect(await page.getByRole('button', { name: 'Reply' }).count()).toBe(0)
   } finally {
     await rows(app, `update memberships set role = 'ADMIN'`)
   }

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { APPROVE_ID } from './follow-up-draft.ts'
 import { useLatestEntries, useLatestEntry } from './use-latest-entry.ts'
 
-type Props = { run: AgentRun; reason: string | null; busy: boolean; approve: (expected: string) => void }
+type Props = { run: AgentRun; busy: boolean; approve: (expected: string) => void }
 
 /** What the service records at the end of a turn may follow the call. */
 const NEWEST_ACTIONS = 10
@@ -40,7 +40,7 @@ export default function ApprovalQuestion(props: Props) {
         id={APPROVE_ID}
         type="button"
         variant="primary"
-        reason={props.reason ?? (expected === null ? 'What waits is still loading' : null)}
+        reason={expected === null ? 'What waits is still loading' : null}
         busy={props.busy}
         onClick={() => expected !== null && props.approve(expected)}
       >

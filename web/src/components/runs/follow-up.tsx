@@ -50,17 +50,14 @@ function purpose(run: AgentRun): { label: string; send: string } {
 
 /** The end of the trace: the follow-up box, or why there is none. */
 export default function FollowUp({ run }: { run: AgentRun }) {
-  if (!isRecorded(run)) return <FollowUpForm run={run} />
-  return (
-    <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">
-      Recorded from a local session. Only that session can continue it.
-    </p>
-  )
+  const forbidden = useReadOnlyReason()
+  const reason = isRecorded(run) ? 'Recorded from a local session. Only that session can continue it' : forbidden
+  if (reason === null) return <FollowUpForm run={run} />
+  return <p className="shrink-0 border-line border-t bg-surface px-3 py-2 text-muted text-sm">{reason}.</p>
 }
 
 function FollowUpForm({ run }: { run: AgentRun }) {
   const { resume } = useRunActions(run)
-  const forbidden = useReadOnlyReason()
   const draft = useDraft(followUpDraft(run.id), stored => (typeof stored === 'string' ? stored : ''))
   const text = draft.value
   const [mode, setMode] = useState<Mode>('steer')
@@ -69,7 +66,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
   const active = working.has(run.status)
   const raise = raiseOf(run)
   const prompt = text.trim() === '' && (send === 'Continue' || raise !== null) ? 'Continue.' : text.trim()
-  const reason = forbidden ?? (prompt === '' ? 'Write something first' : null)
+  const reason = prompt === '' ? 'Write something first' : null
   const submit = () => {
     if (reason || resume.isPending) return
     resume.mutate({ prompt, ...(active && { mode }), ...(raise && { budget: raise.budget }) }, { onSuccess: draft.drop })
@@ -88,7 +85,6 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         <Suspense>
           <ApprovalQuestion
             run={run}
-            reason={forbidden}
             busy={resume.isPending}
             approve={expected_head_sha => resume.mutate({ prompt: 'Approved.', approve: true, expected_head_sha })}
           />
@@ -100,7 +96,6 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         placeholder={label}
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         value={text}
-        disabled={forbidden !== null}
         className="resize-none"
         onChange={event => draft.set(() => event.target.value)}
         onKeyDown={event => {

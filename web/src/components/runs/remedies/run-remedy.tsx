@@ -14,12 +14,13 @@ import { type Remedy, remedyOf } from './remedy.ts'
 
 /**
  * What continues a run that waits or failed: buttons beside its title, which do not move the page when they come and go. On a phone a row of
- * its own, which also names the reason.
+ * its own, which also names the reason. A reader sees no buttons.
  */
 export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean }): ReactNode {
   const remedy = remedyOf(run)
-  if (remedy === null) return null
-  const buttons = (
+  const may_continue = useReadOnlyReason() === null
+  if (remedy === null || !(may_continue || row)) return null
+  const buttons = may_continue && (
     <>
       {run.status === 'failed' && <ForkBeforeError run={run} />}
       <RemedyButton run={run} remedy={remedy} />
@@ -55,7 +56,6 @@ function reasonOf({ waiting_on, checks }: AgentRun, { kind }: Remedy): string {
 
 function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
   const { resume } = useRunActions(run)
-  const forbidden = useReadOnlyReason()
   const focus = useFocusFollowUp()
   if (remedy.kind === 'settings') {
     return (
@@ -66,7 +66,7 @@ function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
   }
   if (remedy.kind !== 'resume') {
     return (
-      <Button variant="primary" reason={forbidden} onClick={() => focus(remedy.kind === 'approve' ? APPROVE_ID : FOLLOW_UP_ID)}>
+      <Button variant="primary" onClick={() => focus(remedy.kind === 'approve' ? APPROVE_ID : FOLLOW_UP_ID)}>
         {remedy.label}
       </Button>
     )
@@ -79,12 +79,7 @@ function RemedyButton({ run, remedy }: { run: AgentRun; remedy: Remedy }) {
           {visible(resume.error.message)}
         </span>
       )}
-      <Button
-        variant="primary"
-        reason={forbidden}
-        busy={resume.isPending}
-        onClick={() => resume.mutate({ prompt, ...(budget && { budget }) })}
-      >
+      <Button variant="primary" busy={resume.isPending} onClick={() => resume.mutate({ prompt, ...(budget && { budget }) })}>
         {remedy.label}
       </Button>
     </>
