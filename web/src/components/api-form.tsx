@@ -4,6 +4,7 @@ import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { UnsavedChanges } from './frame/unsaved-changes.tsx'
 
 type FormProps = {
   label: string
@@ -13,6 +14,8 @@ type FormProps = {
   fields: string[]
   /** Why this person may not send it, or null; from permission.ts. The fields are then disabled, and the reason replaces the button. */
   forbidden?: string | null
+  /** Of a form that changes what is saved: whether a value was edited. False: there is nothing to send. True: leaving needs a confirmation. */
+  changed?: boolean | undefined
   /** What is missing before the form can be sent, or null. */
   missing?: string | null
   submit: string
@@ -26,32 +29,36 @@ type FormProps = {
 
 /** A form that sends one request of the API. Shows why a person may not send it, and the errors of the service at their fields. */
 export function ApiForm(props: FormProps) {
-  const { label, request, fields, forbidden = null, missing = null, submit, variant = 'plain', note, next, children } = props
+  const { label, request, fields, forbidden = null, changed, submit, variant = 'plain', note, next, children } = props
+  const missing = props.missing ?? (changed === false ? 'No changes to save' : null)
   const shown = Object.keys(fieldMessages(request.error))
   return (
-    <form
-      aria-label={label}
-      className="space-y-4"
-      onSubmit={event => {
-        event.preventDefault()
-        if (forbidden === null && missing === null && !request.isPending) request.mutate()
-      }}
-    >
-      <fieldset disabled={forbidden !== null} className="min-w-0 space-y-4">
-        {children}
-      </fieldset>
-      {request.error && !shown.some(field => fields.includes(field)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
-      {forbidden !== null && <p className="text-muted text-xs">{forbidden}.</p>}
-      {forbidden === null &&
-        (next ?? (
-          <div className="flex items-center gap-3">
-            <Button type="submit" variant={variant} reason={missing} busy={request.isPending}>
-              {submit}
-            </Button>
-            {note}
-          </div>
-        ))}
-    </form>
+    <>
+      <form
+        aria-label={label}
+        className="space-y-4"
+        onSubmit={event => {
+          event.preventDefault()
+          if (forbidden === null && missing === null && !request.isPending) request.mutate()
+        }}
+      >
+        <fieldset disabled={forbidden !== null} className="min-w-0 space-y-4">
+          {children}
+        </fieldset>
+        {request.error && !shown.some(field => fields.includes(field)) && <Notice tone="bad">{visible(request.error.message)}</Notice>}
+        {forbidden !== null && <p className="text-muted text-xs">{forbidden}.</p>}
+        {forbidden === null &&
+          (next ?? (
+            <div className="flex items-center gap-3">
+              <Button type="submit" variant={variant} reason={missing} busy={request.isPending}>
+                {submit}
+              </Button>
+              {note}
+            </div>
+          ))}
+      </form>
+      {changed && <UnsavedChanges />}
+    </>
   )
 }
 

@@ -34,7 +34,7 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
       request={save}
       fields={['agent.mode', 'setup.mode', ...Object.keys(problems).filter(name => name.startsWith('agent.presets'))]}
       forbidden={forbidden}
-      missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+      changed={Object.keys(touched).length > 0}
       submit="Save"
       variant="primary"
     >

@@ -82,7 +82,7 @@ function ConfigForm({ run }: { run: AgentRun }) {
       request={{ isPending: update.isPending, error: update.error, mutate: save }}
       fields={fields}
       forbidden={useReadOnlyReason()}
-      missing={changed ? null : 'No changes to save'}
+      changed={changed}
       submit="Save"
       variant="primary"
       note={<SaveNote saved={update.isSuccess && !changed} discard={changed ? () => setTouched({}) : null} />}

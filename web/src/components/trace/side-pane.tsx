@@ -38,6 +38,8 @@ export function SidePane({ run, tools, view, log }: Props) {
   return (
     <Tabs.Root
       value={view}
+      // A tab that gets the focus back from the confirmation of unsaved changes is not chosen again.
+      activationMode="manual"
       onValueChange={value => choose(views.find(tab => tab === value))}
       className="flex min-h-0 min-w-0 flex-1 flex-col"
     >

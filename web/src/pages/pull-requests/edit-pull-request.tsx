@@ -53,7 +53,7 @@ function EditForm({ pull_request, on_done }: { pull_request: PullRequest; on_don
       label="Edit pull request"
       request={save}
       fields={['title', 'body', 'base_branch']}
-      missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+      changed={Object.keys(touched).length > 0}
       submit="Save"
       variant="primary"
     >

@@ -65,7 +65,7 @@ export function RepositoryGeneral() {
         request={save}
         fields={['name', 'description', 'default_branch', 'reasoning_effort', 'review']}
         forbidden={forbidden}
-        missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+        changed={Object.keys(touched).length > 0}
         submit="Save"
         variant="primary"
       >

@@ -76,7 +76,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
       request={save}
       fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'rules']}
       forbidden={forbidden}
-      missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+      changed={Object.keys(touched).length > 0}
       submit="Save"
       variant="primary"
     >

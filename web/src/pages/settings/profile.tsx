@@ -46,7 +46,7 @@ function ProfileForm({ me }: { me: Me }) {
       request={save}
       fields={['full_name', 'github_username', 'custom_prompt']}
       forbidden={forbidden}
-      missing={Object.keys(touched).length === 0 ? 'No changes to save' : null}
+      changed={Object.keys(touched).length > 0}
       submit="Save"
       variant="primary"
     >

@@ -40,7 +40,7 @@ export function CheckCommands({ repo_id, saved }: Props) {
       request={save}
       fields={Object.keys(fieldMessages(save.error))}
       forbidden={forbidden}
-      missing={touched === null ? 'No changes to save' : null}
+      changed={touched !== null}
       submit="Save"
       variant="primary"
     >

@@ -37,7 +37,8 @@ export function CheckSuiteForm({ repo_id, saved, names }: Props) {
       request={save}
       fields={Object.keys(problems)}
       forbidden={forbidden}
-      missing={touched === null ? 'No changes to save' : touched.attempts === '' ? 'Enter the attempts first' : null}
+      changed={touched !== null}
+      missing={touched?.attempts === '' ? 'Enter the attempts first' : null}
       submit="Save"
       variant="primary"
     >

@@ -43,7 +43,8 @@ export function SetupForm({ repo_id, saved, touched, on_touch }: Props) {
       request={save}
       fields={Object.keys(problems)}
       forbidden={forbidden}
-      missing={Object.keys(touched).length === 0 ? 'No changes to save' : problemOf(now)}
+      changed={Object.keys(touched).length > 0}
+      missing={problemOf(now)}
       submit="Save"
       variant="primary"
       note={saved.updated_at && <span className="text-faint text-xs">Last changed {moment(saved.updated_at)}</span>}

@@ -44,7 +44,7 @@ export function Budgets({ organization }: { organization: Organization }) {
       request={save}
       fields={['budget_usd_per_month', 'runs_per_month', 'max_concurrent_runs']}
       forbidden={forbidden}
-      missing={Object.keys(typed).length === 0 ? 'No changes to save' : null}
+      changed={Object.keys(typed).length > 0}
       submit="Save"
       variant="primary"
     >

@@ -40,7 +40,7 @@ export function SkillForm({ name, content, taken, forbidden, on_done }: FormProp
   const missing = () => {
     if (named === null) return 'Enter a name in the front matter first'
     if (taken.includes(named)) return 'There is a skill of this name: edit that one'
-    return text === content ? 'No changes to save' : null
+    return null
   }
   return (
     <ApiForm
@@ -48,6 +48,7 @@ export function SkillForm({ name, content, taken, forbidden, on_done }: FormProp
       request={save}
       fields={['content', 'path.skill']}
       forbidden={forbidden}
+      changed={text !== content}
       missing={missing()}
       submit="Save skill"
       variant="primary"

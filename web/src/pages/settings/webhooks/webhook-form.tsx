@@ -38,14 +38,16 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
     },
   })
   const problems = fieldMessages(save.error)
-  const unchanged = Object.keys(touched).length === 0 && webhook.disabled_at === null
+  const changed = Object.keys(touched).length > 0
   return (
     <>
       <ApiForm
         label="Webhook"
         request={save}
         fields={['url', 'secret', ...Object.keys(problems).filter(name => name.startsWith('events'))]}
-        missing={missingIn(now) ?? (unchanged ? 'No changes to save' : null)}
+        // Saving enables a disabled webhook, also without a change.
+        changed={changed || (webhook.disabled_at === null ? false : undefined)}
+        missing={missingIn(now)}
         submit={webhook.url === null ? 'Add webhook' : 'Save'}
         variant="primary"
         note={
