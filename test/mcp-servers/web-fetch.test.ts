@@ -12,11 +12,14 @@ const seen: { method: string | undefined; url: string | undefined; authorization
 const HTML = `<!doctype html><title>T</title><style>p { color: red }</style><script>alert(1)</script>
 <h1>Release notes</h1><p>See <a href="/v2">version 2</a>.</p><ul><li>one</li><li>two</li></ul>`
 const deep = `${'<div>'.repeat(20_000)}deep`
+const far = `/${'far'.repeat(2_500)}/page`
 const pages: Record<string, [number, Record<string, string>, string | Buffer]> = {
   '/page': [200, { 'content-type': 'text/html; charset=utf-8' }, HTML],
   '/json': [200, { 'content-type': 'application/json' }, '{"a":1}'],
   '/latin': [200, { 'content-type': 'text/plain; charset=iso-8859-1' }, Buffer.from('caf\xe9', 'latin1')],
   '/deep': [200, { 'content-type': 'text/html' }, deep],
+  '/links': [302, { location: far }, ''],
+  [far]: [200, { 'content-type': 'text/html' }, '<a href="next">n</a>'.repeat(1_000)],
   '/image': [200, { 'content-type': 'image/png' }, 'png'],
   '/gone': [404, { 'content-type': 'text/plain' }, 'Nothing here.'],
   '/long': [200, { 'content-type': 'text/plain' }, `${'a'.repeat(30_000)}END`],
@@ -80,10 +83,11 @@ test('pages are read as text, with GET and without credentials, and redacted', a
 })
 
 test('a long page is read in parts, and a huge one to a limit', async () => {
-  const { outputs } = await read({ url: at('/long') }, { url: at('/long'), offset: 26_000 }, { url: at('/huge') })
+  const { outputs } = await read({ url: at('/long') }, { url: at('/long'), offset: 26_000 }, { url: at('/huge') }, { url: at('/links') })
   expect(outputs[0]).toMatchObject({ note: 'Characters 0 to 26000 of 30003. Use offset 26000 to continue.' })
   expect(outputs[1]?.text).toMatch(/^a{4000}END$/)
   expect(outputs[2]?.note).toContain('of 2097152. Use offset 26000 to continue. The page is longer: only its beginning was read.')
+  expect(outputs[3]?.note).toContain('of 4194304. Use offset 26000 to continue. The page is longer: only its beginning was read.')
 })
 
 const refusals = [

@@ -46,9 +46,9 @@ async function pageOf(response: Response, url: string, signal: AbortSignal): Pro
   }
   const { bytes, cut } = await readBytes(response)
   const content = decoderOf(parameters).decode(bytes)
-  const text = HTML.includes(type) ? await htmlText(content, url, signal) : content
-  if (text === null) return { error: 'Its HTML cannot be converted to text.' }
-  return { url, status: response.status, text: text.toWellFormed(), cut }
+  const converted = HTML.includes(type) ? await htmlText(content, url, signal) : { text: content, cut: false }
+  if (converted === null) return { error: 'Its HTML cannot be converted to text.' }
+  return { url, status: response.status, text: converted.text.toWellFormed(), cut: cut || converted.cut }
 }
 
 async function readBytes({ body }: Response): Promise<{ bytes: Uint8Array; cut: boolean }> {
