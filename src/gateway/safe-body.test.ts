@@ -37,6 +37,10 @@ it.each([
     { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://other.test' } }] }] },
   ],
   ['google-generate-content', { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/file' } }] }] }],
+  [
+    'google-generate-content',
+    { contents: [{ parts: [{ functionResponse: { parts: [{ fileData: { fileUri: 'https://other.test' } }], response: {} } }] }] },
+  ],
 ] as const)('refuses what the provider would reach or has stored: %s %j', (api, body) => {
   expect(() => safeBody(api, body)).toThrow(GatewayRefusal)
 })
@@ -53,7 +57,8 @@ it('permits data URLs, and addresses in the arguments and results of tools', () 
   const use = { type: 'tool_use', id: 't', name: 'fetch', input: { url: 'https://other.test' } }
   expect(() => safeBody('anthropic-messages', { messages: [{ role: 'assistant', content: [use] }] })).not.toThrow()
   const part = { functionCall: { name: 'fetch', args: { url: 'https://other.test' } } }
-  expect(() => safeBody('google-generate-content', { contents: [{ parts: [part] }] })).not.toThrow()
+  const result = { functionResponse: { name: 'fetch', response: { url: 'https://other.test' } } }
+  expect(() => safeBody('google-generate-content', { contents: [{ parts: [part, result] }] })).not.toThrow()
 })
 
 it('refuses a request that is nested too deeply', () => {
@@ -67,6 +72,37 @@ it('counts a picture by what it costs, not by the length of its base64', () => {
   expect(bytes).toBeGreaterThan(6_000)
   expect(bytes).toBeLessThan(7_000)
   expect(textBytes({ messages: [{ content: 'a'.repeat(50_000) }] })).toBeGreaterThan(50_000)
+})
+
+const base64 = 'A'.repeat(100_000)
+const picture = { type: 'base64', media_type: 'image/png', data: base64 }
+
+it.each([
+  { messages: [{ content: [{ type: 'image', source: picture }] }] },
+  { messages: [{ content: [{ type: 'tool_result', content: [{ type: 'image', source: picture }] }] }] },
+  { input: [{ content: [{ type: 'input_image', image_url: `data:image/jpeg;base64,${base64}` }] }] },
+  { contents: [{ parts: [{ inlineData: { mimeType: 'image/webp', data: base64 } }] }] },
+  { contents: [{ parts: [{ functionResponse: { parts: [{ inline_data: { mime_type: 'image/png', data: base64 } }] } }] }] },
+])('counts a picture of each wire format as one: case %#', body => {
+  expect(textBytes(body)).toBeLessThan(7_000)
+})
+
+it.each([
+  { messages: [{ content: [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: base64 } }] }] },
+  { messages: [{ content: [{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: base64 } }] }] },
+  { messages: [{ content: [{ type: 'document', source: { ...picture, type: 'text' } }] }] },
+  { messages: [{ content: [{ type: 'image', source: { ...picture, data: `${base64} and text` } }] }] },
+  { messages: [{ content: [{ type: 'image', source: { ...picture, mime_type: 'text/plain' } }] }] },
+  { messages: [{ content: [{ type: 'tool_use', input: picture }] }] },
+  { messages: [], tools: [{ name: 'f', input_schema: { default: picture } }] },
+  { contents: [{ parts: [{ inlineData: { mimeType: 'text/plain', data: base64 } }] }] },
+  { contents: [{ parts: [{ inlineData: { mimeType: 'video/mp4', data: base64 } }] }] },
+  { contents: [{ parts: [{ functionResponse: { response: { mimeType: 'image/png', data: base64 } } }] }] },
+  { messages: [{ content: [{ type: 'file', file: { file_data: `data:application/pdf;base64,${base64}` } }] }] },
+  { messages: [{ content: [{ type: 'image_url', image_url: { url: `data:text/plain;base64,${base64}` } }] }] },
+  { messages: [{ content: [{ type: 'text', data: base64 }] }] },
+])('counts with its length what is no picture, though it is written like one: case %#', body => {
+  expect(textBytes(body)).toBeGreaterThan(100_000)
 })
 
 it('forwards the beta features that change neither price nor reach', () => {

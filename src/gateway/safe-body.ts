@@ -64,25 +64,40 @@ export function safeBody(api: ModelApi, body: Json): Json {
   for (const tools of [safe.tools, ...added])
     if (tools !== undefined && tools !== null && !areAll(isToolOfProgram[api], tools))
       throw new GatewayRefusal(400, 'Tools that run at the provider are not available here.')
-  for (const name of ['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction']) requireInline(safe[name], 0)
+  visitContent(safe, requireInline)
   return safe
 }
 
+const CONTENT = ['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction']
 /** What a model is called with, and what a tool returned, is data of the program. */
-const DATA = new Set(['arguments', 'args', 'parameters', 'response', 'functionResponse', 'functionCall'])
+const DATA = new Set(['arguments', 'args', 'parameters', 'functionCall'])
 const REFERENCES = new Set(['url', 'image_url', 'file_url', 'fileUri', 'file_uri', 'file_id', 'file_data', 'container_id'])
 const MAX_DEPTH = 64
 
-function requireInline(value: unknown, depth: number): void {
+type Visit = (name: string, text: string, holder: Json) => void
+
+/** Calls `visit` with each text that has a name in what the model reads, except in data of the program. */
+function visitContent(body: Json, visit: Visit): void {
+  for (const name of CONTENT) visitTexts(body[name], name, visit, 0)
+}
+
+/** `field`: the name that `value` has. */
+function visitTexts(value: unknown, field: string, visit: Visit, depth: number): void {
   if (depth > MAX_DEPTH) throw new GatewayRefusal(400, `The request is nested more than ${MAX_DEPTH} levels.`)
-  if (Array.isArray(value)) for (const item of value) requireInline(item, depth + 1)
+  if (Array.isArray(value)) for (const item of value) visitTexts(item, field, visit, depth + 1)
   if (!isObject(value)) return
   for (const [name, inner] of Object.entries(value)) {
     if (DATA.has(name) || (name === 'input' && value.type === 'tool_use')) continue
-    if (REFERENCES.has(name) && typeof inner === 'string' && !inner.startsWith('data:'))
-      throw new GatewayRefusal(400, `Content by ${name} is not available here: send it as a data URL.`)
-    requireInline(inner, depth + 1)
+    // The other fields of a result of a function are content that the provider reads.
+    if (name === 'response' && (field === 'functionResponse' || field === 'function_response')) continue
+    if (typeof inner === 'string') visit(name, inner, value)
+    else visitTexts(inner, name, visit, depth + 1)
   }
+}
+
+const requireInline: Visit = (name, text) => {
+  if (REFERENCES.has(name) && !text.startsWith('data:'))
+    throw new GatewayRefusal(400, `Content by ${name} is not available here: send it as a data URL.`)
 }
 
 /** Beta features of Anthropic that change neither price nor what is reached. */
@@ -99,18 +114,28 @@ export const safeBeta = (header: string): string =>
 /** Base64 of this length and more is counted as one picture. */
 const MIN_PICTURE_CHARACTERS = 2_000
 const PICTURE_BYTES = 6_000
-const PICTURE_FIELDS = new Set(['data', 'url', 'image_url', 'file_data'])
+const PICTURE = /^image\/(?!svg)[\w.+-]+$/
+const PICTURE_URL = /^data:image\/(?!svg)[\w.+-]+;base64,[\w+/=-]+$/
+const BASE64 = /^[\w+/=-]+$/
 
-/** Returns the bytes of a request that become tokens: providers count pictures by their size, not by the length of their base64. */
+/**
+ * Returns the bytes of a request that become tokens: providers count pictures by their size, not by the length of their base64. Everything else,
+ * such as documents in base64, counts with its length.
+ */
 export function textBytes(body: Json): number {
-  let pictures = 0
-  const text = JSON.stringify(body, (name, value: unknown) => {
-    if (typeof value !== 'string' || value.length < MIN_PICTURE_CHARACTERS || !PICTURE_FIELDS.has(name)) return value
-    if (!/^(data:[\w/+.-]+;base64,)?[\w+/=-]+$/.test(value.slice(0, 200))) return value
-    pictures++
-    return ''
+  let bytes = Buffer.byteLength(JSON.stringify(body))
+  visitContent(body, (name, text, holder) => {
+    if (text.length >= MIN_PICTURE_CHARACTERS && isPicture(name, text, holder)) bytes += PICTURE_BYTES - text.length
   })
-  return Buffer.byteLength(text) + pictures * PICTURE_BYTES
+  return bytes
+}
+
+/** A picture is a data URL, or base64 beside its type: `source` of Anthropic, `inlineData` of Gemini. */
+function isPicture(name: string, text: string, { type, media_type, mimeType, mime_type }: Json): boolean {
+  if (name === 'url' || name === 'image_url') return PICTURE_URL.test(text)
+  const types = [media_type, mimeType, mime_type].filter(stated => stated !== undefined)
+  const are_pictures = types.length > 0 && types.every(stated => typeof stated === 'string' && PICTURE.test(stated))
+  return name === 'data' && (type === undefined || type === 'base64') && are_pictures && BASE64.test(text)
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
