@@ -27,8 +27,17 @@ export function joinHeartbeats(db: Db): JoinedHeartbeats {
       waiting.map(({ beat }) => beat),
       LEASE_SECONDS,
     )
-    // A claim that was not renewed is lost, or its row is locked at this moment: a heartbeat of its own shows which.
-    for (const [i, { beat, resolve }] of waiting.entries()) resolve(sent.then(results => results[i] ?? heartbeat(db, beat, LEASE_SECONDS)))
+    // A claim that was not renewed is lost, or its row is locked at this moment: a heartbeat of its own shows which. When the statement failed, one run
+    // must not end the others; it may have been executed all the same, so the time is not counted again.
+    for (const [i, { beat, resolve }] of waiting.entries()) {
+      const alone = (worked_ms: number) => heartbeat(db, { ...beat, worked_ms }, LEASE_SECONDS)
+      resolve(
+        sent.then(
+          results => results[i] ?? alone(beat.worked_ms),
+          () => alone(0),
+        ),
+      )
+    }
   }
   return {
     add(run) {

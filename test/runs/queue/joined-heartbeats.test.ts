@@ -75,3 +75,14 @@ test('a run whose row is locked is not lost, and delays no other', async () => {
   expect(locked?.control.reason).toBeNull()
   await stopAll([...others, ...(locked ? [locked] : [])])
 })
+
+test('a run whose row cannot be written fails no heartbeat of another', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const [broken, ...others] = await claims(app, 3)
+  await rows(app, `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
+  await rows(app, `create trigger refuse before update on runs for each row when (old.id = ${broken?.id}) execute function refuse()`)
+  await rows(app, `update runs set lease_until = now() + interval '1 minute' where id <> ${broken?.id}`)
+  await expect.poll(() => renewed(app), { timeout: 10_000 }).toEqual(others.map(({ id }) => id))
+  await rows(app, 'drop trigger refuse on runs')
+  await stopAll([...others, ...(broken ? [broken] : [])])
+})
