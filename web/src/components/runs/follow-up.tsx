@@ -100,6 +100,8 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         onChange={event => draft.set(() => event.target.value)}
         onKeyDown={event => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+          // Escape ends the composition of a character first.
+          if (event.key === 'Escape' && !event.nativeEvent.isComposing) document.querySelector<HTMLElement>('[role=feed]')?.focus()
         }}
       />
       <div className="mt-1.5 flex flex-wrap items-center gap-2">
