@@ -8,6 +8,8 @@ export type FeedSource = {
   state(): Promise<string | null>
   /** What is going on at this moment, sent to each reader once, when it has caught up. Null: nothing. */
   now(): Promise<string | null>
+  /** Requests what was broadcast before, when readers have caught up: it follows by `giveSoFar`. */
+  requestSoFar?(): Promise<void>
   /** The last frame that readers are sent, once there is no state any more; then they are released. Without it nothing ends. */
   readonly end_frame?: string
 }
@@ -27,6 +29,8 @@ export type Reader = {
   state?: string
   /** Whether it was sent what was going on when it had caught up. */
   caught_up?: boolean
+  /** Whether it was sent what had been broadcast before it came. */
+  has_so_far?: boolean
 }
 
 const RECENT = 200
@@ -67,6 +71,12 @@ export class Feed {
   /** Sends an ephemeral frame to every reader that keeps up. */
   broadcast(text: string) {
     for (const reader of this.#readers) if (!reader.full) this.#give(reader, text)
+  }
+
+  /** Sends what was broadcast before to each reader that has caught up and was not sent it yet. */
+  giveSoFar(text: string) {
+    for (const reader of this.#readers)
+      if (reader.caught_up && !reader.has_so_far && !reader.full) reader.has_so_far = this.#give(reader, text)
   }
 
   /** Reports that there may be something new. Any number of calls during one pass cause one more pass. */
@@ -114,6 +124,7 @@ export class Feed {
       reader.caught_up = true
       if (now !== null) this.#give(reader, now)
     }
+    if (fresh.length > 0) await this.#source.requestSoFar?.()
   }
 
   async #loadRecent() {

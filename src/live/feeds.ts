@@ -1,4 +1,4 @@
-import { CLAIMED, WATCH_INTERVAL_MS } from '../store/notify.ts'
+import { CLAIMED, SO_FAR_START, WATCH_INTERVAL_MS } from '../store/notify.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import type { Hub } from './hub.ts'
 
@@ -34,7 +34,9 @@ export class Feeds {
       this.#hub.onLive(organization_id, run_id, json => {
         if (json === CLAIMED) return this.#on_watch([{ organization_id, run_id }])
         const text = frameOf(json)
-        if (text !== null) feed.broadcast(text)
+        if (text === null) return
+        if (json.startsWith(SO_FAR_START)) feed.giveSoFar(text)
+        else feed.broadcast(text)
       }),
     ])
   }

@@ -17,6 +17,10 @@ export const channels = {
 /** Interval at which a process reports which runs are followed there. */
 export const WATCH_INTERVAL_MS = 5_000
 export const WATCHED = '{"event":"watched"}'
+/** A viewer has come, maybe after others: it lacks the output and the text that were sent before. */
+export const JOINED = '{"event":"joined"}'
+/** Begins the response of the worker to `JOINED`. */
+export const SO_FAR_START = '{"event":"so_far",'
 /** A worker has claimed a run: processes that follow it report that at once. */
 export const CLAIMED = '{"event":"claimed"}'
 
@@ -80,4 +84,9 @@ export async function notifyWatched(db: Db, runs: { organization_id: number; run
     db,
     runs.map(run => liveNotification(run.organization_id, run.run_id, WATCHED)),
   )
+}
+
+/** Lets the owner of a run send what it has shown so far, for viewers that have just come. */
+export async function notifyJoined(db: Db, organization_id: number, run_id: number): Promise<void> {
+  await notifyAll(db, [liveNotification(organization_id, run_id, JOINED)])
 }

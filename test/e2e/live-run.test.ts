@@ -40,6 +40,27 @@ test('a queued run is seen to start, its tool shows its output as it comes, and 
   await page.getByRole('feed').getByText('interrupted', { exact: true }).waitFor()
 })
 
+test('the output of a running tool is shown again after a reload, and stays while there is no connection', async () => {
+  await using network = await networkTo(app.base_url)
+  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('Is reloaded', endless) })
+  await someone.open(`/agent/trace/${run.id}`)
+  const tool = page.getByTestId('live-tool')
+  const output = tool.locator('pre').filter({ hasText: /^first line\s+red and what follows\s*$/ })
+  await output.waitFor()
+  await page.reload()
+  await output.waitFor()
+  network.cut()
+  await page.getByText('Reconnecting…').waitFor()
+  await tool.getByText('as of the last connection').waitFor()
+  await output.waitFor()
+  network.restore()
+  await tool.getByText('as of the last connection').waitFor({ state: 'detached' })
+  await output.waitFor()
+  expect(await tool.count()).toBe(1)
+})
+
 test('Pause pauses a running run, and a follow-up continues it', async () => {
   await using someone = await visit()
   const { page } = someone

@@ -7,8 +7,11 @@ export type RunEvent =
   | { type: 'log'; seq: number; entry: LogEntry }
   /** The run after each change, and after each reconnection. */
   | { type: 'run'; run: AgentRun }
-  /** Ephemeral events: a tool starts, a piece of its output or of the model's text, a limit is near. Lost while there is no connection. */
-  | { type: 'tool' | 'output' | 'text' | 'notice'; data: Record<string, unknown> }
+  /**
+   * Ephemeral events: a tool starts, a piece of its output or of the model's text, a limit is near. Lost while there is no connection; `so_far`
+   * then has the end of each output and text that continues, and replaces their pieces.
+   */
+  | { type: 'tool' | 'output' | 'text' | 'notice' | 'so_far'; data: Record<string, unknown> }
 
 /** What happened to one of the organization's runs, with the current state of the run; null when it was deleted. */
 export type OrganizationEvent = { seq: number; type: string; agent_run_id: number; run: AgentRun | null }
@@ -34,7 +37,7 @@ export function isAtRest(run: AgentRun): boolean {
   return run.terminal || run.status.toLowerCase() === 'paused' || waitsForPerson(run)
 }
 
-const ephemeral = ['tool', 'output', 'text', 'notice']
+const ephemeral = ['tool', 'output', 'text', 'notice', 'so_far']
 
 /** Yields a run's trace as it grows. Reconnects for as long as the caller reads on; see `streamEvents` for how it fails. */
 export async function* followRun(

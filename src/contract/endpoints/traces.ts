@@ -96,6 +96,7 @@ export const traceEndpoints = {
       '- `log`: an entry of the trace; its `id:` is the `seq` of the entry.',
       '- `run`: the current run, first when all entries so far were sent, then whenever it changed. No `id:`.',
       "- `tool`, `output`, `text`: ephemeral events: a tool that started, a piece of its output, a piece of the model's text. No `id:`, and never repeated.",
+      '- `so_far`: once after a connection, if there is any: the end of each output and text that continues (`parts`: each as in its event, named by `event`). It replaces the pieces that were sent before. No `id:`.',
       '- `notice`: limits that the run is close to, as reported to its agent (`limits`: use and maximum). No `id:`, and never repeated.',
       '- `deleted`: the run was deleted. The stream ends, and a new request gets 404.',
       '',

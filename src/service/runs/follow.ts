@@ -1,7 +1,8 @@
-import type { AgentRun } from '../../contract/runs/runs.ts'
+import type { AgentRun, RunStatus } from '../../contract/runs/runs.ts'
 import { storedJson } from '../../core/json.ts'
 import type { Frame } from '../../live/feed.ts'
 import type { Db } from '../../store/database.ts'
+import { notifyJoined } from '../../store/notify.ts'
 import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'
 import { lastRecord } from '../../store/runs/journal.ts'
 import { listEntriesAfter } from '../../store/runs/log-entries.ts'
@@ -11,6 +12,9 @@ import { runObjects } from './run-object.ts'
 
 const frame = (event: string, data: string, seq?: number) => `${seq === undefined ? '' : `id: ${seq}\n`}event: ${event}\ndata: ${data}\n\n`
 
+/** Statuses in which a worker may have shown something that no entry contains yet. */
+const with_worker: ReadonlySet<RunStatus> = new Set(['starting', 'running', 'cancelling'])
+
 /** Words the run object for the readers of a stream (specification.md#wire-profiles). */
 export type RunWording = (run: AgentRun) => unknown
 
@@ -19,6 +23,7 @@ export type RunWording = (run: AgentRun) => unknown
  * (specification.md#events); `deleted` is the last frame.
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
+  let has_worker = false
   return {
     async after(seq: number, limit: number): Promise<Frame[]> {
       const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
@@ -27,6 +32,7 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
     end_frame: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
+      has_worker = row !== undefined && with_worker.has(row.status)
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
       return run ? frame('run', JSON.stringify(wording(run))) : null
     },
@@ -37,6 +43,9 @@ export function runSource(db: Db, base_url: string, organization_id: number, run
       const { call } = storedJson<{ call: { id: string; name: string; input: unknown } }>(last.body)
       const data = { call_id: call.id, tool_name: call.name, tool_input: call.input ?? {}, started_at: last.created_at.toISOString() }
       return frame('tool', JSON.stringify(data))
+    },
+    async requestSoFar(): Promise<void> {
+      if (has_worker) await notifyJoined(db, organization_id, run_id)
     },
   }
 }
@@ -72,6 +81,6 @@ export const eventsSoFar = (db: Db, organization_id: number): Promise<number> =>
 
 /** Returns the frame of an ephemeral event: `json` is `{event, data}` as the worker sent it; null for any other text. */
 export function liveFrame(json: string): string | null {
-  const match = /^\{"event":"(tool|output|text|notice)","data":([\s\S]*)\}$/.exec(json)
+  const match = /^\{"event":"(tool|output|text|notice|so_far)","data":([\s\S]*)\}$/.exec(json)
   return match?.[1] === undefined || match[2] === undefined ? null : frame(match[1], match[2])
 }

@@ -1,7 +1,7 @@
 import { LEASE_SECONDS } from '../../core/runs/lease.ts'
 import type { Hub } from '../../live/hub.ts'
 import { heartbeat } from '../../store/leases/leases.ts'
-import { WATCHED } from '../../store/notify.ts'
+import { JOINED, WATCHED } from '../../store/notify.ts'
 import { deadlineError } from '../deadline.ts'
 import type { Control } from './control.ts'
 import type { JoinedHeartbeats, SendBeat } from './joined-heartbeats.ts'
@@ -65,7 +65,8 @@ export function startHeartbeat({ hub, heartbeats }: Deps, writer: RunWriter, liv
     return heartbeatOnce(send)
   })
   const unsubscribe = hub.onLive(organization_id, run_id, json => {
-    if (json === WATCHED) writer.viewerSeen()
+    if (json === WATCHED || json === JOINED) writer.viewerSeen()
+    if (json === JOINED) live.sendSoFar()
     else if (json.startsWith('{"event":"control"')) void heartbeatOnce(sendAlone)
   })
   return {

@@ -71,6 +71,11 @@ export class LiveChannel {
     await this.#text.end('text')
   }
 
+  /** Sends what the texts that have not ended contain so far, for a viewer that has just come. */
+  sendSoFar() {
+    this.#text.sendSoFar()
+  }
+
   #send(event: string, data: string) {
     this.#writer.publish(`{"event":"${event}","data":${data}}`)
   }

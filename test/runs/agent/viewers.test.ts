@@ -2,6 +2,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { Hub } from '../../../src/live/hub.ts'
 import { Listener } from '../../../src/live/listener.ts'
+import { createBackgroundRedactor } from '../../../src/redaction/background-redactor.ts'
 import type { Transactional } from '../../../src/store/database.ts'
 import { channels } from '../../../src/store/notify.ts'
 import { entry } from '../../../src/trace/entry.ts'
@@ -12,7 +13,7 @@ import { LiveChannel } from '../../../src/worker/claim/live-channel.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { ViewerPresence } from '../../../src/worker/claim/viewer-presence.ts'
 import { putRun } from '../../api/runs/put-run.ts'
-import { openFrames } from '../../api/trace/read-frames.ts'
+import { openFrames, type StreamFrame } from '../../api/trace/read-frames.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { createRun } from '../await-run.ts'
 
@@ -88,7 +89,10 @@ test('events of a run are published only while it has a viewer, from the moment 
   const run_payload = `${app.org_id}:${writer.run_id}`
   // The notification of the entry and that of the text take connections of their own: either may be first.
   const notifications = await ear.until(all => all.some(payload => payload.includes('"with viewer!"')) && all.includes(run_payload))
-  expect(notifications.filter(payload => payload.includes('without viewer'))).toEqual([])
+  // What came before the viewer is summed up once, for it.
+  const earlier = notifications.filter(payload => payload.includes('without viewer'))
+  expect(earlier.filter(payload => !payload.startsWith(`${run_payload}:{"event":"so_far",`))).toEqual([])
+  expect(earlier.length).toBeLessThanOrEqual(1)
   expect(notifications[0]).toBe(`${run_payload}:{"event":"watched"}`)
   await heartbeat.stop()
   live.close()
@@ -131,5 +135,44 @@ test('notifications of a moment are sent in their order by one statement, and th
     payload,
   ])
   expect(statements).toBe(1)
+  writer.close()
+})
+
+test('a viewer that comes late gets the end of the output once, redacted and bounded, and then what follows', async () => {
+  await using app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  const value = 'kQ7wXz2mN9pLr4Ts'
+  const writer = await claimOf(app, new ViewerPresence())
+  writer.protect(createBackgroundRedactor([{ name: 'A', value }]), { report: async () => {} })
+  const live = new LiveChannel(writer)
+  const hub = new Hub()
+  // The worker has a connection of its own to the database, as one in another process has.
+  await using listener = new Listener(app.database_url, hub, null)
+  await listener.start()
+  const heartbeat = startHeartbeat({ hub, heartbeats: joinHeartbeats(app.db) }, writer, live, new Control())
+  const print = (text: string) => live.addText({ event: 'output', call_id: 'c1', text })
+  const openReader = () => openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
+  const textOf = (frames: StreamFrame[], event: string) => frames.filter(frame => frame.event === event).map(({ data }) => data)
+
+  print(`${`filler ${value}\n`.repeat(2_000)}unseen!\n`)
+  await using first = await openReader()
+  const [summed = ''] = textOf(await first.until(all => textOf(all, 'so_far').length > 0), 'so_far')
+  expect(Buffer.byteLength(summed)).toBeLessThanOrEqual(7_000)
+  expect(summed).not.toContain(value)
+  expect(JSON.parse(summed).parts).toEqual([{ event: 'output', call_id: 'c1', text: expect.stringMatching(/redacted:A\]\nunseen!\n$/) }])
+
+  print('seen by the first!\n')
+  await first.until(all => textOf(all, 'output').join('').includes('seen by the first!'))
+  await using second = await openReader()
+  await second.until(all => textOf(all, 'so_far').length > 0)
+  print('seen by both!\n')
+  const late = await second.until(all => textOf(all, 'output').length > 0)
+  expect(textOf(late, 'so_far').map(data => JSON.parse(data).parts[0].text)).toEqual([
+    expect.stringMatching(/unseen!\nseen by the first!\n$/),
+  ])
+  expect(textOf(late, 'output').map(data => JSON.parse(data).text)).toEqual(['seen by both!\n'])
+  const early = await first.until(all => textOf(all, 'output').length > 1)
+  expect(textOf(early, 'so_far')).toHaveLength(1)
+  await heartbeat.stop()
+  live.close()
   writer.close()
 })

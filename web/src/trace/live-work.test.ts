@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
-import { afterEntry, afterEvent, nothing_live } from './live-work.ts'
+import { afterDisconnect, afterEntry, afterEvent, afterReconnect, nothing_live } from './live-work.ts'
 
 const entry = (fields: Partial<LogEntry>) => ({ message_type: 'ACTION', tool_name: null, ...fields }) as LogEntry
 const tool = { call_id: 'c1', tool_name: 'shell', tool_input: { command: 'ls' }, started_at: '2026-11-20T10:00:00.000Z' }
@@ -84,4 +84,30 @@ test('endless output keeps its end', () => {
   work = afterEvent(work, 'output', { call_id: 'c1', text: 'end' })
   expect(work.tools[0]?.output).toHaveLength(64_000)
   expect(work.tools[0]?.output.endsWith('end')).toBe(true)
+})
+
+test('what an output contains so far replaces its pieces, so that nothing is doubled', () => {
+  const so_far = { parts: [{ event: 'output', call_id: 'c1', text: 'ab' }, { event: 'text', kind: 'text', text: 'I will' }, null] }
+  const joined = afterEvent(nothing_live, 'so_far', so_far)
+  expect(joined).toMatchObject({ tools: [{ call_id: 'c1', output: 'ab' }], text: 'I will' })
+  let work = afterEvent(nothing_live, 'tool', tool)
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'b' })
+  work = afterEvent(work, 'so_far', so_far)
+  expect(work.tools).toEqual([{ ...tool, output: 'ab' }])
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'c' })
+  work = afterEvent(work, 'so_far', { parts: [{ event: 'output', call_id: 'c1', text: 'bc' }] })
+  expect(work.tools).toEqual([{ ...tool, output: 'abc' }])
+})
+
+test('without a connection a running tool stays as it was seen, until it is announced again or its entry is written', () => {
+  let work = afterEvent(nothing_live, 'tool', tool)
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'a' })
+  work = afterEvent(work, 'text', { kind: 'text', text: 'Hm' })
+  const lost = afterDisconnect(work)
+  expect(lost).toMatchObject({ tools: [{ ...tool, output: 'a', stale: true }], text: 'Hm' })
+  const back = afterReconnect(lost)
+  expect(back.text).toBe('')
+  expect(afterEvent(back, 'tool', tool).tools).toEqual([{ ...tool, output: 'a' }])
+  expect(afterEvent(back, 'so_far', { parts: [{ event: 'output', call_id: 'c1', text: 'xy' }] }).tools).toEqual([{ ...tool, output: 'xy' }])
+  expect(afterEntry(back, entry({ tool_name: 'shell' })).tools).toEqual([])
 })

@@ -3,7 +3,15 @@ import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { isServiceTool } from './tool-kind.ts'
 
 /** A running tool: its ACTION entry follows when it has ended. A stream that was opened meanwhile has only its output: then name and start are ''. */
-export type LiveTool = { call_id: string; tool_name: string; tool_input: Record<string, unknown>; started_at: string; output: string }
+export type LiveTool = {
+  call_id: string
+  tool_name: string
+  tool_input: Record<string, unknown>
+  started_at: string
+  output: string
+  /** Known from before the connection broke: it may have ended, and output may be missing. */
+  stale?: true
+}
 
 /** A limit that is almost used up, as reported to the agent. */
 export type LiveLimit = { limit: string; used: number; allowed: number }
@@ -32,12 +40,14 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
     return { ...work, [key]: (work[key] + text(chunk)).slice(-kept_chars) }
   }
   if (event === 'tool') {
+    const known = work.tools.find(other => other.call_id === text(call_id))
     const tool = {
       call_id: text(call_id),
       tool_name: text(tool_name),
       tool_input: record(tool_input),
       started_at: text(started_at),
-      output: '',
+      // Announced again to a reader that reconnected: its output follows, and is shown as it was until then.
+      output: known?.output ?? '',
     }
     const ended = work.ended.filter(id => id !== tool.call_id)
     return { ...work, ended, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
@@ -47,15 +57,40 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
     if (work.ended.includes(id)) return work
     const known = work.tools.some(tool => tool.call_id === id)
     const tools = known ? work.tools : [...work.tools, { call_id: id, tool_name: '', tool_input: {}, started_at: '', output: '' }]
-    const extend = (tool: LiveTool) => (tool.call_id === id ? { ...tool, output: (tool.output + text(chunk)).slice(-kept_chars) } : tool)
+    const extend = (tool: LiveTool) => (tool.call_id === id ? withOutput(tool, (tool.output + text(chunk)).slice(-kept_chars)) : tool)
     return { ...work, tools: tools.map(extend) }
   }
+  if (event === 'so_far') return partsIn(record(data).parts).reduce(afterPart, work)
   if (event === 'notice') {
     const near = limitsIn(record(data).limits)
     return { ...work, limits: [...work.limits.filter(({ limit }) => near.every(other => other.limit !== limit)), ...near] }
   }
   return work
 }
+
+const withOutput = ({ stale: _, ...tool }: LiveTool, output: string): LiveTool => ({ ...tool, output })
+
+const partsIn = (value: unknown) => (Array.isArray(value) ? value : []).map(record)
+
+/** The live work once the end of an output or text is known: it replaces what is shown, unless that contains it. */
+function afterPart(work: LiveWork, part: Record<string, unknown>): LiveWork {
+  const end = text(part.text)
+  const replaced = (shown: string) => (shown.endsWith(end) ? shown : end)
+  if (part.event === 'text') {
+    const key = part.kind === 'reasoning' ? 'reasoning' : 'text'
+    return { ...work, [key]: replaced(work[key]) }
+  }
+  if (part.event !== 'output') return work
+  const known = work.tools.find(tool => tool.call_id === part.call_id)
+  if (!known) return afterEvent(work, 'output', part)
+  return { ...work, tools: work.tools.map(tool => (tool === known ? withOutput(tool, replaced(tool.output)) : tool)) }
+}
+
+/** The live work without a connection: it stays as it was last seen. */
+export const afterDisconnect = (work: LiveWork): LiveWork => ({ ...work, tools: work.tools.map(tool => ({ ...tool, stale: true })) })
+
+/** The live work with a new connection: entries of what has ended follow, and what the rest contains so far. */
+export const afterReconnect = (work: LiveWork): LiveWork => ({ ...work, reasoning: '', text: '' })
 
 function limitsIn(value: unknown): LiveLimit[] {
   return (Array.isArray(value) ? value : []).flatMap(item => {

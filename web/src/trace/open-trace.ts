@@ -4,7 +4,7 @@ import type { AgentRun, RunStatus } from '../../../src/contract/runs/runs.ts'
 import { call, core } from '../api/client.ts'
 import { fetchEntries, PAGE_ENTRIES } from '../api/first-view.ts'
 import { followWhileVisible, type StreamState } from '../api/visible-tab-stream.ts'
-import { afterEntry, afterEvent, type LiveWork, nothing_live } from './live-work.ts'
+import { afterDisconnect, afterEntry, afterEvent, afterReconnect, type LiveWork, nothing_live } from './live-work.ts'
 import { createLogPages, type LogPages } from './log-pages.ts'
 import { createLogSearch, type LogSearch } from './search/log-search.ts'
 
@@ -88,8 +88,8 @@ export function openTrace(run: AgentRun, on_run: (run: AgentRun) => void): Trace
     after_seq: run.total_logs,
     on_event: onEvent,
     on_state: state => {
-      // Running tools of a broken stream may have ended; entries are resumed, ephemeral events are not.
-      if (state.name === 'reconnecting') work = nothing_live
+      // Running tools of a broken stream may have ended; entries are resumed, and the ephemeral events are summed up.
+      work = state.name === 'live' ? afterReconnect(work) : afterDisconnect(work)
       if (state.name === 'live' && pages.problem) pages.retry()
       stream = state
       changed()

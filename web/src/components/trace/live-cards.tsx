@@ -42,7 +42,13 @@ export function LiveToolCard({ tool }: { tool: LiveTool }) {
         <span className="shrink-0 font-medium">{name}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-muted text-xs">{oneLine(toolLine(tool.tool_name, tool.tool_input))}</span>
         <span className="tabular flex shrink-0 items-center gap-1.5 text-2xs text-accent">
-          <LoaderCircle aria-hidden className="size-3 animate-spin" /> running{since >= 1000 && ` ${duration(since)}`}
+          {tool.stale ? (
+            <span className="text-muted">as of the last connection</span>
+          ) : (
+            <>
+              <LoaderCircle aria-hidden className="size-3 animate-spin" /> running{since >= 1000 && ` ${duration(since)}`}
+            </>
+          )}
         </span>
       </div>
       {tool.output && (

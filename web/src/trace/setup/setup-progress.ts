@@ -36,6 +36,7 @@ export function afterEvent(progress: SetupProgress, event: RunEvent): SetupProgr
   if (event.type === 'run') return { ...progress, run: event.run, running: event.run.terminal ? null : running }
   if (event.type === 'log') return steps.has(event.entry.tool_name ?? '') ? afterStep(progress, event.entry) : progress
   if (event.type === 'notice' || event.type === 'text') return progress
+  if (event.type === 'so_far') return objectsAt(event.data, 'parts').reduce(afterPart, progress)
   const call_id = textAt(event.data, 'call_id')
   if (event.type === 'output') {
     if (running === null && call_id === progress.ended) return progress
@@ -44,6 +45,15 @@ export function afterEvent(progress: SetupProgress, event: RunEvent): SetupProgr
   }
   if (!commands.has(textAt(event.data, 'tool_name') ?? '')) return progress
   return { ...progress, running: { call_id, command: textAt(event.data.tool_input, 'command'), output: '' } }
+}
+
+/** The end of an output so far replaces what is shown of it, unless that contains it. */
+function afterPart(progress: SetupProgress, part: Record<string, unknown>): SetupProgress {
+  if (part.event !== 'output') return progress
+  const { running } = progress
+  const shown = running?.call_id === part.call_id && running?.output.endsWith(textAt(part, 'text') ?? '')
+  if (shown) return progress
+  return afterEvent({ ...progress, running: running && { ...running, output: '' } }, { type: 'output', data: part })
 }
 
 function afterStep({ run, entries, running, ended }: SetupProgress, entry: LogEntry): SetupProgress {
