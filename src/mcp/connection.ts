@@ -5,6 +5,7 @@ import { settledWithin } from '../core/timeout.ts'
 import type { ServerTool } from './listed-tools.ts'
 import { McpError } from './mcp-error.ts'
 import { asMcpError, timedOut } from './request-failure.ts'
+import type { ServerTraffic } from './server-traffic.ts'
 
 const CLOSE_TIMEOUT_MS = 2_000
 const MAX_PAGES = 20
@@ -26,13 +27,22 @@ export type McpConnection = AsyncDisposable & {
 }
 
 /**
- * `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which revisions are tried. `endSession`: reports to
- * the server that its session is over.
+ * `traffic`: bounds what `transport` receives. `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which
+ * revisions are tried. `endSession`: reports to the server that its session is over.
  */
-type Link = { transport: Transport; over: Promise<Error> | null; mode: VersionNegotiationOptions['mode']; endSession?: () => Promise<void> }
+type Link = {
+  transport: Transport
+  traffic: ServerTraffic
+  over: Promise<Error> | null
+  mode: VersionNegotiationOptions['mode']
+  endSession?: () => Promise<void>
+}
 
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
-export async function connectServer({ transport, over, mode, endSession }: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
+export async function connectServer(
+  { transport, traffic, over, mode, endSession }: Link,
+  { timeout_ms, signal }: Limits,
+): Promise<McpConnection> {
   using limit = deadline(timeout_ms, signal)
   let changed = false
   let ended = false
@@ -69,36 +79,40 @@ export async function connectServer({ transport, over, mode, endSession }: Link,
       CLOSE_TIMEOUT_MS,
     )
   }
+  const reasonOf = async (error: unknown, ms: number) =>
+    traffic.signal.aborted ? traffic.signal.reason : reasonOfEnd(error, ended ? over : null, ms)
   const bounds = { signal: limit.signal, timeout: timeout_ms }
   try {
     await orAborted(client.connect(transport, bounds), limit.signal)
     const tools = await orAborted(listTools(client, bounds), limit.signal)
+    traffic.startCall()
     return {
       revision: client.getNegotiatedProtocolVersion() ?? 'unknown',
       tools,
       hasChanged: () => changed,
       hasEnded: () => ended,
       async call(tool, input, { timeout_ms: call_ms, signal: call_signal }) {
+        traffic.startCall()
         const calling = client.callTool(
           { name: tool, arguments: input },
           { signal: call_signal, timeout: call_ms, maxTotalTimeout: call_ms },
         )
         return orAborted(calling, call_signal).catch(async error => {
-          throw call_signal.aborted ? call_signal.reason : await reasonOf(error, over, ended, call_ms)
+          throw call_signal.aborted ? call_signal.reason : await reasonOf(error, call_ms)
         })
       },
       [Symbol.asyncDispose]: close,
     }
   } catch (error) {
-    const reason = limit.passed ? timedOut(timeout_ms) : await reasonOf(error, over, ended, timeout_ms)
+    const reason = limit.passed ? timedOut(timeout_ms) : await reasonOf(error, timeout_ms)
     await close()
     throw signal.aborted ? signal.reason : reason
   }
 }
 
 /** The end of a program is the better reason than the closed connection. */
-async function reasonOf(error: unknown, over: Promise<Error> | null, ended: boolean, timeout_ms: number): Promise<Error> {
-  if (!ended || over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return asMcpError(error, timeout_ms)
+async function reasonOfEnd(error: unknown, over: Promise<Error> | null, timeout_ms: number): Promise<Error> {
+  if (over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return asMcpError(error, timeout_ms)
   const reason = await over
   return reason.name === 'SandboxLostError' ? reason : new McpError('failed', reason.message)
 }

@@ -1,10 +1,17 @@
-import { type CallToolResult, ClientCredentialsProvider, type FetchLike, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  type CallToolResult,
+  ClientCredentialsProvider,
+  type FetchLike,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { storedJson } from '../core/json.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectServer, type McpConnection } from './connection.ts'
 import { McpError } from './mcp-error.ts'
 import { type Program, programTransport } from './sandbox-transport.ts'
+import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
 type Limits = Parameters<typeof connectServer>[1]
 
@@ -41,17 +48,35 @@ export async function openAddress(fetch: FetchLike, address: Address, limits: Li
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')
   const client = clientOf(address)
+  const traffic = createServerTraffic()
   const transport = new StreamableHTTPClientTransport(url, {
-    fetch: boundedFetch(fetch),
+    fetch: boundedFetch(fetch, traffic),
     requestInit: { headers: headersOf(address) },
     ...(client !== null && { authProvider: client }),
     onInsufficientScope: 'throw',
     reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 10_000, reconnectionDelayGrowFactor: 2, maxRetries: 2 },
   })
+  bound(transport, traffic)
   const endSession = () => transport.terminateSession()
-  const connection = await connectServer({ transport, over: null, mode: 'auto', endSession }, limits)
+  const connection = await connectServer({ transport, traffic, over: null, mode: 'auto', endSession }, limits)
   if (client === null) return connection
   return { ...connection, call: async (...call) => withoutToken(await connection.call(...call), client.tokens()?.access_token) }
+}
+
+/** Passes only the messages to the client that it needs, and ends the connection when there are too many. The SDK sets its handler several times. */
+function bound(transport: Transport, traffic: ServerTraffic): void {
+  let handler: Transport['onmessage']
+  const receive: Transport['onmessage'] = (message, extra) => {
+    const received = traffic.receive(message, response => transport.send(response))
+    if (!(received instanceof Promise)) handler?.(received, extra)
+  }
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => handler && receive,
+    set(next: Transport['onmessage']) {
+      handler = next
+    },
+  })
+  traffic.signal.addEventListener('abort', () => void transport.close().catch(() => {}), { once: true })
 }
 
 /** The token of a client is no secret that is set, so nothing else redacts it. With it the agent could call the address without this service. */

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createMessageSplitter } from '../acp/messages.ts'
 import type { ExecResult, Sandbox } from '../sandbox/port.ts'
+import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
 const MAX_SHOWN_CHARACTERS = 1_000
@@ -9,20 +10,29 @@ const MAX_SHOWN_CHARACTERS = 1_000
 export type Program = { command: string; args: readonly string[]; environment: Readonly<Record<string, string>> }
 
 /** `over`: why the program has ended; it never rejects. */
-type ProgramTransport = { transport: Transport; over: Promise<Error> }
+type ProgramTransport = { transport: Transport; traffic: ServerTraffic; over: Promise<Error> }
 
 /** Returns the transport of a program, which starts with it and ends with it. `signal` ends the program. */
 export function programTransport(sandbox: Sandbox, program: Program, signal: AbortSignal): ProgramTransport {
   const kill = new AbortController()
+  const traffic = createServerTraffic()
   const { promise: over, resolve } = Promise.withResolvers<Error>()
   let send: ((line: string) => Promise<void>) | null = null
   const transport: Transport = {
     async start() {
-      const splitter = createMessageSplitter(message => transport.onmessage?.(message as JSONRPCMessage))
+      // While it does not read its input, nothing more of its output is read.
+      const splitter = createMessageSplitter(message => {
+        const received = traffic.receive(message, response => transport.send(response))
+        if (received instanceof Promise) return received
+        transport.onmessage?.(received as JSONRPCMessage)
+      })
       const process = sandbox.openProcess({
         ...{ command: commandOf(program), max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
         signal: AbortSignal.any([kill.signal, signal]),
-        on_stdout: chunk => splitter.add(chunk),
+        async on_stdout(chunk) {
+          traffic.addBytes(chunk.length)
+          await splitter.add(chunk)
+        },
       })
       send = line =>
         new Promise((done, reject) => process.stdin.write(`${line}\n`, error => (error ? reject(new Error('It reads no input.')) : done())))
@@ -42,7 +52,7 @@ export function programTransport(sandbox: Sandbox, program: Program, signal: Abo
       await over
     },
   }
-  return { transport, over }
+  return { transport, traffic, over }
 }
 
 function endOf({ status, exit_code, output }: ExecResult): Error {

@@ -96,7 +96,7 @@ test.each([
       write()
       return true
     },
-    /a response has more than 16777216 bytes|did not respond/,
+    /It sent more than 1048576 bytes before its tools were known|did not respond/,
   ],
 ])('an address that responds with %s is an error of the trace, and the run goes on', async (_, respond, message) => {
   await using server = await serveMcp((__, response) => respond(response))

@@ -49,13 +49,13 @@ test('a program that cannot be used, and a call that gets no response, end no ru
   )
 })
 
-test('of 10,000 tools a run offers some, and the trace counts the others', async () => {
+test('of 8,000 tools a run offers some, and the trace counts the others', async () => {
   await app.servers.set('odd', hostile('many'))
   script = callsInTurn({ name: 'odd__tool_3', arguments: {} })
   const { tools, actions } = await playRun(app)
   expect(tools.filter(name => name.startsWith('odd__'))).toHaveLength(64)
   const [server] = actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers
-  expect(server.left_out).toEqual([expect.stringContaining('and 9926 others: they are more than a server may offer')])
+  expect(server.left_out).toEqual([expect.stringContaining('and 7926 others: they are more than a server may offer')])
   expect(actions.find(({ tool_name }) => tool_name === 'odd__tool_3')?.tool_output.text).toBe('called tool_3 with {}')
 })
 
