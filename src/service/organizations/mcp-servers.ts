@@ -74,8 +74,9 @@ export async function setMcpServer(ctx: Context, repo_id: number | null, name: s
   })
 }
 
-/** Where the credential goes. */
-const receiverOf = ({ url, oauth }: McpServerSettings): string | null => oauth?.issuer ?? (url === null ? null : new URL(url).origin)
+/** Where the credential goes, and what it opens: a token for it goes to the address. */
+const receiverOf = ({ url, oauth }: McpServerSettings): string | null =>
+  url === null ? null : `${new URL(url).origin} ${oauth?.issuer ?? ''}`
 
 /** Null removes it. */
 async function saveCredential(tx: Db, ctx: Context, repo_id: number | null, server: string, value: string | null): Promise<void> {
