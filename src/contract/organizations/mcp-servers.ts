@@ -9,7 +9,7 @@ const MAX_NAME = 32
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 /** Headers that the connection itself determines. */
-const OWN_HEADER = /^(?:host|content-length|content-type|connection|transfer-encoding|accept|mcp-.*|proxy-.*)$/i
+const OWN_HEADER = /^(?:host|content-length|content-type|connection|transfer-encoding|accept|expect|upgrade|te|trailer|mcp-.*|proxy-.*)$/i
 const DEFAULT_SECONDS = 60
 
 /** Returns the schema of the name of an MCP server in a path. */
@@ -21,6 +21,10 @@ export const mcpServerName = () =>
     .meta({ wire: { type: 'string', pattern: SERVER_NAME.source, maxLength: MAX_NAME } })
     .describe('The name of the MCP server')
 
+const header_name = z
+  .string()
+  .regex(HEADER, 'must be the name of a header')
+  .refine(name => !OWN_HEADER.test(name), 'is a header that the connection determines')
 const header_value = text(0, limits.mcp_argument_chars).refine(value => !/[\r\n]/.test(value), 'must be one line')
 const url = text(1, 2_000)
   .refine(value => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'must be an http or https address')
@@ -54,20 +58,10 @@ const fields = {
       'Address of a server with the transport Streamable HTTP, which the egress rules of the run must allow; null: it has a `command`',
     ),
   headers: z
-    .record(
-      z
-        .string()
-        .regex(HEADER, 'must be the name of a header')
-        .refine(name => !OWN_HEADER.test(name), 'is a header that the connection determines'),
-      header_value,
-    )
+    .record(header_name, header_value)
     .refine(set => Object.keys(set).length <= limits.mcp_headers, `must not be more than ${limits.mcp_headers}`)
     .describe(`Further headers of each request. They are not secret. ${REFERENCES}`),
-  credential_header: z
-    .string()
-    .regex(HEADER, 'must be the name of a header')
-    .nullable()
-    .describe('Header whose value is the credential; null: `Authorization` with `Bearer` before it'),
+  credential_header: header_name.nullable().describe('Header whose value is the credential; null: `Authorization` with `Bearer` before it'),
   oauth: OAuthClient.nullable().describe(
     'Client of the grant `client_credentials`, whose secret is the credential; null: the credential itself is sent',
   ),

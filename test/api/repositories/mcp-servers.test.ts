@@ -49,6 +49,10 @@ describe.each(locations)('%s', location => {
     expectProblem(await put('moved', { url: 'https://mcp.example.com/mcp', oauth }), 400, 'body.credential')
     expect((await put('moved', { ...elsewhere, credential: null })).body).toMatchObject({ has_credential: false })
     expectProblem(await put('moved', { ...elsewhere, oauth }), 400, 'body.credential')
+    expect((await put('moved', { ...elsewhere, oauth, credential: CREDENTIAL })).status).toBe(200)
+    expectProblem(await put('moved', { url: 'https://mcp.example.com/mcp', oauth }), 400, 'body.credential')
+    expectProblem(await put('moved', { ...elsewhere, oauth: { ...oauth, issuer: 'https://other.example' } }), 400, 'body.credential')
+    expect((await put('moved', { url: 'https://elsewhere.example/v2', oauth })).status).toBe(200)
     await put('moved', { ...elsewhere, credential: CREDENTIAL })
     expect((await put('moved', { command: 'x' })).body).toMatchObject({ has_credential: false, url: null })
     expect(await secrets()).toEqual([])
@@ -78,6 +82,10 @@ describe.each(locations)('%s', location => {
     ['a', { url: 'https://user:pass@a.example' }, 'body.url'],
     ['a', { url: 'https://a.example', headers: { Host: 'b' } }, 'body.headers.Host'],
     ['a', { url: 'https://a.example', headers: { 'X-A': 'b\r\nX-B: c' } }, 'body.headers.X-A'],
+    ['a', { url: 'https://a.example', headers: { Expect: '100-continue' } }, 'body.headers.Expect'],
+    ...['Host', 'Transfer-Encoding', 'content-length', 'Mcp-Session-Id', 'Expect', 'Upgrade', 'TE', 'Trailer'].map(
+      (credential_header): [string, object, string] => ['a', { url: 'https://a.example', credential_header }, 'body.credential_header'],
+    ),
     ['a', { url: 'https://a.example', credential: 'short' }, 'body.credential'],
     ['a', { command: 'x', environment: { 'A=B': 'c' } }, 'body.environment.A=B'],
     ['a', { command: 'x', timeout_seconds: 0 }, 'body.timeout_seconds'],
