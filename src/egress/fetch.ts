@@ -26,17 +26,30 @@ export function fetchByRules(configuration: ProxyConfiguration): typeof globalTh
   const { caps } = configuration
   let connections = 0
   let bytes = 0
-  const count = (more: number) => {
-    bytes += more
+  const counted = new WeakMap<Socket, number>()
+  const count: Count = socket => {
+    const passed = socket.bytesRead + socket.bytesWritten
+    bytes += passed - (counted.get(socket) ?? 0)
+    counted.set(socket, passed)
     return bytes <= caps.bytes
   }
+  const overCap = (): string | null => {
+    if (bytes > caps.bytes) return `this run has sent and received its ${caps.bytes} bytes`
+    return connections >= caps.connections ? `this run has ${caps.connections} connections already` : null
+  }
   const connect: Connect = async (authority, request) => {
-    if (bytes > caps.bytes) throw new Refused(`this run has sent and received its ${caps.bytes} bytes`)
-    if (connections >= caps.connections) throw new Refused(`this run has ${caps.connections} connections already`)
+    const why = overCap()
+    if (why !== null) {
+      configuration.onRefused({ host: authority.host, port: authority.port, method: request.method, reason: 'cap', why })
+      throw new Refused(why)
+    }
     connections++
     try {
       const socket = await connectByRules(configuration, authority, request)
-      socket.once('close', () => connections--)
+      socket.once('close', () => {
+        connections--
+        count(socket)
+      })
       return socket
     } catch (error) {
       connections--
@@ -58,18 +71,22 @@ const connectOf =
   (authority, request) =>
     connectChecked(outgoing, authority, request)
 
-/** `count`: called with the bytes of a response as they come; false closes its connection. */
-function streamBy(connect: Connect, count: ((bytes: number) => boolean) | null = null): typeof globalThis.fetch {
+/** Counts what a connection has sent and received; false: it is too much. */
+type Count = (socket: Socket) => boolean
+
+function streamBy(connect: Connect, count: Count = () => true): typeof globalThis.fetch {
   return async (input, init = {}) => {
     const { url, method, headers, signal } = new Request(input, init)
     const body = typeof init.body === 'string' ? init.body : undefined
     try {
-      const { response, socket } = await send(connect, new URL(url), { method, headers: Object.fromEntries(headers), body, signal })
-      response.once('close', () => socket.destroy())
-      if (count !== null) socket.on('data', ({ length }: Buffer) => void (count(length) || response.destroy(new Error(ALL_BYTES))))
-      const status = response.statusCode ?? 0
-      const stream = Readable.toWeb(response) as ReadableStream<Uint8Array>
-      return new Response(BODILESS.includes(status) ? null : stream, { status, headers: headersOf(response) })
+      const { response, socket } = await send(connect, new URL(url), { method, headers: Object.fromEntries(headers), body, signal }, count)
+      try {
+        response.once('close', () => socket.destroy())
+        return responseOf(response, Readable.toWeb(response) as ReadableStream<Uint8Array>)
+      } catch (error) {
+        socket.destroy()
+        throw error
+      }
     } catch (error) {
       if (signal.aborted) throw signal.reason
       throw new TypeError('fetch failed', { cause: error })
@@ -77,10 +94,17 @@ function streamBy(connect: Connect, count: ((bytes: number) => boolean) | null =
   }
 }
 
-const ALL_BYTES = 'the run has received all the bytes that it may'
+const ALL_BYTES = 'the run has sent and received all the bytes that it may'
 
 /** Statuses whose responses have no body. */
 const BODILESS = [204, 205, 304]
+
+/** Throws at a status that a response cannot have. */
+function responseOf(response: IncomingMessage, body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
+  const status = response.statusCode ?? 0
+  if (status < 200 || status > 599) throw new Error(`it responded with ${status}, which is no status of HTTP`)
+  return new Response(BODILESS.includes(status) ? null : body, { status, headers: headersOf(response) })
+}
 
 /**
  * Returns a `fetch` that is limited by `outgoing`: the name is resolved once, its addresses are checked, and one of those is connected to.
@@ -104,9 +128,7 @@ type Sent = { method?: string; headers?: Record<string, string>; body?: string |
 async function exchange(connect: Connect, target: URL, init: Sent, max_bytes: number): Promise<Response> {
   const { response, socket } = await send(connect, target, init)
   try {
-    const read = await wholeOf(response, max_bytes)
-    const status = response.statusCode ?? 0
-    return new Response(BODILESS.includes(status) ? null : new Uint8Array(read), { status, headers: headersOf(response) })
+    return responseOf(response, new Uint8Array(await wholeOf(response, max_bytes)))
   } finally {
     socket.destroy()
   }
@@ -116,6 +138,7 @@ async function send(
   connect: Connect,
   target: URL,
   { method = 'GET', headers = {}, body, signal }: Sent,
+  count: Count = () => true,
 ): Promise<{ response: IncomingMessage; socket: Socket }> {
   const secure = target.protocol === 'https:'
   const authority = parseAuthority(target.host, secure ? 443 : 80)
@@ -135,11 +158,22 @@ async function send(
       },
       signal,
     })
+    let [over, found]: [boolean, IncomingMessage | null] = [false, null]
+    const onData = () => {
+      over ||= !count(socket)
+      if (over) (found ?? sent).destroy(new Error(ALL_BYTES))
+    }
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      sent.once('response', resolve)
+      // After the parser, so that nothing of the response is lost.
+      sent.once('socket', () => socket.on('data', onData))
+      sent.once('response', response => {
+        found = response
+        resolve(response)
+      })
       sent.on('error', reject)
       sent.end(bytes ?? undefined)
     })
+    if (over) throw new Error(ALL_BYTES)
     return { response, socket }
   } catch (error) {
     socket.destroy()
