@@ -48,6 +48,25 @@ test('each other call needs an approval of its own, and a message instead of one
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Something else.' })
 })
 
+test('an approval permits one call: the same one waits again, in the same turn and in a later one', async () => {
+  await using app = await startProgramApp(hello, {}, { permissions: 'ask' })
+  const approved = async (id: number) => (await rows(app, 'select approved_sha from runs where id = $1', [id]))[0]?.approved_sha
+  const { id } = await createRun(app, { prompt: 'do: permission touch a | permission touch a | say Done.', agent_type })
+  expect(await awaitRun(app, id, isWaiting)).toMatchObject(waiting)
+  const { total_logs: logs } = (await resume(app, id, { prompt: 'Yes.', approve: true })).body
+  expect(await approved(id)).toMatch(/^call:[0-9a-f]{40}$/)
+  // Permitted once, and then it waits again.
+  expect(await awaitRun(app, id, run => run.terminal || (isWaiting(run) && run.total_logs > logs + 1))).toMatchObject(waiting)
+  expect(await approved(id)).toBeNull()
+  // An approval that is not used ends with its turn.
+  await rows(app, 'update runs set approved_sha = $2 where id = $1', [id, `call:${'a'.repeat(40)}`])
+  await resume(app, id, { prompt: 'do: say Never mind.' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Never mind.' })
+  expect(await approved(id)).toBeNull()
+  const later = (await resume(app, id, { prompt: 'do: permission touch a' })).body
+  expect(await awaitRun(app, id, run => isWaiting(run) && run.total_logs > later.total_logs)).toMatchObject(waiting)
+})
+
 test('under policy deny the agent gets no permission, and a run that nobody approves ends at its deadline', async () => {
   await using denying = await startProgramApp(hello, {}, { permissions: 'deny' })
   const { id } = await createRun(denying, { prompt: 'do: permission touch a', agent_type })

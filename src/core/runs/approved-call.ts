@@ -1,5 +1,5 @@
 /** What a run requests approval of is the head of a push, or a tool call: that has a prefix, because both have 40 digits. */
-const CALL = 'call:'
+export const CALL = 'call:'
 
 export const approvalOfCall = (digest: string): string => CALL + digest
 

@@ -1,4 +1,5 @@
 import type { Db } from '../database.ts'
+import { isHeldBy } from '../fence.ts'
 
 /** Records what a run requests approval of: the head that it would push, or the digest of a tool call. */
 export async function requestApproval(db: Db, organization_id: number, run_id: number, head_sha: string): Promise<void> {
@@ -18,4 +19,18 @@ export async function recordApproval(db: Db, organization_id: number, run_id: nu
     values: [organization_id, run_id],
   })
   return rows[0]?.approved_sha
+}
+
+/** An approval of one call, as the run has it, and the claim that takes it. */
+export type TakenApproval = { organization_id: number; run_id: number; epoch: number; approved: string }
+
+/** Takes an approval, which then exists no more. Returns false when the run does not have it any more, or another worker owns the run: then nothing is permitted. */
+export async function takeApproval(db: Db, { organization_id, run_id, epoch, approved }: TakenApproval): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'take_approval',
+    text: `update runs set approved_sha = null, updated_at = now()
+      where organization_id = $1 and id = $2 and ${isHeldBy('$3')} and approved_sha = $4`,
+    values: [organization_id, run_id, epoch, approved],
+  })
+  return rowCount === 1
 }

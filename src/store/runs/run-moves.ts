@@ -1,4 +1,5 @@
 import type { RunPhase, RunStatus, StatusReason, WaitingReason } from '../../contract/runs/runs.ts'
+import { CALL } from '../../core/runs/approved-call.ts'
 import { isConsistent, mayMove } from '../../core/runs/run-transitions.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
@@ -38,6 +39,7 @@ export async function moveRun(db: Db, organization_id: number, id: number, epoch
           when $5 in ('completed', 'failed', 'cancelled', 'paused') then null else deadline_at end,
         finished_at = case when $5 in ('completed', 'failed', 'cancelled') then now() end,
         reserved_usd = case when $5 in ('starting', 'running') then reserved_usd else 0 end,
+        approved_sha = case when $5 in ('completed', 'failed', 'cancelled') and approved_sha like '${CALL}%' then null else approved_sha end,
         updated_at = now(), last_progress_at = now()
       where organization_id = $1 and id = $2 and ($3::int is null or epoch = $3) and status = any($4) and ($14::text is null
           or ($14 = 'pausing' and pause_requested_at is not null) or ($14 = 'overdue' and deadline_at < now()))

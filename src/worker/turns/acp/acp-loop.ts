@@ -4,11 +4,12 @@ import type { LoopJournal } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
-import { digestOfCall } from '../../../core/runs/approved-call.ts'
+import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
 import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import { withTimeout } from '../../../core/timeout.ts'
 import type { Model, ModelEndpoint, ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
+import { takeApproval } from '../../../store/pull-requests/approvals.ts'
 import type { AgentProgram } from '../../sandbox/agent-program.ts'
 import { type AgentLoop, countLostCalls, instructionsOf, reachableOf } from '../agent-loop.ts'
 import type { AgentTurn, Begun } from '../begin-conversation.ts'
@@ -43,6 +44,8 @@ type State = {
   messages_waiting: boolean
   /** The digest of a tool call that a person must approve. */
   approval: string | null
+  /** The digest of the call that a person has approved, until it is permitted. */
+  approved: string | null
   last_failure: ModelError | null
   /** Requests the end of the current prompt, and awaits it for a short time only. */
   cancel: () => void
@@ -83,6 +86,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
       limit: null,
       messages_waiting: false,
       approval: null,
+      approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
       last_failure: null,
     },
     cancel() {},
@@ -200,21 +204,28 @@ async function closeCalls({ turn, recorder }: State): Promise<void> {
 
 /** Opens a session if there is none, and returns it with the prompt for the messages that wait. */
 async function partsFor(state: State, { messages, unsent }: Next): Promise<{ session: AgentSession; parts: PromptPart[] }> {
-  const { turn, recorder, instructions, session } = state
+  const { turn, recorder, instructions, session, approved } = state
   if (session !== null) return { session, parts: nextPrompt(unsent, session.images) }
   const { sandbox } = await turn.openFiles()
   const { command, permissions: policy } = turn.program
   const { signal } = turn.control
-  const { approved_sha } = turn.run
-  const approved = approved_sha === null ? null : digestOfCall(approved_sha)
   const on_permission = createPermissions({
-    ...{ policy, approved, recorder },
+    ...{ policy, recorder },
+    takeApproval: digest => takeApprovalOf(state, digest),
     waits: () => state.approval !== null,
     onWait: digest => interrupt(state, () => (state.approval = digest)),
   })
   const opened = await openAgentSession({ sandbox, command, signal, on_update: update => recorder.add(update), on_permission })
   state.session = opened
   return { session: opened, parts: firstPrompt({ instructions, messages, approved }, opened.images) }
+}
+
+/** Durable before the call is permitted: a worker that is killed after it asks again. Calls may be requested at once. */
+async function takeApprovalOf(state: State, digest: string): Promise<boolean> {
+  if (state.approved !== digest) return false
+  state.approved = null
+  const { db, organization_id, run_id, epoch } = state.turn.writer
+  return takeApproval(db, { organization_id, run_id, epoch, approved: approvalOfCall(digest) })
 }
 
 function outcomeOf(state: State, reason: string, signal: AbortSignal): PromptOutcome {

@@ -6,8 +6,8 @@ import type { UpdateRecorder } from './record-updates.ts'
 
 type Permissions = {
   policy: RegisteredAgent['permissions']
-  /** What a person has approved last. */
-  approved: string | null
+  /** Takes the approval of a call. Resolves with false when there is none of this digest: each permits one call. */
+  takeApproval(digest: string): Promise<boolean>
   recorder: UpdateRecorder
   /** Whether a person must decide about another call first. */
   waits(): boolean
@@ -16,14 +16,14 @@ type Permissions = {
 }
 
 /** Returns a function that decides about requests of an agent for permissions. One call waits at a time. */
-export function createPermissions({ policy, approved, recorder, waits, onWait }: Permissions) {
+export function createPermissions({ policy, takeApproval, recorder, waits, onWait }: Permissions) {
   return async (request: Record<string, unknown>): Promise<PermissionDecision> => {
     if (policy !== 'ask') return policy
     if (waits()) return 'wait'
     const call = await recorder.requested(request)
     if (call === null) return 'deny'
     const digest = digestOf(call)
-    if (digest === approved) return 'allow'
+    if (await takeApproval(digest)) return 'allow'
     if (waits()) return 'wait'
     recorder.awaitApproval(call, digest)
     onWait(digest)
