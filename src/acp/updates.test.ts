@@ -13,7 +13,10 @@ it('merges the updates of a tool call into one, and reports when it starts and w
   expect(updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' }, 4)).toEqual({
     kind: 'tool_finished',
     failed: false,
-    call: { id: 'c1', name: 'bash', title: 'ls', kind: 'execute', input: { command: 'ls' }, output: { output: 'a.txt' }, started_at: 1 },
+    call: {
+      ...{ id: 'c1', name: 'bash', title: 'ls', kind: 'execute', input: { command: 'ls' }, output: { output: 'a.txt' }, started_at: 1 },
+      request: { title: 'ls', kind: 'execute', rawInput: { command: 'ls' }, content: output },
+    },
   })
   expect(updates.takeOpen()).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { actionTool } from '../contract/runs/action-tools.ts'
 import { truncateStrings } from '../core/text/truncate.ts'
+import { type CallRequest, changedBy, MAX_TITLE, mergedRequest } from './call-request.ts'
 import type { Message } from './messages.ts'
 
 /** A tool call of an agent as far as it is known: updates are merged by its id. */
@@ -12,6 +13,8 @@ export type AgentToolCall = {
   input: Record<string, unknown>
   /** Its raw output, else its content: text, `changed` with the texts of changed files, and `exit_code`. */
   output: Record<string, unknown>
+  /** What the agent has stated about it, not cut. */
+  request: CallRequest
   started_at: number
 }
 
@@ -30,7 +33,6 @@ const MAX_FINISHED = 10_000
 const MAX_KEPT = 512 * 1024
 const MAX_PLAN_ITEMS = 200
 const MAX_NAME = 200
-const MAX_TITLE = 500
 
 /** Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. */
 export class AgentUpdates {
@@ -99,6 +101,7 @@ function merged(id: string, update: Message, before: AgentToolCall | undefined, 
     kind: typeof update.kind === 'string' && update.kind !== '' ? update.kind.slice(0, MAX_NAME) : (before?.kind ?? null),
     input: isObject(update.rawInput) && Object.keys(update.rawInput).length > 0 ? kept(update.rawInput) : (before?.input ?? {}),
     output: kept({ ...before?.output, ...outputOf(update, before) }),
+    request: mergedRequest(before?.request ?? {}, update),
     started_at: before?.started_at ?? now,
   }
 }
@@ -126,7 +129,7 @@ const ownName = (name: string) => (own_tools.has(name) ? `agent_${name}` : name)
 function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall | undefined): Record<string, unknown> {
   const parts = Array.isArray(content) ? content.filter(isObject) : []
   const text = parts.map(part => textOf(part.content)).join('')
-  const changed = parts.filter(({ type }) => type === 'diff').map(diffOf)
+  const changed = changedBy(content)
   return {
     ...(text !== '' && { output: text }),
     ...(typeof rawOutput === 'string' && { output: rawOutput, ...exitCodeIn(rawOutput) }),
@@ -134,10 +137,6 @@ function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall 
     ...(changed.length > 0 && { changed }),
     ...(isObject(_meta) && terminalOf(_meta, before?.output.output)),
   }
-}
-
-function diffOf({ path, oldText, newText }: Record<string, unknown>): Record<string, unknown> {
-  return { path, old: typeof oldText === 'string' ? oldText : '', new: typeof newText === 'string' ? newText : '' }
 }
 
 /** Claude Code begins the output of a command that failed so. */

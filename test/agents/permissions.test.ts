@@ -67,6 +67,40 @@ test('an approval permits one call: the same one waits again, in the same turn a
   expect(await awaitRun(app, id, run => isWaiting(run) && run.total_logs > later.total_logs)).toMatchObject(waiting)
 })
 
+test('an approval is for all that the agent states, and all of it is shown', async () => {
+  await using app = await startProgramApp(hello, {}, { permissions: 'ask' })
+  const content = (text: string) => [
+    { type: 'content', content: { type: 'text', text } },
+    { type: 'diff', path: '/workspace/a', oldText: null, newText: 'x' },
+  ]
+  const locations = [{ path: '/etc/passwd' }]
+  const request = { title: 'Write', kind: 'edit', rawInput: { title: 'Other', n: 1 }, locations }
+  const asked = (text: string, more = {}) => `permission for ${JSON.stringify({ ...request, content: content(text), ...more })}`
+  const prompt = `do: ${asked('one')} | ${asked('two')}`
+  const { id } = await createRun(app, { prompt, agent_type })
+  expect(await awaitRun(app, id, isWaiting)).toMatchObject(waiting)
+  const first = waitingCall(await allLogs(app, id))
+  expect(first.tool_input).toEqual({ title: 'Other', kind: 'edit', n: 1 })
+  const { title, kind } = request
+  expect(first.tool_output).toMatchObject({
+    request: { title, kind, locations, content: content('one').slice(0, 1) },
+    changed: [{ path: '/workspace/a', old: '', new: 'x' }],
+  })
+  const { total_logs: logs } = (await resume(app, id, { prompt: 'Yes.', approve: true })).body
+  await awaitRun(app, id, run => run.terminal || (isWaiting(run) && run.total_logs > logs + 1))
+  const second = waitingCall(await allLogs(app, id))
+  expect(second.tool_output.request.content).toEqual(content('two').slice(0, 1))
+  expect(second.tool_output.approval).not.toBe(first.tool_output.approval)
+})
+
+test('a call that cannot be shown completely gets no permission', async () => {
+  await using app = await startProgramApp(hello, {}, { permissions: 'ask' })
+  const { id } = await createRun(app, { prompt: 'do: permission long b', agent_type })
+  expect(await awaitRun(app, id, isWaiting)).toMatchObject({ status: 'completed', result: '[{"outcome":"selected","optionId":"no"}]' })
+  const refused = (await allLogs(app, id)).find((entry: any) => entry.tool_name === 'execute')
+  expect(refused.tool_output).toMatchObject({ status: 'error', error: expect.stringContaining('too long to be shown') })
+})
+
 test('under policy deny the agent gets no permission, and a run that nobody approves ends at its deadline', async () => {
   await using denying = await startProgramApp(hello, {}, { permissions: 'deny' })
   const { id } = await createRun(denying, { prompt: 'do: permission touch a', agent_type })

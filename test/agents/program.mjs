@@ -19,6 +19,22 @@ async function call(path, body, headers = {}) {
 }
 const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
 
+function askFor(request) {
+  const options = [
+    { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    { optionId: 'once', name: 'Once', kind: 'allow_once' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ]
+  const answer = new Promise(resolve => (waiting = resolve))
+  const toolCall = { toolCallId: `p${++calls}`, ...request }
+  send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } })
+  return answer.then(result => {
+    if (result?.outcome.outcome === 'cancelled') return new Promise(() => {})
+    update({ sessionUpdate: 'tool_call_update', toolCallId: toolCall.toolCallId, status: 'completed' })
+    say(`[${JSON.stringify(result?.outcome)}]`)
+  })
+}
+
 const actions = {
   say,
   call: async () => say(`[${(await call('/v1/chat/completions', chat())).status}]`),
@@ -69,21 +85,10 @@ const actions = {
     const text = 'a'.repeat(1024 * 1024)
     for (let i = 0; i < Number(megabytes); i++) say(text)
   },
-  permission: command => {
-    const options = [
-      { optionId: 'always', name: 'Always', kind: 'allow_always' },
-      { optionId: 'once', name: 'Once', kind: 'allow_once' },
-      { optionId: 'no', name: 'No', kind: 'reject_once' },
-    ]
-    const answer = new Promise(resolve => (waiting = resolve))
-    const toolCall = { toolCallId: `p${++calls}`, title: command, kind: 'execute', rawInput: { command } }
-    send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } })
-    return answer.then(result => {
-      if (result?.outcome.outcome === 'cancelled') return new Promise(() => {})
-      update({ sessionUpdate: 'tool_call_update', toolCallId: toolCall.toolCallId, status: 'completed' })
-      say(`[${JSON.stringify(result?.outcome)}]`)
-    })
-  },
+  permission: command => askFor({ title: command, kind: 'execute', rawInput: { command } }),
+  'permission for': request => askFor(JSON.parse(request)),
+  // Only the end of the title differs.
+  'permission long': end => askFor({ title: 'a'.repeat(600) + end, kind: 'execute' }),
   'permission and exit': () => {
     send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall: { toolCallId: 'p' }, options: [] } })
     process.exit(1)

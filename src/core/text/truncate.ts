@@ -31,6 +31,7 @@ export function truncateStrings(value: unknown, max_chars: number): { value: unk
     parts -= kept.length
     cut ||= depth > 20 || kept.length < all.length
     if (Array.isArray(item)) return kept.map(part => walk(part, depth + 1))
+    cut ||= kept.some(key => String(key).length > MAX_KEY)
     return Object.fromEntries(
       kept.map(key => [String(key).slice(0, MAX_KEY), walk((item as Record<string, unknown>)[key as string], depth + 1)]),
     )

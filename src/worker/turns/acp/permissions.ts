@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { canonicalJson, isShownWhole } from '../../../acp/call-request.ts'
 import type { PermissionDecision } from '../../../acp/permission.ts'
 import type { AgentToolCall } from '../../../acp/updates.ts'
 import type { RegisteredAgent } from '../../../core/agents/registered-agents.ts'
@@ -22,6 +23,10 @@ export function createPermissions({ policy, takeApproval, recorder, waits, onWai
     if (waits()) return 'wait'
     const call = await recorder.requested(request)
     if (call === null) return 'deny'
+    if (!isShownWhole(call.request)) {
+      await recorder.refuse(call, TOO_LONG)
+      return 'deny'
+    }
     const digest = digestOf(call)
     if (await takeApproval(digest)) return 'allow'
     if (waits()) return 'wait'
@@ -31,13 +36,15 @@ export function createPermissions({ policy, takeApproval, recorder, waits, onWai
   }
 }
 
+const TOO_LONG = 'It was not permitted: its title, input or content is too long to be shown, and nobody can approve what is not shown.'
+
 /** As many as the id of a commit has, for which a request may also name an approval. */
 const DIGEST_DIGITS = 40
 
-/** The same call of another process of the agent has the same digest. Some agents state what they edit as a change only. */
-function digestOf({ name, kind, title, input, output }: AgentToolCall): string {
+/** The same call of another process of the agent has the same digest. */
+function digestOf({ name, request }: AgentToolCall): string {
   return createHash('sha256')
-    .update(JSON.stringify([name, kind, title, Object.entries(input).sort(), output.changed ?? null]))
+    .update(canonicalJson([name, request]))
     .digest('hex')
     .slice(0, DIGEST_DIGITS)
 }

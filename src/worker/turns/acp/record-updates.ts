@@ -1,3 +1,4 @@
+import { shownRequest } from '../../../acp/call-request.ts'
 import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem, planItems } from '../../../acp/updates.ts'
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
@@ -64,6 +65,13 @@ export class UpdateRecorder {
     if (call !== null) this.#waiting = { call, digest }
   }
 
+  /** Records a call that may not run as failed; later updates of it are ignored. */
+  async refuse({ id }: AgentToolCall, error: string): Promise<void> {
+    const call = this.#updates.take(id)
+    const status = 'error'
+    if (call !== null) await this.#finished(call, { status, output: { ...call.output, status, error } })
+  }
+
   /** Records the calls that are open when a prompt has ended as interrupted; one that waits for approval is the last. */
   async closeOpen(): Promise<void> {
     const status = 'interrupted'
@@ -75,7 +83,8 @@ export class UpdateRecorder {
     const { call, digest } = waiting
     const outcome = {
       status,
-      output: { ...call.output, status, error: 'It waits for the approval of a person.', approval: digest },
+      // It has not run: what the agent calls its output is not shown as a part of the request.
+      output: { ...shownRequest(call.request), status, error: 'It waits for the approval of a person.', approval: digest },
     } as const
     await this.#finished(call, outcome, waitingSummary(call, digest))
   }
