@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { RunRecovery } from '../../../../src/contract/runs/recovery.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { recoveryQuery } from '../../api/queries.ts'
 import { duration, moment, plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { toolLabel } from '../../trace/tool-label.ts'
+import { Notice } from '../../ui/notice.tsx'
 
 type Recovery = RunRecovery['recoveries'][number]
 
@@ -14,13 +16,46 @@ const workspaces: Record<NonNullable<Recovery['workspace']>['how'], string> = {
   fresh: 'Its files were checked out again, because no checkpoint was available.',
 }
 
+const SECTION_ID = 'recovery'
+
+/** One line about lost workers, with a link to the report. Nothing when a worker shut down and each call is known. */
+export default function RecoveryNote({ run }: { run: AgentRun }) {
+  // A recovery changes the status.
+  const { data } = useQuery({ ...recoveryQuery(run.id, `${run.status} ${run.turn}`), staleTime: 0 })
+  const recoveries = data?.recoveries ?? []
+  const lost = recoveries.some(({ cause }) => cause === 'lease_lost')
+  const unknown = recoveries.reduce((sum, { interrupted }) => sum + interrupted.length, 0)
+  if (!lost && unknown === 0) return null
+  return (
+    <Notice tone="warn">
+      Continued after a {lost ? 'lost worker' : 'worker shut down'}
+      {unknown > 0 && `; ${plural(unknown, 'call')} may or may not have completed`}.{' '}
+      <Link
+        from="/agent/trace/$id"
+        to="."
+        search={previous => ({ ...previous, view: 'config' as const })}
+        hash={SECTION_ID}
+        replace
+        className="text-accent hover:underline"
+      >
+        Recovery report
+      </Link>
+    </Notice>
+  )
+}
+
+/** Shows the report that the link of the note leads to. */
+const scrollToIfNamed = (section: HTMLElement | null) => {
+  if (location.hash === `#${SECTION_ID}`) section?.scrollIntoView()
+}
+
 /** How often another worker continued the run, and what became of the calls that were in progress. Nothing while there was no interruption. */
 export function RecoverySection({ run }: { run: AgentRun }) {
   const { data } = useQuery(recoveryQuery(run.id, `${run.status} ${run.total_logs}`))
   if (data === undefined || (data.recoveries.length === 0 && data.counts.interrupted === 0)) return null
   const { committed, reissued, interrupted } = data.counts
   return (
-    <section aria-label="Recovery" className="border-line border-t p-4 text-xs">
+    <section ref={scrollToIfNamed} id={SECTION_ID} aria-label="Recovery" className="border-line border-t p-4 text-xs">
       <h3 className="text-muted">Recovery</h3>
       <p className="mt-1">
         {plural(committed, 'step')} committed, {plural(reissued, 'model call')} repeated, {plural(interrupted, 'tool call')} interrupted.

@@ -21,6 +21,7 @@ const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run
 
 const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
+const RecoveryNote = lazy(() => import('../runs/recovery-section.tsx').catch(() => ({ default: NotLoaded })))
 const RelatedSection = lazy(() => import('../runs/related-section.tsx').catch(() => ({ default: NotLoaded })))
 
 const PROBLEM_LINES = 12
@@ -53,6 +54,9 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
         </PullRequestCard>
       ))}
       {run.error && <RunProblem run={run} error={run.error} />}
+      <Suspense>
+        <RecoveryNote run={run} />
+      </Suspense>
       {run.result !== '' && (
         <section aria-label="Answer" className="group/answer">
           <div className="mb-1 flex items-center justify-between">
