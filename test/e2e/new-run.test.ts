@@ -174,6 +174,8 @@ test('a reader sees everything, can change nothing, and sees the reason', async 
     await page.getByRole('combobox', { name: 'Search and commands' }).fill('new run')
     await page.getByRole('option', { name: 'Dark theme' }).waitFor({ state: 'detached' })
     expect(await page.getByRole('option', { name: 'New run' }).count()).toBe(0)
+    await someone.open('/settings/profile')
+    await page.getByText('Your role, READER, may not change your profile.').waitFor()
     await someone.open('/agent/trace/1')
     await untilStatus(page, 'completed')
     await page.getByText('Your role, READER, can view runs but not change them.').waitFor()

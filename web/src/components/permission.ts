@@ -13,6 +13,12 @@ export function useAdminReason(what: string): string | null {
   return me === undefined || me.role === 'ADMIN' ? null : `Your role, ${me.role}, can view ${what} but not change them`
 }
 
+/** Why this user may not change their profile, or null. */
+export function useProfileReason(): string | null {
+  const me = useQuery(meQuery).data
+  return me?.role === 'READER' ? 'Your role, READER, may not change your profile' : null
+}
+
 /** Why this user may not change anything, or null. The service decides; the page only explains it beforehand. */
 export function useReadOnlyReason(): string | null {
   const me = useQuery(meQuery).data

@@ -7,7 +7,7 @@ import { meQuery } from '../../api/queries.ts'
 import { ApiForm, TextField } from '../../components/api-form.tsx'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
-import { useReadOnlyReason } from '../../components/permission.ts'
+import { useProfileReason } from '../../components/permission.ts'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { Loading } from '../../ui/notice.tsx'
 import { notify } from '../../ui/toast.ts'
@@ -27,7 +27,7 @@ export function ProfilePage() {
 
 function ProfileForm({ me }: { me: Me }) {
   const queries = useQueryClient()
-  const forbidden = useReadOnlyReason()
+  const forbidden = useProfileReason()
   const [touched, setTouched] = useState<Body<'updateMe'>>({})
   const now = { ...me, ...touched }
   const set = (change: Body<'updateMe'>) => setTouched(old => ({ ...old, ...change }))
