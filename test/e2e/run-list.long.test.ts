@@ -28,7 +28,7 @@ test('a run created through the API appears, and changes, without a reload', asy
   await row.getByText('from-api').click()
   await page.waitForURL(/tag=from-api/)
   expect(await page.getByRole('searchbox', { name: 'Tag' }).inputValue()).toBe('from-api')
-  await page.getByRole('button', { name: 'Remove these filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.waitForURL(`${app.base_url}/`)
 })
 

@@ -1,12 +1,11 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { X } from 'lucide-react'
 import { useRef } from 'react'
 import { call } from '../../api/client.ts'
 import { reasonNames, sourceNames } from '../../api/names.ts'
 import { modelsQuery } from '../../api/queries.ts'
 import type { RunListSearch } from '../../search-params.ts'
+import { Button } from '../../ui/button.tsx'
 import { FilterBox } from '../../ui/filter-box.tsx'
-import { IconButton } from '../../ui/icon-button.tsx'
 import { Day, FilterSelect, named, type Option, sameNames } from '../filters.tsx'
 
 const peopleQuery = queryOptions({
@@ -54,8 +53,8 @@ export default function MoreFilters({ search, change }: Props) {
         <span aria-hidden>–</span>
         <Day label="Created to" value={search.to} min={search.from} on_change={to => change({ to })} />
       </span>
-      <IconButton
-        label="Remove these filters"
+      <Button
+        variant="quiet"
         onClick={() =>
           change({
             user: undefined,
@@ -68,8 +67,8 @@ export default function MoreFilters({ search, change }: Props) {
           })
         }
       >
-        <X className="size-4" />
-      </IconButton>
+        Clear filters
+      </Button>
     </div>
   )
 }

@@ -43,7 +43,7 @@ export function RunFilters() {
         <RepositoryFilter value={search.repo} on_choose={repo => change({ repo })} />
         <Button
           aria-expanded={open}
-          reason={used > 0 && open ? 'Remove these filters to close them' : null}
+          reason={used > 0 && open ? 'Clear these filters to close them' : null}
           onClick={() => setOpened(!open)}
           className="h-8!"
         >
