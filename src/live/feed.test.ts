@@ -187,6 +187,26 @@ test('the current state is sent to each reader once, when it has caught up', asy
   expect(watcher.seen).toEqual(['f1', 'f2', 'now', 's1'])
 })
 
+test('what was broadcast before is requested for readers that have caught up, and given to each once', async () => {
+  let requests = 0
+  const requestSoFar = async () => {
+    requests++
+    feed.giveSoFar(`so far ${requests}`)
+  }
+  const feed: Feed = new Feed({ ...growing(), requestSoFar }, error => expect(error).toBeUndefined())
+  const early = reader(0, 1)
+  feed.add(early)
+  await early.done
+  feed.broadcast('a')
+  const late = reader(0, 1)
+  feed.add(late)
+  await late.done
+  feed.broadcast('b')
+  expect(early.seen).toEqual(['so far 1', 'a', 'b'])
+  expect(late.seen).toEqual(['so far 2', 'b'])
+  expect(requests).toBe(2)
+})
+
 test('when there is nothing left to follow, readers get the end and are released, also later ones', async () => {
   const source = growing()
   source.grow(2)

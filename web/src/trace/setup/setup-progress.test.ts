@@ -25,6 +25,16 @@ test('a running command shows its output until its entry is there', () => {
   expect(ended.entries.map(lineOf)).toEqual(['npm ci'])
 })
 
+test('what an output contains so far replaces what is shown of it, also of a command that began before the stream', () => {
+  const so_far = (text: string): RunEvent => ({ type: 'so_far', data: { parts: [{ event: 'output', call_id: 'setup-1', text }] } })
+  expect(after(so_far('added 3')).running).toEqual({ call_id: 'setup-1', command: null, output: 'added 3' })
+  const begun = [started('npm ci'), output('added '), output('3')]
+  expect(after(...begun, so_far('ed 3'), output(' packages')).running).toMatchObject({ command: 'npm ci', output: 'added 3 packages' })
+  expect(after(started('npm ci'), output('3'), so_far('added 3')).running).toMatchObject({ command: 'npm ci', output: 'added 3' })
+  const ended = after(...begun, log(4, 'setup_command', { command: 'npm ci' }, { status: 'ok' }))
+  expect(afterEvent(ended, so_far('added 3'))).toEqual(ended)
+})
+
 test('output that arrives after the entry of its command starts nothing', () => {
   const ended = after(started('npm ci'), log(4, 'setup_command', { command: 'npm ci' }, { status: 'ok' }))
   expect(afterEvent(ended, output('the rest'))).toEqual(ended)

@@ -49,11 +49,10 @@ export function afterEvent(progress: SetupProgress, event: RunEvent): SetupProgr
 
 /** The end of an output so far replaces what is shown of it, unless that contains it. */
 function afterPart(progress: SetupProgress, part: Record<string, unknown>): SetupProgress {
-  if (part.event !== 'output') return progress
-  const { running } = progress
-  const shown = running?.call_id === part.call_id && running?.output.endsWith(textAt(part, 'text') ?? '')
-  if (shown) return progress
-  return afterEvent({ ...progress, running: running && { ...running, output: '' } }, { type: 'output', data: part })
+  if (part.event !== 'output' || part.call_id === progress.ended) return progress
+  const known = progress.running?.call_id === part.call_id ? progress.running : null
+  if (known?.output.endsWith(textAt(part, 'text') ?? '')) return progress
+  return afterEvent({ ...progress, running: known && { ...known, output: '' } }, { type: 'output', data: part })
 }
 
 function afterStep({ run, entries, running, ended }: SetupProgress, entry: LogEntry): SetupProgress {
