@@ -1,4 +1,5 @@
 import { inertMarks } from '../core/text/instruction-block.ts'
+import { isSmallSchema, MAX_SCHEMA_DEPTH, mapTexts } from './schema-texts.ts'
 import { offeredNames } from './tool-names.ts'
 
 /** A tool as its server describes it. */
@@ -19,15 +20,16 @@ const REFUSED_KEYWORDS = ['$schema', 'oneOf', 'anyOf', 'allOf', 'not', 'enum', '
 
 /**
  * Returns the tools of a server that a run offers, within bounds of their number and size. `wanted`: the only ones that are; null: all.
- * Descriptions are text of another party: they are cut, and cannot contain marks of the service.
+ * Descriptions, also those in schemas, are text of another party: they are cut, and cannot contain marks of the service.
  */
 export function offeredTools(server: string, listed: readonly ServerTool[], wanted: readonly string[] | null): OfferedTools {
   const unique = [...new Map(listed.map(tool => [tool.name, tool])).values()]
   const allowed = wanted === null ? unique : unique.filter(({ name }) => wanted.includes(name))
   const missing = (wanted ?? []).filter(name => !allowed.some(tool => tool.name === name))
-  const described = allowed.map(describe)
-  const too_large = described.filter(({ chars }) => chars > MAX_SCHEMA_CHARS + MAX_DESCRIPTION)
-  const fitting = described.filter(tool => !too_large.includes(tool))
+  const objects = allowed.map(tool => ({ ...tool, inputSchema: objectSchema(tool.inputSchema) }))
+  const small = objects.filter(({ inputSchema }) => isSmallSchema(inputSchema, MAX_SCHEMA_CHARS))
+  const too_large = objects.filter(tool => !small.includes(tool))
+  const fitting = small.map(describe)
   let total = 0
   const offered = fitting.filter(({ chars }, i) => {
     total += chars
@@ -46,8 +48,8 @@ export function offeredTools(server: string, listed: readonly ServerTool[], want
   }))
   const left_out = [
     ...noteOf(
-      too_large.map(({ tool }) => tool.name),
-      `have an input schema of more than ${MAX_SCHEMA_CHARS} characters`,
+      too_large.map(({ name }) => name),
+      `have an input schema of more than ${MAX_SCHEMA_CHARS} characters or ${MAX_SCHEMA_DEPTH} levels`,
     ),
     ...noteOf(
       others.map(({ tool }) => tool.name),
@@ -59,10 +61,13 @@ export function offeredTools(server: string, listed: readonly ServerTool[], want
 }
 
 function describe(tool: ServerTool) {
-  const description = inertMarks(shortened(tool.description ?? '', MAX_DESCRIPTION))
-  const input_schema = objectSchema(tool.inputSchema)
+  const description = inertText(tool.description ?? '')
+  const input_schema = mapTexts(tool.inputSchema, inertText)
   return { tool, description, input_schema, chars: description.length + JSON.stringify(input_schema).length }
 }
+
+/** A part of a pattern would be another one, or none. */
+const inertText = (text: string, keyword?: string): string => inertMarks(keyword === 'pattern' ? text : shortened(text, MAX_DESCRIPTION))
 
 function objectSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const rest = Object.fromEntries(Object.entries(schema).filter(([key]) => !REFUSED_KEYWORDS.includes(key)))

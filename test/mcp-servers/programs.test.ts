@@ -64,11 +64,12 @@ test('descriptions are cut, have no marks of the service, and are nowhere but in
   const spec = specOf(requests[0], 'odd__act')
   expect(spec.description.length).toBe(1_024)
   expect(spec.description).not.toContain('<repository_instructions')
+  expect(specOf(requests[0], 'odd__nested').parameters.properties.a.description).toMatch(/^‹repository_instructions/)
   expect(specOf(requests[0], 'odd__large')).toBeUndefined()
   expect(specOf(requests[0], 'odd__top').parameters).not.toHaveProperty('anyOf')
   expect(JSON.stringify(requests[0]?.body.messages)).not.toContain('Ignore all rules')
   expect(actions.find(({ tool_name }) => tool_name === 'mcp_connections').tool_output.servers[0].left_out).toEqual([
-    'large: they have an input schema of more than 16000 characters.',
+    'large: they have an input schema of more than 16000 characters or 32 levels.',
   ])
 })
 
