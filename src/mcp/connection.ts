@@ -17,7 +17,8 @@ type Limits = { timeout_ms: number; signal: AbortSignal }
 export type McpConnection = AsyncDisposable & {
   /** The revision of the protocol that both speak. */
   readonly revision: string
-  readonly tools: readonly ServerTool[]
+  /** Returns the listed tools, which may be large, and keeps them no longer: the next call returns none. */
+  takeTools(): ServerTool[]
   /** Whether the server has changed its tools since. */
   hasChanged(): boolean
   /** Whether the connection has ended. */
@@ -84,11 +85,15 @@ export async function connectServer(
   const bounds = { signal: limit.signal, timeout: timeout_ms }
   try {
     await orAborted(client.connect(transport, bounds), limit.signal)
-    const tools = await orAborted(listTools(client, bounds), limit.signal)
+    let tools = await orAborted(listTools(client, bounds), limit.signal)
     traffic.startCall()
     return {
       revision: client.getNegotiatedProtocolVersion() ?? 'unknown',
-      tools,
+      takeTools() {
+        const taken = tools
+        tools = []
+        return taken
+      },
       hasChanged: () => changed,
       hasEnded: () => ended,
       async call(tool, input, { timeout_ms: call_ms, signal: call_signal }) {

@@ -47,6 +47,13 @@ test.each([
   expect(flood.hasEnded()).toBe(true)
 })
 
+test('a connection keeps the list of tools no longer than until it is taken', async () => {
+  await using connection = await start('instructions')
+  expect(connection.takeTools()).toHaveLength(4)
+  expect(connection.takeTools()).toEqual([])
+  expect(Object.values(connection).filter(Array.isArray)).toEqual([])
+})
+
 test('a list of tools of more than 1 MiB is not read', async () => {
   await expect(start('large-list')).rejects.toThrow('It sent more than 1048576 bytes before its tools were known.')
 })

@@ -60,7 +60,7 @@ async function openOne(handle: ServerHandle): Promise<Opened | { name: string; p
   const { name, tools } = handle.server
   try {
     const connection = await handle.connection()
-    return { handle, revision: connection.revision, offered: offeredTools(name, connection.tools, tools) }
+    return { handle, revision: connection.revision, offered: offeredTools(name, connection.takeTools(), tools) }
   } catch (error) {
     if (!(error instanceof McpError)) throw error
     return { name, problem: error.message }

@@ -25,6 +25,7 @@ export function createServerHandle(server: RunServer, reach: Reach): ServerHandl
   let opening: Promise<McpConnection> | null = null
   let failed = false
   let starts = 0
+  let opened = false
   const reopen = async () => {
     await current?.[Symbol.asyncDispose]()
     current = null
@@ -33,6 +34,9 @@ export function createServerHandle(server: RunServer, reach: Reach): ServerHandl
     starts++
     failed = false
     current = await open(server, reach)
+    // The tools of a turn are those of its first connection.
+    if (opened) current.takeTools()
+    opened = true
     return current
   }
   return {
