@@ -29,7 +29,8 @@ export type McpConnection = AsyncDisposable & {
 
 /**
  * `traffic`: bounds what `transport` receives. `over`: why a connection ends that the service did not end; null: it has no such reason. `mode`: which
- * revisions are tried. `endSession`: reports to the server that its session is over.
+ * revisions are tried. `endSession`: reports to the server that its session is over. `redacted`: removes the secrets of the connection itself from
+ * all that the server sends.
  */
 type Link = {
   transport: Transport
@@ -37,13 +38,12 @@ type Link = {
   over: Promise<Error> | null
   mode: VersionNegotiationOptions['mode']
   endSession?: () => Promise<void>
+  redacted?: <T>(value: T) => Promise<T>
 }
 
 /** Connects to a server and lists its tools. Rejects with McpError, or with the reason of `signal`; then nothing of the connection is left. */
-export async function connectServer(
-  { transport, traffic, over, mode, endSession }: Link,
-  { timeout_ms, signal }: Limits,
-): Promise<McpConnection> {
+export async function connectServer(link: Link, { timeout_ms, signal }: Limits): Promise<McpConnection> {
+  const { transport, traffic, over, mode, endSession, redacted = async value => value } = link
   using limit = deadline(timeout_ms, signal)
   let changed = false
   let ended = false
@@ -80,12 +80,12 @@ export async function connectServer(
       CLOSE_TIMEOUT_MS,
     )
   }
-  const reasonOf = async (error: unknown, ms: number) =>
-    traffic.signal.aborted ? traffic.signal.reason : reasonOfEnd(error, ended ? over : null, ms)
+  const reasonOf = async (error: unknown, ms: number): Promise<Error> =>
+    traffic.signal.aborted ? traffic.signal.reason : ((await reasonOfEnd(ended ? over : null)) ?? asMcpError(error, ms, redacted))
   const bounds = { signal: limit.signal, timeout: timeout_ms }
   try {
     await orAborted(client.connect(transport, bounds), limit.signal)
-    let tools = await orAborted(listTools(client, bounds), limit.signal)
+    let tools = await orAborted(listTools(client, bounds).then(redacted), limit.signal)
     traffic.startCall()
     return {
       revision: client.getNegotiatedProtocolVersion() ?? 'unknown',
@@ -102,7 +102,7 @@ export async function connectServer(
           { name: tool, arguments: input },
           { signal: call_signal, timeout: call_ms, maxTotalTimeout: call_ms },
         )
-        return orAborted(calling, call_signal).catch(async error => {
+        return orAborted(calling.then(redacted), call_signal).catch(async error => {
           throw call_signal.aborted ? call_signal.reason : await reasonOf(error, call_ms)
         })
       },
@@ -115,9 +115,9 @@ export async function connectServer(
   }
 }
 
-/** The end of a program is the better reason than the closed connection. */
-async function reasonOfEnd(error: unknown, over: Promise<Error> | null, timeout_ms: number): Promise<Error> {
-  if (over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return asMcpError(error, timeout_ms)
+/** Returns why a program has ended, which is a better reason than the closed connection; null: unknown. */
+async function reasonOfEnd(over: Promise<Error> | null): Promise<Error | null> {
+  if (over === null || !(await settledWithin(over, CLOSE_TIMEOUT_MS))) return null
   const reason = await over
   return reason.name === 'SandboxLostError' ? reason : new McpError('failed', reason.message)
 }

@@ -1,11 +1,12 @@
 import {
-  type CallToolResult,
   ClientCredentialsProvider,
   type FetchLike,
+  type StoredOAuthTokens,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { storedJson } from '../core/json.ts'
+
+import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectServer, type McpConnection } from './connection.ts'
@@ -58,9 +59,8 @@ export async function openAddress(fetch: FetchLike, address: Address, limits: Li
   })
   bound(transport, traffic)
   const endSession = () => transport.terminateSession()
-  const connection = await connectServer({ transport, traffic, over: null, mode: 'auto', endSession }, limits)
-  if (client === null) return connection
-  return { ...connection, call: async (...call) => withoutToken(await connection.call(...call), client.tokens()?.access_token) }
+  const link = { transport, traffic, over: null, mode: 'auto', endSession } as const
+  return connectServer(client === null ? link : { ...link, redacted: value => client.redacted(value) }, limits)
 }
 
 /** Passes only the messages to the client that it needs, and ends the connection when there are too many. The SDK sets its handler several times. */
@@ -79,10 +79,20 @@ function bound(transport: Transport, traffic: ServerTraffic): void {
   traffic.signal.addEventListener('abort', () => void transport.close().catch(() => {}), { once: true })
 }
 
-/** The token of a client is no secret that is set, so nothing else redacts it. With it the agent could call the address without this service. */
-function withoutToken(result: CallToolResult, token: string | undefined): CallToolResult {
-  const json = JSON.stringify(result)
-  return token === undefined || !json.includes(token) ? result : storedJson(json.replaceAll(token, '[redacted:ACCESS_TOKEN]'))
+/** The tokens of a client are no secrets that are set, so nothing else redacts them. With one the agent could call the address without this service. */
+class RedactingClient extends ClientCredentialsProvider {
+  readonly #issued = new Set<string>()
+  #redactor = createBackgroundRedactor([])
+
+  override saveTokens(tokens: StoredOAuthTokens): void {
+    for (const token of [tokens.access_token, tokens.refresh_token]) if (token !== undefined) this.#issued.add(token)
+    this.#redactor = createBackgroundRedactor([...this.#issued].map(value => ({ name: 'ACCESS_TOKEN', value })))
+    super.saveTokens(tokens)
+  }
+
+  redacted<T>(value: T): Promise<T> {
+    return this.#redactor.value(value, 'known')
+  }
 }
 
 function headersOf({ headers, credential, credential_header, oauth }: Address): Record<string, string> {
@@ -92,9 +102,9 @@ function headersOf({ headers, credential, credential_header, oauth }: Address): 
     : { ...headers, [credential_header]: credential }
 }
 
-function clientOf({ credential, oauth }: Address): ClientCredentialsProvider | null {
+function clientOf({ credential, oauth }: Address): RedactingClient | null {
   if (credential === null || oauth === null) return null
   const { client_id, issuer, scope } = oauth
   const client = { clientId: client_id, clientSecret: credential, expectedIssuer: issuer }
-  return new ClientCredentialsProvider({ ...client, ...(scope !== null && { scope }) })
+  return new RedactingClient({ ...client, ...(scope !== null && { scope }) })
 }

@@ -107,10 +107,13 @@ test.each([
   expect(errors[0].message).toMatch(message)
 })
 
-test('an OAuth client gets a token for its secret, from its own authorization server alone', async () => {
-  const asked: string[] = []
-  await using authorization = await servePlain((request, response) => {
-    const origin = `http://localhost:${authorization.port}`
+const challenge = (origin: string, response: ServerResponse) =>
+  json(response, 401, {}, { 'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"` })
+
+/** An authorization server that issues one token. */
+async function serveTokens(asked: string[] = []) {
+  const server = await servePlain((request, response) => {
+    const origin = `http://localhost:${server.port}`
     asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`)
     if (request.url === '/token') return void json(response, 200, { access_token: 'token-of-a-run', token_type: 'Bearer', expires_in: 60 })
     json(response, 200, {
@@ -119,13 +122,18 @@ test('an OAuth client gets a token for its secret, from its own authorization se
       token_endpoint_auth_methods_supported: ['client_secret_basic'],
     })
   })
+  return server
+}
+
+test('an OAuth client gets a token for its secret, from its own authorization server alone', async () => {
+  const asked: string[] = []
+  await using authorization = await serveTokens(asked)
   const issuer = `http://localhost:${authorization.port}`
   await using server = await serveMcp((request, response) => {
     if (request.url?.startsWith('/.well-known/oauth-protected-resource'))
       return json(response, 200, { resource: `${server.origin}/mcp`, authorization_servers: [issuer] })
     if (request.headers.authorization === 'Bearer token-of-a-run') return false
-    const challenge = `Bearer resource_metadata="${server.origin}/.well-known/oauth-protected-resource"`
-    return json(response, 401, {}, { 'www-authenticate': challenge })
+    return challenge(server.origin, response)
   })
   await allow(server.port, authorization.port)
   const oauth = { client_id: 'agentrun', issuer, scope: null }
@@ -147,6 +155,52 @@ test('an OAuth client gets a token for its secret, from its own authorization se
   const { errors } = await playRun(app)
   expect(errors[0].message).toContain('MCP server tickets')
   expect(asked.filter(line => line.includes('/token'))).toEqual([])
+})
+
+type Message = { id?: number; method?: string }
+/** A server of an earlier revision whose tool describes itself with `text`. */
+function describe(text: string, { id, method }: Message): [number, unknown] {
+  const inputSchema = { type: 'object', properties: { text: { type: 'string', description: text } } }
+  const info = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: text, version: '1' } }
+  if (method === 'initialize') return [200, { jsonrpc: '2.0', id, result: info }]
+  if (method === 'tools/list')
+    return [200, { jsonrpc: '2.0', id, result: { tools: [{ name: 'search', description: `Called with ${text}.`, inputSchema }] } }]
+  return id === undefined ? [202, null] : [200, { jsonrpc: '2.0', id, error: { code: -32_601, message: `${method}: ${text}` } }]
+}
+
+/** How an address may send back the token that it got. */
+const ECHOES: [string, (token: string, message: Message) => [number, unknown]][] = [
+  ['the description of a tool', describe],
+  ['an error of the protocol', (token, { id }) => [200, { jsonrpc: '2.0', id, error: { code: -32_000, message: `Refused: ${token}` } }]],
+  [
+    'an HTTP error, where it is shortened',
+    (token, message) =>
+      message.method === 'tools/list' ? [500, `${'x'.repeat(800)} ${`${token} `.repeat(50)}`] : describe('nothing', message),
+  ],
+]
+
+test.each(ECHOES)('the token of an OAuth client that comes back in %s is redacted', async (_, echo) => {
+  await using authorization = await serveTokens()
+  await using server = await servePlain(async (request, response) => {
+    const origin = `http://localhost:${server.port}`
+    if (request.url?.startsWith('/.well-known/oauth-protected-resource'))
+      return void json(response, 200, { resource: `${origin}/mcp`, authorization_servers: [`http://localhost:${authorization.port}`] })
+    const { authorization: sent } = request.headers
+    if (sent === undefined) return void challenge(origin, response)
+    if (request.method !== 'POST') return void json(response, 405, {})
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    const [status, body] = echo(sent.replace('Bearer ', ''), JSON.parse(Buffer.concat(pieces).toString()))
+    json(response, status, body)
+  })
+  await allow(server.port, authorization.port)
+  const oauth = { client_id: 'agentrun', issuer: `http://localhost:${authorization.port}`, scope: null }
+  await app.servers.set('tickets', { url: `http://localhost:${server.port}/mcp`, credential: CREDENTIAL, oauth })
+  const { run, logs, requests } = await playRun(app)
+  expect(run.status).toBe('completed')
+  const all = JSON.stringify([logs, requests.map(({ body }) => body)])
+  expect(all).toContain('[redacted:ACCESS_TOKEN]')
+  expect(all).not.toMatch(/token-of-a/)
 })
 
 test('a call that an address breaks off is not repeated, and the next one has a new connection', async () => {
