@@ -143,6 +143,8 @@ test('two runs are compared from the menu of one: facts, steps and the first dif
   await page.getByRole('button', { name: 'Compare', exact: true }).click()
   await page.getByRole('heading', { name: `Run ${a.id} and run ${b.id}` }).waitFor()
   await page.getByRole('row', { name: /^Status/ }).waitFor()
+  const { body: repository } = await app.call('GET', `/v1/organizations/${app.org_id}/repos/${app.repo_id}`)
+  await page.getByRole('row', { name: `Repository ${repository.full_name} ${repository.full_name}` }).waitFor()
   await page
     .getByTestId('divergence')
     .getByText(/^The first difference is at step/)

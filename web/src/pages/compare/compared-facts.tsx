@@ -1,19 +1,22 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { sourceNames } from '../../api/names.ts'
+import { repositoriesQuery } from '../../api/queries.ts'
 import { ModelBadge } from '../../components/runs/model-badge.tsx'
 import { tokens } from '../../components/runs/run-numbers.ts'
-import { StatusPill } from '../../components/runs/status-pill.tsx'
+import { StatusPill, statusDetail } from '../../components/runs/status-pill.tsx'
 import { duration, moment, money } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 
-type Fact = { name: string; value: (run: AgentRun) => string | null; show?: (run: AgentRun) => ReactNode }
+/** `repository`: its name with its owner. */
+type Fact = { name: string; value: (run: AgentRun, repository: string | null) => string | null; show?: (run: AgentRun) => ReactNode }
 
 const number = (value: number) => value.toLocaleString('en')
 
 const outcome: Fact[] = [
-  { name: 'Status', value: ({ status, checks }) => `${status} ${checks?.state}`, show: run => <StatusPill run={run} detailed /> },
+  { name: 'Status', value: run => `${run.status} ${statusDetail(run)}`, show: run => <StatusPill run={run} detailed /> },
   { name: 'Cost', value: ({ usage }) => (usage.cost_usd === null ? null : money(usage.cost_usd)) },
   { name: 'Active time', value: ({ usage }) => duration(usage.active_seconds * 1000) },
   { name: 'Tokens', value: run => number(tokens(run)) },
@@ -30,7 +33,7 @@ const configuration: Fact[] = [
   { name: 'Model', value: ({ model }) => model, show: ({ model }) => <ModelBadge model={model} /> },
   { name: 'Reasoning effort', value: ({ reasoning_effort }) => reasoning_effort },
   { name: 'Review', value: ({ review }) => review },
-  { name: 'Repository', value: ({ repo_name }) => repo_name },
+  { name: 'Repository', value: (_run, repository) => repository },
   { name: 'Base', value: ({ base_ref, base_sha }) => [base_ref, base_sha?.slice(0, 12)].filter(Boolean).join(' ') || null },
   { name: 'Tools off', value: ({ tools_off }) => tools_off.join(', ') || null },
   { name: 'Max cost', value: ({ budget }) => budget.max_cost_usd && money(budget.max_cost_usd) },
@@ -76,7 +79,9 @@ export function ComparedFacts({ runs }: { runs: [AgentRun, AgentRun] }) {
 }
 
 function FactRow({ fact: { name, value, show }, runs }: { fact: Fact; runs: [AgentRun, AgentRun] }) {
-  const values = runs.map(value)
+  const repositories = useQuery(repositoriesQuery).data
+  const fullName = (run: AgentRun) => repositories?.find(({ id }) => id === run.repo_id)?.full_name ?? run.repo_name
+  const values = runs.map(run => value(run, fullName(run)))
   const differs = values[0] !== values[1]
   if (values.every(one => one === null)) return null
   return (
