@@ -73,7 +73,7 @@ export const rooms: Record<string, Room> = {
   'src/acp': { code: ['src/sandbox/port.ts'], packages: ['@agentclientprotocol/sdk'], node: ['node:stream'] },
   // MCP servers whose tools the built-in agent uses: programs in its sandbox, and addresses, by the `fetch` that it is given.
   'src/mcp': {
-    code: ['src/acp/messages.ts'],
+    code: ['src/acp/messages.ts', 'src/redaction/background-redactor.ts'],
     types: ['src/sandbox/port.ts'],
     packages: ['@modelcontextprotocol/client'],
     node: ['node:crypto'],
