@@ -8,7 +8,7 @@ const FIELDS = ['title', 'kind', 'rawInput', 'content', 'locations']
 /** Characters as JSON that an entry shows of a request, also when the names of secrets in it are longer than their values. */
 const MAX_SHOWN = 64 * 1024
 export const MAX_TITLE = 500
-/** Stands for a value that no entry could show and that is therefore not kept. */
+/** Is kept instead of a value that no entry could show. */
 const TOO_LONG = Symbol('too long')
 
 /** Adds what an update states. An empty input states nothing. */
