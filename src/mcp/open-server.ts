@@ -5,7 +5,6 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-
 import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { boundedFetch } from './bounded-fetch.ts'
