@@ -47,7 +47,8 @@ test('the output of a running tool is shown again after a reload, and stays whil
   const run = await createRun(app, { prompt: playbook('Is reloaded', endless) })
   await someone.open(`/agent/trace/${run.id}`)
   const tool = page.getByTestId('live-tool')
-  const output = tool.locator('pre').filter({ hasText: /^first line\s+red and what follows\s*$/ })
+  // The end may begin a secret and is then held back.
+  const output = tool.locator('pre').filter({ hasText: /^first line\s+red and what[^\n]*\s*$/ })
   await output.waitFor()
   await page.reload()
   await output.waitFor()
