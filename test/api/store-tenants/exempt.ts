@@ -175,6 +175,7 @@ export const whole_key: Record<string, string> = {
     notifyCancelled: 'names a call, which only its own process knows',
     notifyOwner: 'the same',
     notifyWatched: 'the same',
+    notifyJoined: 'the same',
     notifyAll: 'the same',
   },
 }

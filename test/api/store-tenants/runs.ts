@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { digest } from '../../../src/core/access/token.ts'
 import { joined } from '../../../src/store/database.ts'
 import { heartbeat, heartbeats } from '../../../src/store/leases/leases.ts'
-import { recordApproval, requestApproval } from '../../../src/store/pull-requests/approvals.ts'
+import { recordApproval, requestApproval, takeApproval } from '../../../src/store/pull-requests/approvals.ts'
 import { append } from '../../../src/store/runs/append.ts'
 import { getArtifact, saveArtifact } from '../../../src/store/runs/artifacts.ts'
 import {
@@ -107,6 +107,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
   listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
   requestApproval: (db, org) => requestApproval(db, org, mine.run, 'b'),
+  takeApproval: (db, org) => takeApproval(db, { organization_id: org, run_id: mine.run, epoch: 1, approved: 'abc' }),
   recordApproval: (db, org) => recordApproval(db, org, mine.run),
   getRun: (db, org) => getRun(db, org, mine.run),
   checkpointAt: (db, org) => checkpointAt(db, org, mine.run, 1, []),
