@@ -20,6 +20,7 @@ test('without a connection the frame stays, a page waits for the service, and a 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('alert').filter({ hasText: 'The service does not respond' }).first().waitFor()
   await main.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('button', { name: 'Discard changes' }).click()
   await page.getByRole('main').getByText('Loading').waitFor()
   expect(await document_of()).toBe(opened)
   network.restore()
