@@ -13,7 +13,9 @@ const TOO_LONG = Symbol('too long')
 
 /** Adds what an update states. An empty input states nothing. */
 export function mergedRequest(before: CallRequest, update: Message): CallRequest {
-  const stated = FIELDS.map(name => [name, update[name]] as const).filter(([, value]) => value != null && !isEmpty(value))
+  const stated = FIELDS.map(name => [name, name === 'content' ? withoutTerminals(update[name]) : update[name]] as const).filter(
+    ([, value]) => value != null && !isEmpty(value),
+  )
   return { ...before, ...Object.fromEntries(stated.map(([name, value]) => [name, isShort(value) ? value : TOO_LONG])) }
 }
 
@@ -59,6 +61,13 @@ const isPlainDiff = (part: unknown): boolean =>
   typeof part.newText === 'string' &&
   (part.oldText == null || typeof part.oldText === 'string') &&
   Object.keys(part).every(key => ['type', 'path', 'oldText', 'newText'].includes(key))
+
+/** A terminal is named by an id, which is another one in each process of the agent, and says nothing of the call. */
+function withoutTerminals(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  const parts = content.filter(part => !(isObject(part) && Object.keys(part).sort().join() === 'terminalId,type'))
+  return parts.length === 0 ? undefined : parts
+}
 
 /** Its depth and the number of its parts are checked first. */
 const isShort = (value: unknown): boolean => !truncateStrings(value, MAX_SHOWN).cut && JSON.stringify(value).length <= MAX_SHOWN
