@@ -20,8 +20,8 @@ const elsewhere: [block: RegExp, executed_by: string][] = [
   [/^npx agentrun-server/, 'test/system/server-package.long.test.ts'],
   [/^pip install/, 'test/client/python-package.long.test.ts'],
   [/^cd deploy\/compose/, 'test/deploy/image.long.test.ts'],
-  [/^npm install .*opencode-ai/, 'test/agents/opencode.long.test.ts'],
-  [/"agent_type": "opencode"/, 'test/agents/opencode.long.test.ts'],
+  [/^npm install --prefix \/srv\/agents/, 'test/agents/real-agents.long.test.ts'],
+  [/"agent_type": "opencode"/, 'test/agents/real-agents.long.test.ts'],
   // On a cluster and on an installed machine.
   [/^kubectl create token/, 'test/sandbox/kubernetes/kubernetes.long.test.ts'],
   [/^deploy\/systemd\/install\.sh/, 'test/deploy/image.long.test.ts'],
