@@ -62,7 +62,7 @@ const isPlainDiff = (part: unknown): boolean =>
   (part.oldText == null || typeof part.oldText === 'string') &&
   Object.keys(part).every(key => ['type', 'path', 'oldText', 'newText'].includes(key))
 
-/** A terminal is named by an id, which is another one in each process of the agent, and says nothing of the call. */
+/** A terminal is named by an id, which is another one in each process of the agent, and is no part of the call. */
 function withoutTerminals(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   const parts = content.filter(part => !(isObject(part) && Object.keys(part).sort().join() === 'terminalId,type'))
