@@ -7,6 +7,7 @@ import { gitIn, makeRepository } from '../runs/coding-app.ts'
 import { type ServiceProcess, startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
+import { callAgentApi } from './agent-api.ts'
 import { agentEnv, REAL_AGENTS, type RealAgent, scriptOf } from './real-agents.ts'
 
 /** On a machine with other work. */
@@ -24,14 +25,7 @@ const scriptFor = (agent: RealAgent) =>
     () => ({ text: 'I added two.js.' }),
   ])
 
-async function call(service: ServiceProcess, method: string, path: string, body?: unknown): Promise<any> {
-  const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
-    method,
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return response.json()
-}
+const call = ({ base_url }: ServiceProcess, method: string, path: string, body?: unknown) => callAgentApi(base_url, method, path, body)
 
 /** The state of a run, with its last entries for the message of a failure. */
 async function stateOf(service: ServiceProcess, id: number): Promise<object> {

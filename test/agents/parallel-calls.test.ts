@@ -10,6 +10,7 @@ import { makeRepository } from '../runs/coding-app.ts'
 import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { rows, TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
+import { callAgentApi } from './agent-api.ts'
 import { programEnv, startProgramApp } from './program-app.ts'
 
 const agent_type = 'program'
@@ -84,14 +85,7 @@ test('kill -9 during parallel calls: each is charged once with what was reserved
     ...programEnv(),
   }
   let service = await startServiceProcess(env)
-  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
-    const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
-      method,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    return response.json()
-  }
+  const call = (method: string, path: string, body?: unknown) => callAgentApi(service.base_url, method, path, body)
   try {
     const { id } = await call('POST', '/run', { prompt: 'do: call at once 3', agent_type })
     await all_sent

@@ -8,6 +8,7 @@ import { type CodingApp, makeRepository } from '../runs/coding-app.ts'
 import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { rows, TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
+import { callAgentApi } from './agent-api.ts'
 import { programEnv, startProgramApp } from './program-app.ts'
 
 const agent_type = 'program'
@@ -120,14 +121,7 @@ test('kill -9 while a call waits for approval: another process takes the approva
     ...programEnv({ permissions: 'ask' }),
   }
   let service = await startServiceProcess(env)
-  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
-    const response = await fetch(`${service.base_url}/v1/organizations/1/agent${path}`, {
-      method,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    return response.json()
-  }
+  const call = (method: string, path: string, body?: unknown) => callAgentApi(service.base_url, method, path, body)
   try {
     const { id } = await call('POST', '/run', { prompt: 'do: permission touch a | say Done.', agent_type })
     const status = async () => (await call('GET', `/run/${id}`)).status

@@ -1,0 +1,12 @@
+import { TOKEN } from '../start-app.ts'
+
+/** Calls the API of agent runs of a service process, whose first token is TOKEN, and returns the body. */
+// biome-ignore lint/suspicious/noExplicitAny: bodies are read without types
+export async function callAgentApi(base_url: string, method: string, path: string, body?: unknown): Promise<any> {
+  const response = await fetch(`${base_url}/v1/organizations/1/agent${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return response.json()
+}
