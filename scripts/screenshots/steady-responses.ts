@@ -25,6 +25,8 @@ const fixed: Record<string, number | string> = {
   ...{ first_model_byte_ms: 900, first_action_ms: 2_100, latency_ms: 42, last_latency_ms: 42 },
   ...{ hint: 'x7Qf', request_id: '6b1157e7-cd4f-4d47-ac26-97a6e7fa5ced', digest: 'c89228144202f6a004e028e715b35578' },
   ...{ age_seconds: 5_400, median_seconds_to_pull_request: 190 },
+  // A failed delivery is attempted again while the pictures are taken.
+  attempts: 1,
 }
 
 const cost = (order: number) => (0.11 + order * 0.037).toFixed(2)
