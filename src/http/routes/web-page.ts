@@ -22,6 +22,9 @@ export async function addWebPage(app: FastifyInstance, folder: string): Promise<
     decorateReply: false,
     preCompressed: true,
     cacheControl: false,
+    // An immutable file is never requested again, in whole or in part; its ETag is kept for proxies.
+    acceptRanges: false,
+    lastModified: false,
     setHeaders: reply => void reply.header('cache-control', 'public, max-age=31536000, immutable'),
   })
   const page = await readFile(index, 'utf8')
