@@ -49,7 +49,7 @@ function purpose(run: AgentRun): { label: string; send: string } {
 }
 
 /** The end of the trace: the follow-up box, or why there is none. */
-export default function FollowUp({ run }: { run: AgentRun }) {
+export function FollowUp({ run }: { run: AgentRun }) {
   const forbidden = useReadOnlyReason()
   const reason = isRecorded(run) ? 'Recorded from a local session. Only that session can continue it' : forbidden
   if (reason === null) return <FollowUpForm run={run} />

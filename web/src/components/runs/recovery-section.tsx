@@ -19,7 +19,7 @@ const workspaces: Record<NonNullable<Recovery['workspace']>['how'], string> = {
 const SECTION_ID = 'recovery'
 
 /** One line about lost workers, with a link to the report. Nothing when a worker shut down and each call is known. */
-export default function RecoveryNote({ run }: { run: AgentRun }) {
+export function RecoveryNote({ run }: { run: AgentRun }) {
   // A recovery changes the status.
   const { data } = useQuery({ ...recoveryQuery(run.id, `${run.status} ${run.turn}`), staleTime: 0 })
   const recoveries = data?.recoveries ?? []

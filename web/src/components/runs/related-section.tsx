@@ -9,7 +9,7 @@ import { visible } from '../../text/visible.ts'
 import { StatusPill } from './status-pill.tsx'
 
 /** The runs that are related to a run as a tree: its parent, and the runs that it started. Nothing while there are none. */
-export default function RelatedSection({ run }: { run: AgentRun }) {
+export function RelatedSection({ run }: { run: AgentRun }) {
   const { data } = useQuery(relatedQuery(run.id, `${run.status} ${run.total_logs}`))
   if (data === undefined || data.total === 0) return null
   const parents = data.items.filter(({ relation }) => relation === 'parent')

@@ -14,15 +14,15 @@ import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
 import { PlainText } from '../plain-text.tsx'
+import { RecoveryNote } from '../runs/recovery-section.tsx'
+import { RelatedSection } from '../runs/related-section.tsx'
 import { reachedLimit } from '../runs/remedies/remedy.ts'
 import { useLatestEntry } from '../runs/use-latest-entry.ts'
 
 const PullRequestOfRun = lazy(() => import('../pull-requests/pull-request-of-run.tsx').catch(() => ({ default: NotLoaded })))
 
-const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 const LiveSection = lazy(() => import('./live-section.tsx').catch(() => ({ default: NotLoaded })))
-const RecoveryNote = lazy(() => import('../runs/recovery-section.tsx').catch(() => ({ default: NotLoaded })))
-const RelatedSection = lazy(() => import('../runs/related-section.tsx').catch(() => ({ default: NotLoaded })))
+const FoundSetup = lazy(() => import('../runs/found-setup.tsx').catch(() => ({ default: NotLoaded })))
 
 const PROBLEM_LINES = 12
 
@@ -54,9 +54,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
         </PullRequestCard>
       ))}
       {run.error && <RunProblem run={run} error={run.error} />}
-      <Suspense>
-        <RecoveryNote run={run} />
-      </Suspense>
+      <RecoveryNote run={run} />
       {run.result !== '' && (
         <section aria-label="Answer" className="group/answer">
           <div className="mb-1 flex items-center justify-between">
@@ -77,9 +75,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
       )}
       <Suspense>{working && <LiveSection run={run} tools={tools} />}</Suspense>
       {run.result === '' && !run.error && !plan && tools.length === 0 && <NoAnswer run={run} />}
-      <Suspense>
-        <RelatedSection run={run} />
-      </Suspense>
+      <RelatedSection run={run} />
     </div>
   )
 }

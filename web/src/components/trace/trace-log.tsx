@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { useMedia } from '../../ui/media.ts'
 import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
+import { FollowUp } from '../runs/follow-up.tsx'
 import { Feed } from './feed.tsx'
 import { FeedToolbar } from './feed-toolbar.tsx'
 import { SearchField } from './search/search-field.tsx'
@@ -23,7 +24,6 @@ import type { FeedHandle } from './use-feed-handle.ts'
 import { useEntries } from './use-trace.ts'
 import { useTraceKeys } from './use-trace-keys.ts'
 
-const FollowUp = lazy(() => import('../runs/follow-up.tsx').catch(() => ({ default: NotLoaded })))
 const HitList = lazy(() => import('./search/hit-list.tsx').catch(() => ({ default: NotLoaded })))
 
 type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
@@ -91,9 +91,7 @@ export function TraceLog({ run, trace, feed }: Props) {
           </Entries>
         )}
       </FeedFrame>
-      <Suspense fallback={<div className="h-28 shrink-0 border-line border-t bg-surface" />}>
-        <FollowUp run={run} />
-      </Suspense>
+      <FollowUp run={run} />
     </section>
   )
 }
