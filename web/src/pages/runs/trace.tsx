@@ -44,9 +44,14 @@ function TraceOfRun({ run }: { run: AgentRun }) {
       <title>{`${visible(run.title)} · ${run.status}`}</title>
       <StatusLine message={`${run.status} ${statusDetail(run) ?? ''}. ${plural(trace.pages.total, 'entry', 'entries')}.`} />
       <RunHeader run={run} stream={trace.stream} link={link} />
-      <div className="flex min-h-0 flex-1">
+      <div className="group/trace flex min-h-0 flex-1">
         {wide && log}
-        <div className={wide ? 'flex min-w-0 basis-[44%] border-line border-l' : 'flex min-w-0 flex-1'}>
+        {/* Beside an open outline the pane is narrower, so that the entries keep their width. */}
+        <div
+          className={
+            wide ? 'flex min-w-0 basis-[44%] border-line border-l group-has-data-outline/trace:basis-[34%]' : 'flex min-w-0 flex-1'
+          }
+        >
           <SidePane run={run} tools={trace.work.tools} view={wide && view === 'log' ? 'answer' : view} log={wide ? null : log} />
         </div>
       </div>

@@ -29,7 +29,7 @@ export function FeedFrame({ agent_run_id, trace, view, outline, whole, on_show, 
   return (
     <div className="flex min-h-0 flex-1">
       {outline && (
-        <div className="w-60 shrink-0 border-line border-r bg-canvas max-sm:w-full">
+        <div data-outline className="w-60 shrink-0 border-line border-r bg-canvas max-sm:w-full max-2xl:sm:w-50">
           <Suspense>{timeline && <Outline timeline={timeline} pages={trace.pages} view={view} on_jump={on_show} />}</Suspense>
         </div>
       )}
