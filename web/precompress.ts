@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-const MIN_BYTES = 1_024
+const MIN_BYTES = 256
 
 /** Writes each script and style once more with .br and .gz behind its name, as small as can be: the service sends those and compresses nothing itself. */
 export function precompress(): Plugin {
