@@ -24,7 +24,8 @@ test('the first view of a trace requests each response once, with its code in fe
     const count = (request: string) => requests.filter(each => each === request).length
     expect(count('POST /session/token')).toBe(1)
     expect(count(`GET ${api}`)).toBe(1)
-    expect(count(`GET ${api}/logs?skip=0&limit=50`)).toBe(1)
+    expect(count(`GET ${api}/logs?skip=0&limit=12`)).toBe(1)
+    expect(requests.filter((each, at) => each.includes('/v1/') && requests.indexOf(each) < at)).toEqual([])
     expect(requests.filter(each => each.endsWith('.js')).length).toBeLessThan(30)
     expect(requests.filter(each => /menu|toasts|keyboard-help/.test(each))).toEqual([])
   }

@@ -3,8 +3,8 @@ import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
 import { call } from './client.ts'
 
-/** Entries that the feed of a trace loads at a time. */
-export const PAGE_ENTRIES = 50
+/** Entries that the feed of a trace loads at a time: less than 10 kB in transit, also of long outputs. */
+export const PAGE_ENTRIES = 12
 /** As many entries as a large screen shows. */
 const SCREEN_ENTRIES = 24
 
@@ -63,7 +63,8 @@ export function fetchFirstView(agent_run_id: number, { search, hash }: { search:
 export function firstPages(total: number, seq: number): number[] {
   if (total === 0) return []
   const named = seq > 0 && seq <= total
-  const [first, last] = named ? [seq - 1, Math.min(total, seq + SCREEN_ENTRIES) - 1] : [Math.max(0, total - SCREEN_ENTRIES), total - 1]
+  const [first, last] = named ? [seq - 1, Math.min(total, seq - 1 + SCREEN_ENTRIES) - 1] : [Math.max(0, total - SCREEN_ENTRIES), total - 1]
   const pageOf = (index: number) => Math.floor(index / PAGE_ENTRIES) * PAGE_ENTRIES
-  return [...new Set([pageOf(first), pageOf(last)])]
+  const pages = Math.floor((pageOf(last) - pageOf(first)) / PAGE_ENTRIES) + 1
+  return Array.from({ length: pages }, (_, page) => pageOf(first) + page * PAGE_ENTRIES)
 }

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LogEntry } from '../../../src/contract/runs/logs.ts'
 import { createLogPages } from './log-pages.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 const entry = (seq: number) => ({ seq }) as LogEntry
 
@@ -43,6 +46,28 @@ test('only visible pages are loaded', async () => {
   expect(pages.at(0)).toBeUndefined()
 })
 
+test('pages that are skipped while the list is scrolled fast are not requested', async () => {
+  const { state, pages, idle } = run(1000)
+  pages.grow(1000)
+  for (let first = 0; first <= 900; first += 30) pages.want(first, first + 9)
+  await idle()
+  vi.advanceTimersByTime(1000)
+  await idle()
+  expect(state.loads).toEqual([0, 900])
+  expect(pages.at(905)?.seq).toBe(906)
+})
+
+test('nothing is requested after the list is closed', async () => {
+  const { state, pages, idle } = run(1000)
+  pages.grow(1000)
+  pages.want(0, 9)
+  pages.want(500, 509)
+  await idle()
+  pages.close()
+  vi.advanceTimersByTime(1000)
+  expect(state.loads).toEqual([0])
+})
+
 test('loaded pages are not requested again', async () => {
   const { state, pages, idle } = run(25)
   pages.grow(25)
@@ -59,6 +84,7 @@ test('memory is bounded: the least recently viewed page is dropped first', async
   pages.grow(1000)
   for (const first of [0, 10, 20, 30]) {
     pages.want(first, first + 9)
+    vi.advanceTimersByTime(1000)
     await idle()
   }
   expect(pages.at(0)).toBeUndefined()

@@ -12,7 +12,7 @@ export type LogPages = {
   readonly problem: unknown
   /** The entry at this position, or undefined while its page is not loaded. Without a filter, position = seq - 1. */
   at(index: number): LogEntry | undefined
-  /** Loads the missing pages of a range of positions. A failed page is not loaded again before `retry`. */
+  /** Loads the missing pages of a range of positions, now or after a pause, unless another range is wanted by then. A failed page is not loaded again before `retry`. */
   want(first: number, last: number): void
   retry(): void
   /** Appends an entry of the live stream (never with a filter: only the service knows what matches). */
@@ -32,6 +32,9 @@ type Options = {
   max_pages: number
 }
 
+/** While a person scrolls fast, pages are requested this often: those that were skipped would delay those where the scrolling ends. */
+const LOAD_PAUSE_MS = 100
+
 type Page = { logs: LogEntry[]; state: 'idle' | 'loading' | 'failed'; used: number; total_then: number }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one closure over the pages in memory, in short functions
@@ -42,6 +45,8 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
   let ready = false
   let problem: unknown = null
   let clock = 0
+  let wanted = { first: 0, last: -1 }
+  let pause: ReturnType<typeof setTimeout> | undefined
 
   const numberOf = (index: number) => Math.floor(index / page_size)
   const page = (number: number): Page => {
@@ -80,6 +85,22 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     for (const [number] of idle.slice(0, Math.max(0, pages.size - max_pages))) pages.delete(number)
   }
 
+  const loadWanted = () => {
+    let loading = false
+    for (let number = numberOf(wanted.first); number <= numberOf(wanted.last); number++) {
+      const missing = page(number)
+      if (missing.state !== 'idle' || (ready && isWhole(number, missing))) continue
+      loading = true
+      void fetchPage(number)
+    }
+    if (loading) {
+      pause = setTimeout(() => {
+        pause = undefined
+        loadWanted()
+      }, LOAD_PAUSE_MS)
+    }
+  }
+
   return {
     get total() {
       return total
@@ -92,14 +113,14 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
     },
     at: index => pages.get(numberOf(index))?.logs[index % page_size],
     want(first, last) {
-      for (let number = numberOf(Math.max(0, first)); number <= numberOf(last); number++) {
-        const wanted = page(number)
-        if (wanted.state === 'idle' && !(ready && isWhole(number, wanted))) void fetchPage(number)
-      }
+      wanted = { first: Math.max(0, first), last }
+      if (pause === undefined) loadWanted()
     },
     retry() {
       for (const failed of pages.values()) if (failed.state === 'failed') failed.state = 'idle'
       problem = null
+      clearTimeout(pause)
+      pause = undefined
       on_change()
     },
     append(entry) {
@@ -121,6 +142,9 @@ export function createLogPages({ load, on_change, page_size, max_pages }: Option
       // After a full last page there may be another one.
       if (total > 0 && total % page_size === 0) void fetchPage(total / page_size)
     },
-    close: () => closed.abort(),
+    close() {
+      clearTimeout(pause)
+      closed.abort()
+    },
   }
 }

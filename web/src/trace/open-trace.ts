@@ -26,7 +26,7 @@ export type Trace = {
 }
 
 /** With PAGE_ENTRIES: at most 2,000 entries in memory. */
-const max_pages = 40
+const max_pages = 160
 /** Matches that a search loads at a time. */
 const HITS = 100
 /** Text and output arrive in many small pieces: the page renders once per frame. */

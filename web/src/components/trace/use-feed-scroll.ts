@@ -8,7 +8,7 @@ type FeedVirtualizer = Virtualizer<HTMLDivElement, Element>
 
 /** Of a row of one line. An estimate that holds costs nothing: for another height, the list computes the positions of all later rows. */
 const ROW_PX = 37
-const ROWS_AHEAD = 20
+const ROWS_AHEAD = 12
 
 type Options = {
   pages: LogPages
