@@ -17,17 +17,18 @@ const nodes = `document.querySelectorAll('[role=feed] *').length`
 test('a trace of 10,000 entries opens at its end and loads only visible pages', async () => {
   await using someone = await visit()
   const { page } = someone
-  const pages: string[] = []
+  const pages: number[] = []
   page.on('request', request => {
     const url = new URL(request.url())
-    if (url.pathname.endsWith('/logs') && !url.searchParams.has('reverse')) pages.push(url.searchParams.get('skip') ?? '')
+    if (url.pathname.endsWith('/logs') && !url.searchParams.has('reverse')) pages.push(Number(url.searchParams.get('skip')))
   })
   await someone.open(`/agent/trace/${run_id}`)
   const last = page.locator(`#e${entries}`)
   await last.waitFor()
   expect(await last.getAttribute('aria-posinset')).toBe(String(entries))
   expect(await last.getAttribute('aria-setsize')).toBe(String(entries))
-  expect(new Set(pages)).toEqual(new Set(['9950']))
+  expect(Math.min(...pages)).toBeGreaterThan(entries - 60)
+  expect(new Set(pages).size).toBe(pages.length)
   expect(await page.evaluate(nodes)).toBeLessThan(600)
 })
 
