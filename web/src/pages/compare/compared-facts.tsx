@@ -48,15 +48,14 @@ const Prompt = ({ text }: { text: string }) => <p className="line-clamp-6 whites
 /** Outcome and configuration of both runs. What differs is marked. */
 export function ComparedFacts({ runs }: { runs: [AgentRun, AgentRun] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable by keyboard
-    <section aria-label="Outcome and configuration" tabIndex={0} className="overflow-x-auto rounded-lg border border-line bg-surface">
-      <table className="w-full min-w-lg table-fixed border-collapse text-sm">
+    <section aria-label="Outcome and configuration" className="rounded-lg border border-line bg-surface">
+      <table className="w-full table-fixed border-collapse text-sm">
         <thead>
           <tr className="border-line border-b">
-            <td className="w-32" />
+            <td className="w-32 max-sm:w-22" />
             {runs.map((run, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a run may be compared with itself
-              <th key={index} scope="col" className="px-3 py-2 text-left font-medium">
+              <th key={index} scope="col" className="px-3 py-2 text-left font-medium max-sm:px-2">
                 <Link
                   to="/agent/trace/$id"
                   params={{ id: String(run.id) }}
@@ -86,13 +85,13 @@ function FactRow({ fact: { name, value, show }, runs }: { fact: Fact; runs: [Age
   if (values.every(one => one === null)) return null
   return (
     <tr className={`border-line/60 border-b align-top last:border-b-0 ${differs ? 'bg-warn/8' : ''}`}>
-      <th scope="row" className="px-3 py-1.5 text-left font-normal text-faint text-xs">
+      <th scope="row" className="px-3 py-1.5 text-left font-normal text-faint text-xs max-sm:pr-0">
         {name}
         {differs && <span className="sr-only"> (differs)</span>}
       </th>
       {runs.map((run, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a run may be compared with itself
-        <td key={index} className="tabular px-3 py-1.5 [overflow-wrap:anywhere]">
+        <td key={index} className="tabular px-3 py-1.5 [overflow-wrap:anywhere] max-sm:px-2">
           {values[index] === null ? <span className="text-faint">–</span> : show ? show(run) : visible(values[index] ?? '')}
         </td>
       ))}
