@@ -38,6 +38,28 @@ test('who is signed in joins with that account, and chooses between the organiza
   expect(page.url()).toBe(`${app.base_url}/`)
 })
 
+test('a person who signs in first returns to the invitation, and its code is in no request but those of the invitation', async () => {
+  const third = await addOrganization(app, 'Third')
+  await using someone = await visit({ signed_in: false, accept: /401 \(Unauthorized\)/ })
+  const { page } = someone
+  const link = await invite(third.token, third.org_id, 'me@example.org')
+  const code = new URL(link).hash.replace('#code=', '')
+  const paths: string[] = []
+  page.on('request', request => {
+    if (`${request.url()} ${request.postData()}`.includes(code)) paths.push(new URL(request.url()).pathname)
+  })
+  await page.goto(link)
+  await page.getByRole('link', { name: 'Sign in and join with it' }).click()
+  await page.reload()
+  await page.getByLabel('Token').fill(app.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Join as Administrator' }).click()
+  await page.getByRole('button', { name: 'Organization: Third' }).waitFor()
+  expect([...new Set(paths)]).toEqual(['/session/invitation', '/session/invitation/accept'])
+  await page.goto(`${app.base_url}/invitation`)
+  await page.getByText('This address has no invitation code').waitFor()
+})
+
 test('an invalid link is reported', async () => {
   await using someone = await visit({ signed_in: false, accept: /404 \(Not Found\)/ })
   await someone.page.goto(`${app.base_url}/invitation#code=none`)

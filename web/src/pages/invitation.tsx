@@ -7,12 +7,21 @@ import { Brand } from '../components/brand.tsx'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
 import { Loading, Notice } from '../ui/notice.tsx'
+import { readTabStorage, writeTabStorage } from '../ui/tab-storage.ts'
 
 const messageOf = (error: unknown) => visible(error instanceof Error ? error.message : String(error))
 
+/** The code of an invitation while its person signs in. It must not be in the address of that page, which the service receives. */
+const STORED = 'invitation'
+
+function codeOfInvitation(): string {
+  const stored = readTabStorage(STORED)
+  return new URLSearchParams(location.hash.slice(1)).get('code') ?? (typeof stored === 'string' ? stored : '')
+}
+
 /** Shows an invitation. It is accepted only when the person confirms it and chooses an account. */
 export function InvitationPage() {
-  const [code] = useState(() => new URLSearchParams(location.hash.slice(1)).get('code') ?? '')
+  const [code] = useState(codeOfInvitation)
   const invitation = useQuery({
     queryKey: ['invitation', code],
     queryFn: () => session.openInvitation(code),
@@ -44,6 +53,7 @@ function Acceptance({ code, invitation }: { code: string; invitation: Invitation
   const accept = useMutation({
     mutationFn: (how: 'new' | 'signed_in') => session.acceptInvitation({ code, account: how }),
     onSuccess: () => {
+      writeTabStorage(STORED, null)
       router.options.context.queries.clear()
       // The code is used up and must not stay in the history.
       router.history.replace('/')
@@ -65,12 +75,15 @@ function Acceptance({ code, invitation }: { code: string; invitation: Invitation
         {account ? 'Join with a new, separate account' : 'Create an account and join'}
       </Button>
       <p className="text-muted text-xs">
-        {account
-          ? 'A separate account signs you out of the current one in this browser.'
-          : 'You have an account here already? Sign in first, then open this link again, to join with it.'}{' '}
+        {account ? 'A separate account signs you out of the current one in this browser.' : 'You have an account here already?'}{' '}
         {!account && (
-          <Link to="/sign-in" search={{ next: undefined }} className="hover:underline">
-            Sign in
+          <Link
+            to="/sign-in"
+            search={{ next: '/invitation' }}
+            onClick={() => writeTabStorage(STORED, code)}
+            className="text-accent underline"
+          >
+            Sign in and join with it
           </Link>
         )}
       </p>
