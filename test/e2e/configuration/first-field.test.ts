@@ -29,3 +29,31 @@ test('a dialog and an added row begin in their first field, so that one types at
   await page.keyboard.type('lint')
   expect(await page.getByRole('form', { name: 'Commands' }).getByLabel('Name').inputValue()).toBe('lint')
 })
+
+test('a dialog with changed values asks before Escape, its cross or a click beside it closes it; one without closes at once', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open('/settings/secrets')
+  const dialog = page.getByRole('dialog', { name: 'Add secret' })
+  const name = dialog.getByLabel('Name')
+  const leave = [
+    () => page.keyboard.press('Escape'),
+    () => dialog.getByRole('button', { name: 'Close' }).click(),
+    () => page.mouse.click(5, 5),
+  ]
+  for (const close of leave) {
+    await page.getByRole('button', { name: 'Add secret' }).first().click()
+    await name.waitFor()
+    await close()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Add secret' }).first().click()
+    await name.fill('DEPLOY_KEY')
+    await close()
+    await dialog.getByRole('alert').getByText('not saved').waitFor()
+    await dialog.getByRole('button', { name: 'Continue editing' }).click()
+    expect(await name.inputValue()).toBe('DEPLOY_KEY')
+    await close()
+    await dialog.getByRole('button', { name: 'Discard changes' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
+})

@@ -28,7 +28,7 @@ export function ConfirmDialog({ title, children, action, typed_name, request, op
     on_close()
   }
   return (
-    <Dialog title={title} open={open} on_close={close}>
+    <Dialog title={title} open={open} on_close={close} discards_edits>
       <form
         className="space-y-4"
         onSubmit={event => {

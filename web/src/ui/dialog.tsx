@@ -1,5 +1,6 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Button } from './button.tsx'
 import { IconButton } from './icon-button.tsx'
 
 /** `dialog`: in the middle, with its title. `palette`: near the top, its content only. `drawer`: the left edge of a narrow screen. */
@@ -11,28 +12,58 @@ const styles: Record<Kind, string> = {
   drawer: 'm-0 h-dvh max-h-dvh w-[min(18rem,85vw)] border-line border-r',
 }
 
-type Props = { title: string; open: boolean; on_close: () => void; kind?: Kind; children: ReactNode }
+type Props = {
+  title: string
+  open: boolean
+  on_close: () => void
+  kind?: Kind
+  /** Whether what is typed is lost without a question when the dialog is closed. */
+  discards_edits?: boolean
+  children: ReactNode
+}
 
 const FIELD = ':is(input, select, textarea):not(:disabled)'
 
-/** The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or a click beside it closes it. */
-export function Dialog({ title, open, on_close, kind = 'dialog', children }: Props) {
+/**
+ * The browser's own modal dialog: it traps the focus, begins in its first field and returns it, and Escape or a click beside it closes it,
+ * after a question when values were changed.
+ */
+export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits = kind !== 'dialog', children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
+  const edited = useRef(false)
+  const [asks, setAsks] = useState(false)
   useEffect(() => {
     if (open && !ref.current?.open) {
       ref.current?.showModal()
       // The browser focuses the first control, which is the button that closes it.
       if (kind === 'dialog') ref.current?.querySelector<HTMLElement>(FIELD)?.focus()
     }
-    if (!open) ref.current?.close()
+    if (!open) {
+      edited.current = false
+      setAsks(false)
+      ref.current?.close()
+    }
   }, [open, kind])
+  const requestClose = () => (edited.current && !discards_edits ? setAsks(true) : on_close())
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog
       ref={ref}
       onClose={on_close}
+      onCancel={event => {
+        // A file picker that is closed sends the event too.
+        if (event.target !== event.currentTarget || !edited.current || discards_edits) return
+        event.preventDefault()
+        setAsks(true)
+      }}
+      onInput={() => {
+        edited.current = true
+      }}
+      onSubmit={() => {
+        edited.current = false
+      }}
       // The box has no padding: a click that meets the element itself is beside it.
-      onClick={event => event.target === event.currentTarget && on_close()}
+      onClick={event => event.target === event.currentTarget && requestClose()}
       aria-label={title}
       className={`bg-surface p-0 text-ink shadow-2xl backdrop:bg-black/40 ${styles[kind]}`}
     >
@@ -41,13 +72,26 @@ export function Dialog({ title, open, on_close, kind = 'dialog', children }: Pro
         <>
           <div className="flex items-center justify-between border-line border-b px-4 py-2.5">
             <h2 className="text-base font-semibold">{title}</h2>
-            <IconButton label="Close" onClick={on_close}>
+            <IconButton label="Close" onClick={requestClose}>
               <X className="size-4" />
             </IconButton>
           </div>
           <div className="p-4">{children}</div>
+          {asks && <DiscardQuestion on_continue={() => setAsks(false)} on_discard={on_close} />}
         </>
       )}
     </dialog>
   )
 }
+
+const DiscardQuestion = ({ on_continue, on_discard }: { on_continue: () => void; on_discard: () => void }) => (
+  <div role="alert" className="sticky bottom-0 flex flex-wrap items-center justify-end gap-2 border-line border-t bg-surface px-4 py-3">
+    <p className="mr-auto">You have changed values that are not saved.</p>
+    <Button autoFocus onClick={on_continue}>
+      Continue editing
+    </Button>
+    <Button variant="danger" onClick={on_discard}>
+      Discard changes
+    </Button>
+  </div>
+)
