@@ -38,7 +38,7 @@ function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, a
     thought,
     tool_name: call.name,
     tool_input: input.value,
-    tool_output: result.output,
+    tool_output: result.images ? { ...result.output, images: result.images.length } : result.output,
     observation: result.observation ?? null,
     duration_ms: result.duration_ms,
     truncated: result.truncated || input.cut,

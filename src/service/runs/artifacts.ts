@@ -1,6 +1,10 @@
+import { z } from 'zod'
 import type { MessageImages, MessageImagesQuery } from '../../contract/runs/message-images.ts'
 import { ServiceError } from '../../core/service-error.ts'
+import { imagesOf } from '../../core/text/tool-result-text.ts'
+import { parseColumn } from '../../store/json-column.ts'
 import { type ArtifactRow, getArtifact as getArtifactRow } from '../../store/runs/artifacts.ts'
+import { toolResultAt } from '../../store/runs/journal.ts'
 import { listMessageImages } from '../../store/runs/messages.ts'
 import type { Context } from '../context.ts'
 import { requireRun } from './runs.ts'
@@ -13,8 +17,16 @@ export async function getArtifact(ctx: Context, id: number): Promise<ArtifactRow
   return { ...artifact, file_name: `run-${artifact.run_id}-entry-${artifact.seq}.${ending}` }
 }
 
-/** Returns the images of a message (specification.md#logs). 404 when the run is not in this organization. */
+/** Returns the images of a message or of the result of a tool (specification.md#logs). 404 when the run is not in this organization. */
 export async function getMessageImages(ctx: Context, run_id: number, { seq }: MessageImagesQuery): Promise<MessageImages> {
   const { id } = await requireRun(ctx.db, ctx.organization_id, run_id)
-  return { agent_run_id: id, seq, images: await listMessageImages(ctx.db, ctx.organization_id, id, seq) }
+  const sent = await listMessageImages(ctx.db, ctx.organization_id, id, seq)
+  const result = sent.length === 0 ? await toolResultAt(ctx.db, ctx.organization_id, id, seq) : undefined
+  return { agent_run_id: id, seq, images: result === undefined ? sent : imagesOfRecord(result) }
+}
+
+const ToolFinished = z.object({ message: z.object({ content: z.array(z.object({ output: z.unknown() })) }) })
+
+function imagesOfRecord(body: string): string[] {
+  return parseColumn(ToolFinished, body).message.content.flatMap(({ output }) => imagesOf(output))
 }

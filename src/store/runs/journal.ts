@@ -55,6 +55,16 @@ export async function newestMessages(db: Db, organization_id: number, run_id: nu
   return rows.map(({ body }) => body)
 }
 
+/** Returns the result of the tool call whose last entry is `seq`: the body of its record, undefined when the entry is of something else. */
+export async function toolResultAt(db: Db, organization_id: number, run_id: number, seq: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'tool_result_at',
+    text: `select body from journal where organization_id = $1 and run_id = $2 and seq = $3 and kind = 'tool_finished' order by n limit 1`,
+    values: [organization_id, run_id, seq],
+  })
+  return rows[0]?.body
+}
+
 /** Returns the records of a side question to the model, in order. */
 export async function listAsides(db: Db, organization_id: number, run_id: number, key: string): Promise<{ kind: string; body: string }[]> {
   const { rows } = await db.query<{ kind: string; body: string }>({

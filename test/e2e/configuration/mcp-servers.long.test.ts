@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest'
-import { callsInTurn, playRun, startMcpApp } from '../../mcp-servers/mcp-app.ts'
+import { callsInTurn, hostile, playRun, startMcpApp } from '../../mcp-servers/mcp-app.ts'
+import type { FakeScript } from '../../model/fake-server.ts'
+import { calls, finish, PRICED } from '../../runs/coding-app.ts'
 import { inBrowser } from '../visit.ts'
 
-const { app, visit } = await inBrowser(startMcpApp(callsInTurn({ name: 'odd__act', arguments: { text: 'hello' } })))
+const call = { name: 'odd__act', arguments: { text: 'hello' } }
+const inTurn = callsInTurn(call)
+/** The model that accepts images has another format. */
+const script: FakeScript = (request, n) => {
+  if ('messages' in request.body) return inTurn(request, n)
+  return JSON.stringify(request.body).includes('function_call_output') ? finish('Done.') : calls(call)
+}
+const { app, visit } = await inBrowser(startMcpApp(script))
 const path = (rest: string) => `/v1/organizations/${app.org_id}${rest}`
 const list = async (rest: string) => (await app.call('GET', path(rest))).body.items
 
@@ -59,4 +68,17 @@ test('an address gets a credential that is never shown, and keeps it when it is 
   expect(await list('/mcp-servers')).toMatchObject([{ name: 'tickets', has_credential: true, tools: ['search', 'comment'] }])
   await someone.open('/settings/secrets')
   await page.getByRole('link', { name: 'MCP servers' }).last().waitFor()
+})
+
+test('the images of a result are shown in the trace, and one is enlarged by a click', async () => {
+  await app.servers.set('odd', hostile('image'))
+  const { run } = await playRun(app, { model: PRICED.model })
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open(`/agent/trace/${run.id}?view=log`)
+  const card = page.getByRole('feed').locator('[data-type=ACTION]').filter({ hasText: 'odd › act' })
+  await card.getByRole('button').first().click()
+  await card.getByRole('img', { name: 'Image 1 of 1' }).click()
+  const shown = page.getByRole('dialog', { name: 'Image 1 of 1' }).getByRole('img')
+  expect(await shown.evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1)
 })

@@ -49,7 +49,7 @@ export function EntryBody({ entry, open, passed, on_toggle }: Props) {
       return (
         <>
           {prose(textAt(observation, 'text') ?? text)}
-          <ImagesOf entry={entry} />
+          <ImagesOf entry={entry} count={numberAt(observation, 'images')} />
         </>
       )
     case 'USER_GITHUB_ISSUE_COMMENT':
@@ -107,14 +107,14 @@ function ActionEntry({ entry, open, passed, on_toggle, prose }: Props & { prose:
   return (
     <>
       <ActionBody tool_name={tool_name} input={tool_input} output={tool_output} open={open} passed={passed} on_toggle={on_toggle} />
+      {open && <ImagesOf entry={entry} count={numberAt(tool_output, 'images')} />}
       {(open || !passed) && <WholeOutput artifact_url={artifact_url} />}
     </>
   )
 }
 
-function ImagesOf({ entry: { agent_run_id, seq, observation } }: { entry: LogEntry }) {
-  const count = numberAt(observation, 'images') ?? 0
-  if (count === 0) return null
+function ImagesOf({ entry: { agent_run_id, seq }, count }: { entry: LogEntry; count: number | null }) {
+  if (count === null || count === 0) return null
   return (
     <Suspense fallback={<div className="h-24" />}>
       <MessageImages agent_run_id={agent_run_id} seq={seq} count={count} />

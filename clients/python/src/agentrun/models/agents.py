@@ -1024,7 +1024,7 @@ class AgentRunMessageImages(Model):
     seq: int
     """The entry"""
     images: list[str]
-    """The images as data URIs, as they were sent; empty for an entry without images"""
+    """The images as data URIs, as they were sent or returned; empty for an entry without images"""
 
 
 class AgentRunFileEntry(Model):

@@ -254,11 +254,11 @@ def get_agent_run_timeline(agent_run_id: int, *, org_id: int | None = None, **qu
 
 class GetMessageImagesQuery(TypedDict):
     seq: NotRequired[int | None]
-    """`seq` of the USER_MESSAGE; its `observation.images` is the number of its images"""
+    """`seq` of a USER_MESSAGE, whose `observation.images` is the number of its images, or of an ACTION, whose `tool_output.images` is"""
 
 
 def get_message_images(agent_run_id: int, *, org_id: int | None = None, **query: Unpack[GetMessageImagesQuery]) -> Call[AgentRunMessageImages]:
-    """Get the images of a message of an agent run: `GET /v1/organizations/{org_id}/agent/run/{agent_run_id}/images`."""
+    """Get the images of an entry of an agent run: `GET /v1/organizations/{org_id}/agent/run/{agent_run_id}/images`."""
     return Call("getMessageImages", "GET", "/v1/organizations/{org_id}/agent/run/{agent_run_id}/images", as_model(AgentRunMessageImages), params={"org_id": org_id, "agent_run_id": agent_run_id}, query=dict(query))
 
 
