@@ -63,7 +63,8 @@ export const traceEndpoints = {
     method: 'GET',
     path: '/v1/organizations/{org_id}/agent/run/{agent_run_id}/images',
     summary: 'Get the images of an entry of an agent run',
-    description: 'The images of a message, or those that a tool returned to a model that accepts images. The trace has only their number. The images of a message of a parent run are at the parent run.',
+    description:
+      'The images of a message, or those that a tool returned to a model that accepts images. The trace has only their number. The images of a message of a parent run are at the parent run.',
     scope: 'logs:read',
     bucket: 'logs',
     params: run,

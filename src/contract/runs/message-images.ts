@@ -4,7 +4,9 @@ import { limits } from '../limits.ts'
 import { exampleRun } from './example-run.ts'
 
 export const MessageImagesQuery = z.object({
-  seq: decimal(1, limits.page_skip).describe('`seq` of a USER_MESSAGE, whose `observation.images` is the number of its images, or of an ACTION, whose `tool_output.images` is'),
+  seq: decimal(1, limits.page_skip).describe(
+    '`seq` of a USER_MESSAGE, whose `observation.images` is the number of its images, or of an ACTION, whose `tool_output.images` is',
+  ),
 })
 export type MessageImagesQuery = z.output<typeof MessageImagesQuery>
 
