@@ -1,10 +1,8 @@
-import { z } from 'zod'
 import type { MessageImages, MessageImagesQuery } from '../../contract/runs/message-images.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { imagesOf } from '../../core/text/tool-result-text.ts'
-import { parseColumn } from '../../store/json-column.ts'
 import { type ArtifactRow, getArtifact as getArtifactRow } from '../../store/runs/artifacts.ts'
-import { toolResultAt } from '../../store/runs/journal.ts'
+import { toolOutputsAt } from '../../store/runs/journal.ts'
 import { listMessageImages } from '../../store/runs/messages.ts'
 import type { Context } from '../context.ts'
 import { requireRun } from './runs.ts'
@@ -21,12 +19,6 @@ export async function getArtifact(ctx: Context, id: number): Promise<ArtifactRow
 export async function getMessageImages(ctx: Context, run_id: number, { seq }: MessageImagesQuery): Promise<MessageImages> {
   const { id } = await requireRun(ctx.db, ctx.organization_id, run_id)
   const sent = await listMessageImages(ctx.db, ctx.organization_id, id, seq)
-  const result = sent.length === 0 ? await toolResultAt(ctx.db, ctx.organization_id, id, seq) : undefined
-  return { agent_run_id: id, seq, images: result === undefined ? sent : imagesOfRecord(result) }
-}
-
-const ToolFinished = z.object({ message: z.object({ content: z.array(z.object({ output: z.unknown() })) }) })
-
-function imagesOfRecord(body: string): string[] {
-  return parseColumn(ToolFinished, body).message.content.flatMap(({ output }) => imagesOf(output))
+  const images = sent.length > 0 ? sent : (await toolOutputsAt(ctx.db, ctx.organization_id, id, seq)).flatMap(imagesOf)
+  return { agent_run_id: id, seq, images }
 }

@@ -5,6 +5,7 @@ import { parseColumn, TextList } from '../json-column.ts'
 
 const Judged = z.object({ head_sha: z.string(), summary: z.string(), because: z.string().nullable() })
 const SetUp = z.object({ left_out: TextList })
+const ToolFinished = z.object({ message: z.object({ content: z.array(z.object({ output: z.unknown() })) }) })
 const Push = z.object({ branch: z.string(), sha: z.string() })
 type Evaluation = { turn: number } & z.infer<typeof Judged>
 
@@ -55,14 +56,14 @@ export async function newestMessages(db: Db, organization_id: number, run_id: nu
   return rows.map(({ body }) => body)
 }
 
-/** Returns the result of the tool call whose last entry is `seq`: the body of its record, undefined when the entry is of something else. */
-export async function toolResultAt(db: Db, organization_id: number, run_id: number, seq: number): Promise<string | undefined> {
+/** Returns what the model was given of the tool call whose last entry is `seq`; empty when the entry is of something else. */
+export async function toolOutputsAt(db: Db, organization_id: number, run_id: number, seq: number): Promise<unknown[]> {
   const { rows } = await db.query<{ body: string }>({
-    name: 'tool_result_at',
+    name: 'tool_outputs_at',
     text: `select body from journal where organization_id = $1 and run_id = $2 and seq = $3 and kind = 'tool_finished' order by n limit 1`,
     values: [organization_id, run_id, seq],
   })
-  return rows[0]?.body
+  return rows.flatMap(({ body }) => parseColumn(ToolFinished, body).message.content.map(({ output }) => output))
 }
 
 /** Returns the records of a side question to the model, in order. */
