@@ -8,7 +8,7 @@ import { type SourceFile, sourceFiles } from './source-tree.ts'
  * port and a context do.
  */
 const folder_order: Record<string, string[]> = {
-  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'openapi', 'endpoints'],
+  'src/contract': ['organizations', 'runs', 'pull-requests', 'repositories', 'webhooks', 'mcp', 'oauth', 'openapi', 'endpoints'],
   'src/core': [
     'concurrency',
     'network',

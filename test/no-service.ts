@@ -52,6 +52,7 @@ export function unusedServices(db: Database): Services {
     resolveBase: async () => ({ state: 'no_mirror' }),
     git: unusedPullRequestGit,
     forges: { of: unused, gitCredentials: unused, open: unusedOpen, lookUp: unused, tryOut: unusedOpen, convertManifest: unused },
+    oauth_redirect_hosts: new Set<string>(),
     allow_private_forges: false,
     git_server: unusedGit,
     readTrees: unused,

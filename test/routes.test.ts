@@ -3,6 +3,7 @@ import { type Endpoint, methodsOf, pathsOf } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/endpoints.ts'
 import { ERROR_REFERENCE_PATH } from '../src/contract/error-reference.ts'
 import { mcpOperations } from '../src/contract/mcp/mcp-operations.ts'
+import { oauthOperations } from '../src/contract/oauth/oauth-endpoints.ts'
 import { gitOperations } from '../src/contract/pull-requests/git-operations.ts'
 import { handlers } from '../src/http/handlers.ts'
 import { streamHandlers } from '../src/http/routes/stream-routes.ts'
@@ -37,7 +38,9 @@ test('every endpoint of the table has exactly one handler and one route, and the
   const routesOf = (endpoint: Endpoint, methods: readonly string[]) =>
     pathsOf(endpoint).flatMap(path => methods.map(method => ({ method, url: path.replace(/\{(\w+)\}/g, ':$1') })))
   const wanted = [
-    ...(Object.values(endpoints) as Endpoint[]).flatMap(endpoint => routesOf(endpoint, methodsOf(endpoint))),
+    ...[...Object.values(endpoints), ...Object.values(oauthOperations)].flatMap((endpoint: Endpoint) =>
+      routesOf(endpoint, methodsOf(endpoint)),
+    ),
     ...([...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).flatMap(endpoint =>
       routesOf(endpoint, [endpoint.method]),
     ),

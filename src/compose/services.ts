@@ -64,6 +64,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     resolveBase: (repository, base_ref, wait_ms) => resolveBase(git, repository, base_ref, wait_ms),
     git: pullRequestGit(git, author),
     forges: parts.forges,
+    oauth_redirect_hosts: new Set(config.AGENTRUN_OAUTH_REDIRECT_HOSTS),
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
     git_server: gitServer(git),
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),

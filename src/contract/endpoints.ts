@@ -29,6 +29,7 @@ import { traceEndpoints } from './endpoints/traces.ts'
 import { usageEndpoints } from './endpoints/usage.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { webhookEndpoints } from './endpoints/webhooks.ts'
+import { oauthEndpoints } from './oauth/oauth-endpoints.ts'
 
 /**
  * THE table. Validation, handler types, routing, the OpenAPI document and clients are derived from it; a missing handler does not compile.
@@ -62,6 +63,7 @@ export const endpoints = {
   ...userEndpoints,
   ...memberEndpoints,
   ...tokenEndpoints,
+  ...oauthEndpoints,
   ...auditEndpoints,
   ...serviceEndpoints,
 } as const satisfies Record<string, Endpoint>

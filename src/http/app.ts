@@ -19,6 +19,7 @@ import { boundRequests, boundRequestTime, boundRest } from './request-bounds.ts'
 import { watchRequests } from './request-log.ts'
 import { addGitRoutes } from './routes/git-routes.ts'
 import { addHookRoutes } from './routes/hook-routes.ts'
+import { addOAuthRoutes } from './routes/oauth-routes.ts'
 import { addSessionRoutes } from './routes/session-routes.ts'
 import { streamHandlers } from './routes/stream-routes.ts'
 import { addWebPage } from './routes/web-page.ts'
@@ -78,6 +79,7 @@ export async function createApp(options: AppOptions, timeouts = request_timeouts
   addSessionRoutes(app, services)
   addHookRoutes(app, services)
   addGitRoutes(app, { services, failed, transfers, log, admitted: onAdmitted })
+  addOAuthRoutes(app, { services, failed })
   addMcpRoutes(app, { services, failed, open, onStream, cors_origins: options.cors_origins, version, log, admitted: onAdmitted })
   addErrorReference(app)
   const pageFor = await addWebPage(app, options.web)

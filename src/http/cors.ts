@@ -2,6 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pathsOf } from '../contract/endpoint.ts'
 import { MCP_PATH, mcpOperations } from '../contract/mcp/mcp-operations.ts'
+import { oauthOperations } from '../contract/oauth/oauth-endpoints.ts'
 import { methodsAt } from './methods.ts'
 
 /** Origins whose pages may call the API: `*` allows all of them; `off`, which is no origin, allows none. */
@@ -13,7 +14,10 @@ const EXPOSED = [
 ]
 /** `*` allows every header except Authorization, which must be named (Fetch standard, without credentials). Browsers before 2022 ignore `*`. */
 const ACCEPTED = ['Authorization', 'Content-Type', 'traceparent', 'tracestate', '*']
-const other_open_paths: readonly string[] = ['/openapi.json', MCP_PATH, ...pathsOf(mcpOperations.getMcpResourceMetadata)]
+const other_open_paths: readonly string[] = [
+  ...['/openapi.json', MCP_PATH],
+  ...[mcpOperations.getMcpResourceMetadata, ...Object.values(oauthOperations)].flatMap(pathsOf),
+]
 const MAX_AGE_SECONDS = 7_200
 
 /**

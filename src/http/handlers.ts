@@ -6,6 +6,7 @@ import { listAuditLog } from '../service/access/audit-log.ts'
 import { once, type Replay } from '../service/access/idempotency.ts'
 import { acceptInvitation, inviteMember, listInvitations, revokeInvitation } from '../service/access/invitations.ts'
 import { listMembers, removeMember, updateMember } from '../service/access/members.ts'
+import { authorizeClient, getOAuthClient } from '../service/access/oauth.ts'
 import { createServiceUser, deleteServiceUser, listServiceUsers } from '../service/access/service-users.ts'
 import { createSignInLink } from '../service/access/sign-in-links.ts'
 import { createToken, listTokens, revokeToken } from '../service/access/tokens.ts'
@@ -198,6 +199,8 @@ export const handlers: Handlers = {
   listServiceUsers: (ctx, { query }) => listServiceUsers(ctx, query),
   createServiceUser: (ctx, { body }) => createServiceUser(ctx, body),
   deleteServiceUser: (ctx, { params }) => deleteServiceUser(ctx, params.service_user_id),
+  getOAuthClient: (ctx, { query }) => Promise.resolve(getOAuthClient(ctx, query)),
+  authorizeOAuthClient: (ctx, { body }) => authorizeClient(ctx, body),
   listTokens: (ctx, { query }) => listTokens(ctx, query),
   createToken: (ctx, { body }) => createToken(ctx, body),
   revokeToken: (ctx, { params }) => revokeToken(ctx, params.token_id),

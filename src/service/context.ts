@@ -126,6 +126,8 @@ export type Services = {
   /** The forges that organizations are connected to. */
   forges: Forges
   /** Whether forges may have private addresses, by the operator's choice. */
+  /** Hosts that may receive the codes of sign-ins by OAuth, over https. */
+  oauth_redirect_hosts: ReadonlySet<string>
   allow_private_forges: boolean
   git_server: GitServer
   readTrees: TreeReader

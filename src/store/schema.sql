@@ -34,6 +34,21 @@ CREATE INDEX audit_entries_created ON public.audit_entries USING btree (organiza
 CREATE INDEX audit_entries_of_action ON public.audit_entries USING btree (organization_id, action, id);
 CREATE INDEX audit_entries_of_user ON public.audit_entries USING btree (organization_id, user_id, id);
 
+create table authorization_codes (
+  digest bytea not null,
+  organization_id bigint not null,
+  token_id bigint not null,
+  client_digest bytea not null,
+  redirect_uri text not null,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint authorization_codes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  constraint authorization_codes_pkey PRIMARY KEY (digest),
+  constraint authorization_codes_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id) ON DELETE CASCADE,
+  constraint authorization_codes_token_id_key UNIQUE (token_id)
+);
+CREATE INDEX authorization_codes_by_expiry ON public.authorization_codes USING btree (expires_at);
+
 create table browser_sessions (
   digest bytea not null,
   user_id bigint not null,

@@ -20,7 +20,9 @@ test.each([
 ])('a %s token is refused with 401, which refers to the metadata of the resource', async (_kind, authorization) => {
   const { status, headers, body } = await post(app, initialize, { authorization })
   expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthorized' })
-  expect(headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${metadata(app.base_url)}"`)
+  expect(headers.get('www-authenticate')).toBe(
+    `Bearer resource_metadata="${metadata(app.base_url)}", scope="runs:read runs:write logs:read repos:read org:read"`,
+  )
 })
 
 test('a token that expires or is revoked is refused with the next message, also during a connection', async () => {
@@ -41,12 +43,11 @@ test.each(['/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-prot
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({
       resource: `${app.base_url}/mcp`,
+      authorization_servers: [app.base_url],
       bearer_methods_supported: ['header'],
       scopes_supported: expect.arrayContaining(['runs:write', 'logs:read']),
     })
-    const missing = await fetch(`${app.base_url}/.well-known/oauth-authorization-server`, {
-      headers: { accept: 'text/html, application/json' },
-    })
+    const missing = await fetch(`${app.base_url}/.well-known/openid-configuration`, { headers: { accept: 'text/html, application/json' } })
     expect(missing.status).toBe(404)
   },
 )

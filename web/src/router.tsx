@@ -4,6 +4,7 @@ import { app, root } from './app-route.tsx'
 import { PageProblem, RouteProblem } from './components/page-problem.tsx'
 import { compareRoutes } from './pages/compare/routes.ts'
 import { lazyPage } from './pages/lazy-page.ts'
+import { oauthRoutes } from './pages/oauth/routes.ts'
 import { pullRequestRoutes } from './pages/pull-requests/routes.ts'
 import { repositoryRoutes } from './pages/repositories/routes.ts'
 import { runRoutes } from './pages/runs/routes.ts'
@@ -63,6 +64,7 @@ const in_frame = [
   ...sandboxRoutes,
   ...usageRoutes,
   ...settingsRoutes,
+  ...oauthRoutes,
   forges,
   missing,
 ] as const

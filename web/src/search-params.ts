@@ -40,6 +40,14 @@ export type TraceView = (typeof trace_views)[number]
 /** `file`: a path in the files of the run. */
 type TraceSearch = { view?: TraceView; type?: MessageType; q?: string; file?: string }
 
+/** The request of a program that signs in by OAuth (RFC 6749, 4.1.1). */
+export type OAuthSearch = Partial<
+  Record<
+    'client_id' | 'redirect_uri' | 'response_type' | 'code_challenge' | 'code_challenge_method' | 'scope' | 'state' | 'resource',
+    string
+  >
+>
+
 type Raw = Record<string, unknown>
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -56,6 +64,20 @@ const day = (value: unknown) =>
   /^\d{4}-\d\d-\d\d$/.test(String(value)) && !Number.isNaN(Date.parse(String(value))) ? String(value) : undefined
 
 export const signInSearch = (raw: Raw): SignInSearch => ({ next: text(raw.next) })
+
+/** The router reads `5` and `true` as values. */
+const anyText = (value: unknown) => (['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined)
+
+export const oauthSearch = (raw: Raw): OAuthSearch => ({
+  client_id: anyText(raw.client_id),
+  redirect_uri: anyText(raw.redirect_uri),
+  response_type: anyText(raw.response_type),
+  code_challenge: anyText(raw.code_challenge),
+  code_challenge_method: anyText(raw.code_challenge_method),
+  scope: anyText(raw.scope),
+  state: anyText(raw.state),
+  resource: anyText(raw.resource),
+})
 
 export const runListSearch = (raw: Raw): RunListSearch => ({
   status: severalOf(raw.status, RunStatuses),

@@ -6,9 +6,10 @@ export const MCP_PATH = '/mcp'
 /** Describes to clients how to authenticate (RFC 9728): the well-known path, followed by the path of the resource. */
 export const RESOURCE_METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`
 
-/** OAuth 2.0 Protected Resource Metadata (RFC 9728). There is no authorization server: tokens are created in the service. */
+/** OAuth 2.0 Protected Resource Metadata (RFC 9728). */
 const ResourceMetadata = z.object({
   resource: z.string().describe('The address of the resource'),
+  authorization_servers: z.array(z.string()).describe('Where clients sign in by OAuth: this service'),
   resource_name: z.string().describe('For people'),
   resource_documentation: z.string().describe('The page that explains tokens and operations'),
   bearer_methods_supported: z.array(z.literal('header')).describe('How a token is sent'),

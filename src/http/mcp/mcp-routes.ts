@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { scopes } from '../../contract/endpoint.ts'
+import { type Scope, scopes } from '../../contract/endpoint.ts'
 import { MCP_PATH, mcpOperations, RESOURCE_METADATA_PATH } from '../../contract/mcp/mcp-operations.ts'
 import type { Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
@@ -21,6 +21,9 @@ type Options = McpEdge & {
   log: Log
   admitted: (request: FastifyRequest, ctx: ActorContext | Context) => void
 }
+
+/** What the tools need. */
+const needed_scopes: readonly Scope[] = ['runs:read', 'runs:write', 'logs:read', 'repos:read', 'org:read']
 
 /** Messages that are charged to the limits of their operations, and what each must name for that. */
 const charged_as_operations: Record<string, string | null> = { 'tools/call': 'name', 'resources/list': null, 'resources/read': 'uri' }
@@ -69,6 +72,7 @@ export function addMcpRoutes(app: FastifyInstance, options: Options) {
       onRequest: async request => void requireMethod(request),
       handler: async () => ({
         resource: services.base_url + MCP_PATH,
+        authorization_servers: [services.base_url],
         resource_name: 'Agent Run Service',
         resource_documentation: `${services.base_url}/docs`,
         bearer_methods_supported: ['header'],
@@ -89,7 +93,7 @@ function requireOrigin({ headers: { origin } }: FastifyRequest, base_url: string
 /** A client without a valid token is referred to the metadata (RFC 9728). */
 function withMetadata(error: unknown, base_url: string): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'unauthorized') return error
-  const challenge = `Bearer resource_metadata="${base_url}${RESOURCE_METADATA_PATH}"`
+  const challenge = `Bearer resource_metadata="${base_url}${RESOURCE_METADATA_PATH}", scope="${needed_scopes.join(' ')}"`
   return new ServiceError('unauthorized', error.message, { headers: { ...error.headers, 'www-authenticate': challenge } })
 }
 

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Paths of the page's own router (web/src/router.tsx and the routes.ts of each group of pages). */
 const page_paths =
-  /^\/(|sign-in|invitation|docs|design|new|compare|forges|usage|agent\/trace\/[^/]+|(pull-requests|repositories|sandboxes|settings)(\/[^/]+){0,2})$/
-const other_paths = /^\/(v1|session|assets|hooks|git|\.well-known)(\/|$)/
+  /^\/(|sign-in|invitation|docs|design|new|compare|forges|usage|oauth\/authorize|agent\/trace\/[^/]+|(pull-requests|repositories|sandboxes|settings)(\/[^/]+){0,2})$/
+const other_paths = /^\/(v1|session|assets|hooks|git|oauth\/(token|register)|\.well-known)(\/|$)/
 
 /**
  * Serves the built web interface: files under /assets as immutable, the page itself at its own paths to every client that does not request

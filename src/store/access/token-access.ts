@@ -22,7 +22,7 @@ export type Access = {
 }
 
 /** SQL: whether the token `t` is neither revoked nor expired: the one condition for requests and for open streams. */
-const is_live = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())'
+export const is_live = 't.revoked_at is null and (t.expires_at is null or t.expires_at > now())'
 
 /** SQL: the columns of `Access`, of what `live_access` joins. */
 export const access_columns = `t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,

@@ -10,6 +10,8 @@ import { problems } from '../../../src/contract/error-codes.ts'
  * kind can have (401, 403, 404 of a path, 413, 415, 429 …) are tested for all of them in matrix, tenants, bodies, conformance and limits.
  */
 const homes: Record<EndpointName, string[]> = {
+  getOAuthClient: ['oauth'],
+  authorizeOAuthClient: ['oauth'],
   createAgentRun: ['create-run', 'create-run-refused', 'dry-run', 'quota'],
   getAgentRun: ['get-run'],
   updateAgentRun: ['update-run'],

@@ -94,3 +94,34 @@ class CreateTokenInput(TypedDict):
     """Default `standard`"""
     user_id: NotRequired[int | None]
     """Another member, or a service user, that it acts for: requires the scope `org:admin`"""
+
+
+class OAuthClient(Model):
+    name: str
+    """The name that the client gave itself"""
+    redirect_uri: str
+    """Address for the code"""
+    host: str | None
+    """The host, or the program, that receives it; null: a program on the computer of the person"""
+
+
+class ClientAuthorization(Model):
+    redirect_to: str
+    """The address that the browser opens: it gives the client a code, valid once within 60 seconds"""
+
+
+class AuthorizeClientInput(TypedDict):
+    client_id: str
+    """The id that the client was given when it registered"""
+    redirect_uri: str
+    """Address for the code; the client has registered it"""
+    code_challenge: str
+    """SHA-256 of the secret of this sign-in (PKCE)"""
+    code_challenge_method: Literal["S256"]
+    """Only `S256`"""
+    scopes: list[Literal["runs:read", "runs:write", "logs:read", "repos:read", "repos:admin", "org:read", "org:admin"]]
+    """Scopes of the token"""
+    state: NotRequired[str | None]
+    """Returned to the client unchanged"""
+    resource: NotRequired[str | None]
+    """Purpose of the token (RFC 8707): the address of this service or of its `/mcp`"""

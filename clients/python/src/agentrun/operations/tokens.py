@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model
-from agentrun.models.tokens import CreateTokenInput, CreatedToken, PageOfToken, Token
+from agentrun.models.tokens import AuthorizeClientInput, ClientAuthorization, CreateTokenInput, CreatedToken, OAuthClient, PageOfToken, Token
 
 
 class ListTokensQuery(TypedDict):
@@ -35,3 +35,20 @@ def create_token(*, org_id: int | None = None, **body: Unpack[CreateTokenInput])
 def revoke_token(token_id: int, *, org_id: int | None = None) -> Call[Token]:
     """Revoke a token: `DELETE /v1/organizations/{org_id}/tokens/{token_id}`."""
     return Call("revokeToken", "DELETE", "/v1/organizations/{org_id}/tokens/{token_id}", as_model(Token), params={"org_id": org_id, "token_id": token_id})
+
+
+class GetOAuthClientQuery(TypedDict):
+    client_id: NotRequired[str | None]
+    """The id that the client was given when it registered"""
+    redirect_uri: NotRequired[str | None]
+    """Address for the code; the client has registered it"""
+
+
+def get_o_auth_client(**query: Unpack[GetOAuthClientQuery]) -> Call[OAuthClient]:
+    """Get a program that wants to sign in by OAuth: `GET /v1/oauth/client`."""
+    return Call("getOAuthClient", "GET", "/v1/oauth/client", as_model(OAuthClient), query=dict(query))
+
+
+def authorize_o_auth_client(*, org_id: int | None = None, **body: Unpack[AuthorizeClientInput]) -> Call[ClientAuthorization]:
+    """Allow a program to act for you: `POST /v1/organizations/{org_id}/oauth/authorizations`."""
+    return Call("authorizeOAuthClient", "POST", "/v1/organizations/{org_id}/oauth/authorizations", as_model(ClientAuthorization), params={"org_id": org_id}, body=dict(body))

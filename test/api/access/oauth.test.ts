@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto'
+import { Client, type OAuthClientProvider, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, rows, startApp } from '../../start-app.ts'
+import { addPerson } from '../members/people.ts'
+
+let app: App
+beforeAll(async () => {
+  app = await startApp({ AGENTRUN_OAUTH_REDIRECT_HOSTS: 'client.example', AGENTRUN_LIMIT_FAILED_TOKENS: 'off' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const CALLBACK = 'http://127.0.0.1:5000/callback'
+const VERIFIER = 'v'.repeat(43)
+const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+const scopes = ['runs:read', 'logs:read']
+
+const register = (body: unknown) => app.call('POST', '/oauth/register', body, { authorization: '' })
+async function clientOf(redirect_uri = CALLBACK, client_name = 'Claude Code'): Promise<string> {
+  const { status, body } = await register({ redirect_uris: [redirect_uri], client_name })
+  expect(status).toBe(201)
+  return body.client_id
+}
+const authorize = (body: object, token = app.token) =>
+  app.call(
+    'POST',
+    `/v1/organizations/${app.org_id}/oauth/authorizations`,
+    { redirect_uri: CALLBACK, code_challenge: challengeOf(VERIFIER), code_challenge_method: 'S256', scopes, ...body },
+    { authorization: `Bearer ${token}` },
+  )
+async function codeFor(client_id: string, body: object = {}, token = app.token): Promise<string> {
+  const allowed = await authorize({ client_id, ...body }, token)
+  expect(allowed.status).toBe(200)
+  return new URL(allowed.body.redirect_to).searchParams.get('code') ?? ''
+}
+async function exchange(fields: Record<string, string>) {
+  const form = { grant_type: 'authorization_code', redirect_uri: CALLBACK, code_verifier: VERIFIER, ...fields }
+  const response = await fetch(`${app.base_url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  // biome-ignore lint/suspicious/noExplicitAny: a response of any shape
+  return { status: response.status, headers: response.headers, body: (await response.json()) as any }
+}
+const expireLast = () =>
+  rows(
+    app,
+    `update authorization_codes set expires_at = now() - interval '1 second'
+      where token_id = (select max(token_id) from authorization_codes)`,
+  )
+const liveTokens = async () =>
+  (await rows(app, `select name from tokens where name like '%(OAuth)' and revoked_at is null and expires_at > now()`)).length
+
+test('the official client finds the sign-in by itself, registers, and works with the token that it is given', async () => {
+  const saved = new Map<string, unknown>()
+  const keep = (name: string) => (value: unknown) => void saved.set(name, value)
+  const provider = {
+    redirectUrl: CALLBACK,
+    clientMetadata: { client_name: 'An editor', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' },
+    clientInformation: () => saved.get('client'),
+    saveClientInformation: keep('client'),
+    tokens: () => saved.get('tokens'),
+    saveTokens: keep('tokens'),
+    redirectToAuthorization: keep('address'),
+    saveCodeVerifier: keep('verifier'),
+    codeVerifier: () => saved.get('verifier'),
+    discoveryState: () => saved.get('discovery'),
+    saveDiscoveryState: keep('discovery'),
+  } as unknown as OAuthClientProvider
+  const transport = () => new StreamableHTTPClientTransport(new URL('/mcp', app.base_url), { authProvider: provider })
+  const connect = () => new Client({ name: 'test', version: '1' }).connect(first)
+  const first = transport()
+  await expect(connect()).rejects.toThrow(UnauthorizedError)
+
+  const address = new URL(String(saved.get('address')))
+  const query = Object.fromEntries(address.searchParams)
+  expect(address.origin + address.pathname).toBe(`${app.base_url}/oauth/authorize`)
+  expect(query).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', resource: `${app.base_url}/mcp` })
+  const { client_id = '', redirect_uri = '', code_challenge = '', state, resource } = query
+  const shown = await app.call('GET', `/v1/oauth/client?${new URLSearchParams({ client_id, redirect_uri })}`)
+  expect(shown.body).toEqual({ name: 'An editor', redirect_uri: CALLBACK, host: null })
+  const wanted = query.scope?.split(' ')
+  expect(wanted).toEqual(['runs:read', 'runs:write', 'logs:read', 'repos:read', 'org:read'])
+  const allowed = await authorize({ client_id, redirect_uri, code_challenge, resource, scopes: wanted, ...(state && { state }) })
+  await first.finishAuth(new URL(allowed.body.redirect_to).searchParams)
+
+  const client = new Client({ name: 'test', version: '1' })
+  await client.connect(transport())
+  const { structuredContent } = await client.callTool({ name: 'list_agent_runs', arguments: {} })
+  expect(structuredContent).toMatchObject({ total: 0 })
+  await client.close()
+  const { items } = (await app.call('GET', `/v1/organizations/${app.org_id}/tokens`)).body
+  expect(items[0]).toMatchObject({
+    name: 'An editor (OAuth)',
+    kind: 'personal',
+    organization_id: app.org_id,
+    scopes: wanted,
+    prefix: 'arun_p_',
+  })
+  await app.call('DELETE', `/v1/organizations/${app.org_id}/tokens/${items[0].id}`)
+  await expect(new Client({ name: 'test', version: '1' }).connect(transport())).rejects.toThrow(UnauthorizedError)
+})
+
+test('a code is exchanged once, for a token with the allowed scopes that expires', async () => {
+  const client_id = await clientOf()
+  const code = await codeFor(client_id, { state: 'a b&c' })
+  const { status, headers, body } = await exchange({ client_id, code })
+  expect({ status, cached: headers.get('cache-control') }).toEqual({ status: 200, cached: 'no-store' })
+  expect(body).toEqual({
+    access_token: expect.stringMatching(/^arun_p_/),
+    token_type: 'Bearer',
+    expires_in: expect.any(Number),
+    scope: 'runs:read logs:read',
+  })
+  expect(body.expires_in).toBeGreaterThan(29 * 86_400)
+  expect(await exchange({ client_id, code })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  const token = { authorization: `Bearer ${body.access_token}` }
+  expect((await app.call('GET', `/v1/organizations/${app.org_id}/agent/runs`, undefined, token)).status).toBe(200)
+  expect((await app.call('POST', `/v1/organizations/${app.org_id}/agent/run`, { prompt: 'x' }, token)).status).toBe(403)
+})
+
+test('the response to the program has its state and the issuer, and keeps the query of its address', async () => {
+  const uri = 'https://client.example/callback?kind=mcp'
+  const client_id = await clientOf(uri)
+  const { body } = await authorize({ client_id, redirect_uri: uri, state: 'a b&c' })
+  const to = new URL(body.redirect_to)
+  expect(to.origin + to.pathname).toBe('https://client.example/callback')
+  expect(Object.fromEntries(to.searchParams)).toEqual({ kind: 'mcp', code: expect.any(String), state: 'a b&c', iss: app.base_url })
+})
+
+describe('a code gives nothing', () => {
+  test.each<[string, (code: { client_id: string; code: string }) => Record<string, string> | Promise<Record<string, string>>]>([
+    ['with another secret', code => ({ ...code, code_verifier: 'w'.repeat(43) })],
+    ['to another client', async code => ({ ...code, client_id: await clientOf(CALLBACK, 'Another') })],
+    ['for another address', code => ({ ...code, redirect_uri: 'http://127.0.0.1:5001/callback' })],
+  ])('%s, and its token is revoked', async (_how, changed) => {
+    const client_id = await clientOf()
+    const before = await liveTokens()
+    const code = await codeFor(client_id)
+    expect(await liveTokens()).toBe(before + 1)
+    expect(await exchange(await changed({ client_id, code }))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(await liveTokens()).toBe(before)
+    expect(await exchange({ client_id, code })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  test('after a minute, and the next sign-in revokes its token', async () => {
+    const client_id = await clientOf()
+    const before = await liveTokens()
+    const code = await codeFor(client_id)
+    await expireLast()
+    expect(await exchange({ client_id, code })).toMatchObject({ body: { error: 'invalid_grant' } })
+    await codeFor(client_id)
+    await expireLast()
+    await codeFor(client_id)
+    expect(await liveTokens()).toBe(before + 1)
+  })
+
+  test('for another resource, or when the person left meanwhile', async () => {
+    const client_id = await clientOf()
+    const code = await codeFor(client_id)
+    expect(await exchange({ client_id, code, resource: 'https://other.example' })).toMatchObject({ body: { error: 'invalid_grant' } })
+    const person = await addPerson(app, 'MEMBER')
+    const theirs = await codeFor(client_id, {}, person.token)
+    await app.call('DELETE', `/v1/organizations/${app.org_id}/members/${person.user_id}`)
+    expect(await exchange({ client_id, code: theirs })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+})
+
+test.each([
+  ['javascript:alert(1)', 'must be http on this computer'],
+  ['data:text/html,x', 'must be http on this computer'],
+  ['http://evil.example/callback', 'must be http on this computer'],
+  ['http://127.0.0.1.evil.example/callback', 'must be http on this computer'],
+  ['https://evil.example/callback', 'AGENTRUN_OAUTH_REDIRECT_HOSTS'],
+  ['https://client.example.evil.example/', 'AGENTRUN_OAUTH_REDIRECT_HOSTS'],
+  ['https://client.example@evil.example/', 'must contain no credentials'],
+  ['http://127.0.0.1:1/callback#part', 'must have no fragment'],
+  ['/callback', 'must be an absolute address'],
+])('a program cannot register %s', async (uri, reason) => {
+  const { status, body } = await register({ redirect_uris: [CALLBACK, uri] })
+  expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' })
+  expect(body.error_description).toContain('redirect_uris.1')
+  expect(body.error_description).toContain(reason)
+})
+
+test.each([
+  [{ redirect_uris: [] }, 'redirect_uris: must contain an address'],
+  [{}, 'redirect_uris: must be a list of addresses'],
+  [[], 'body'],
+  [{ redirect_uris: Array(11).fill(CALLBACK) }, 'redirect_uris: must contain at most 10'],
+  [{ redirect_uris: [CALLBACK], client_name: 5 }, 'client_name'],
+])('a registration %j is refused', async (body, reason) => {
+  const refused = await register(body)
+  expect(refused.status).toBe(400)
+  expect(refused.body.error_description).toContain(reason)
+})
+
+test('the addresses of known programs are accepted, and on this computer any port', async () => {
+  for (const uri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://extension/callback', 'http://localhost/x'])
+    expect((await register({ redirect_uris: [uri] })).status).toBe(201)
+  const client_id = await clientOf('http://localhost/callback')
+  expect((await authorize({ client_id, redirect_uri: 'http://localhost:61234/callback' })).status).toBe(200)
+  for (const redirect_uri of ['http://localhost:61234/other', 'http://127.0.0.1/callback', 'http://localhost:1/callback?x=1'])
+    expect((await authorize({ client_id, redirect_uri })).body.errors[0]).toMatchObject({ loc: ['body', 'redirect_uri'] })
+})
+
+test.each([
+  [{ client_id: 'none' }, 'client_id'],
+  [{ client_id: `${'a'.repeat(16)}.${'A'.repeat(80)}` }, 'client_id'],
+  [{ redirect_uri: 'https://evil.example/' }, 'redirect_uri'],
+  [{ code_challenge: 'short' }, 'code_challenge'],
+  [{ code_challenge_method: 'plain' }, 'code_challenge_method'],
+  [{ scopes: [] }, 'scopes'],
+  [{ scopes: ['everything'] }, 'scopes'],
+  [{ resource: 'https://other.example/mcp' }, 'resource'],
+  [{ state: 's'.repeat(2_001) }, 'state'],
+])('a person cannot allow %j', async (wrong, field) => {
+  const { status, body } = await authorize({ client_id: await clientOf(), ...wrong })
+  expect({ status, field: body.errors?.[0].loc[1] }).toEqual({ status: 400, field })
+})
+
+test('a program gets no more than the person has', async () => {
+  const person = await addPerson(app, 'MEMBER')
+  const refused = await authorize({ client_id: await clientOf(), scopes: ['runs:read', 'org:admin'] }, person.token)
+  expect({ status: refused.status, field: refused.body.errors[0].loc }).toEqual({ status: 403, field: ['body', 'scopes'] })
+})
+
+test.each<[Record<string, string>, string]>([
+  [{ grant_type: 'refresh_token' }, 'unsupported_grant_type'],
+  [{ code_verifier: 'short' }, 'invalid_request'],
+  [{ code: '' }, 'invalid_request'],
+  [{ code: 'unknown' }, 'invalid_grant'],
+  [{ client_id: 'unknown' }, 'invalid_grant'],
+])('an exchange with %j is refused', async (wrong, error) => {
+  const client_id = await clientOf()
+  expect(await exchange({ client_id, code: 'x', ...wrong })).toMatchObject({ status: 400, body: { error } })
+})
+
+test('a repeated field, another content type and a large form are refused', async () => {
+  const send = (body: string, type = 'application/x-www-form-urlencoded') =>
+    fetch(`${app.base_url}/oauth/token`, { method: 'POST', headers: { 'content-type': type }, body })
+  expect(await (await send('grant_type=authorization_code&code=a&code=b')).json()).toMatchObject({ error: 'invalid_request' })
+  expect((await send('<xml/>', 'application/xml')).status).toBe(415)
+  expect((await send(`code=${'x'.repeat(40_000)}`)).status).toBe(413)
+  expect((await send('%%%=%E0%A4%A')).status).toBe(400)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  expect((await fetch(`${app.base_url}/oauth/register`, { method: 'POST', headers: form, body: 'a=b' })).status).toBe(415)
+})
+
+test('the metadata name what a client needs, and the protected resource leads to them', async () => {
+  const at = async (path: string) => (await app.call('GET', path, undefined, { authorization: '' })).body
+  const { authorization_servers } = await at('/.well-known/oauth-protected-resource/mcp')
+  expect(authorization_servers).toEqual([app.base_url])
+  expect(await at('/.well-known/oauth-authorization-server')).toMatchObject({
+    issuer: app.base_url,
+    authorization_endpoint: `${app.base_url}/oauth/authorize`,
+    token_endpoint: `${app.base_url}/oauth/token`,
+    registration_endpoint: `${app.base_url}/oauth/register`,
+    code_challenge_methods_supported: ['S256'],
+  })
+})
