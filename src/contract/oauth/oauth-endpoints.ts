@@ -29,7 +29,6 @@ export const oauthEndpoints = {
     bucket: 'standard',
     params: org,
     body: AuthorizeClientInput,
-    problems: ['not_found'],
     response: ClientAuthorization,
   },
 } as const satisfies Record<string, Endpoint>

@@ -77,11 +77,12 @@ export async function exchangeCode({ db, base_url }: Services, input: ExchangeIn
     if (!code) return null
     const same_client = code.client_digest.equals(digest(input.client_id)) && code.redirect_uri === input.redirect_uri
     if (code.expired || !same_client || !verifies(input.code_verifier, code.challenge)) {
-      await revokeClaim(tx, code.token_id)
+      await revokeClaim(tx, code.organization_id, code.token_id)
       return null
     }
     const token = newToken('p')
-    const claimed = await claimToken(tx, code.token_id, { digest: digest(token), prefix: tokenPrefix(token), hint: token.slice(-4) })
+    const secret = { digest: digest(token), prefix: tokenPrefix(token), hint: token.slice(-4) }
+    const claimed = await claimToken(tx, code.organization_id, code.token_id, secret)
     return claimed ? { token, ...shown(claimed) } : null
   })
 }

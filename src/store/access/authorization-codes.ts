@@ -41,28 +41,29 @@ export async function revokeUnclaimedTokens(db: Db): Promise<void> {
   })
 }
 
-export type Claimed = { organization_id: number; scopes: string[] | null; expires_at: Date | null }
+export type Claimed = { scopes: string[] | null; expires_at: Date | null }
 
 /** Gives a token its secret. Undefined: it was revoked meanwhile, for example because its user left. */
 export async function claimToken(
   db: Db,
+  organization_id: number,
   token_id: number,
   secret: { digest: Buffer; prefix: string; hint: string },
 ): Promise<Claimed | undefined> {
   const { rows } = await db.query<Claimed>({
     name: 'claim_token',
-    text: `update tokens t set digest = $2, prefix = $3, hint = $4 where t.id = $1 and ${is_live}
-      returning t.organization_id, t.scopes, t.expires_at`,
-    values: [token_id, secret.digest, secret.prefix, secret.hint],
+    text: `update tokens t set digest = $3, prefix = $4, hint = $5 where t.organization_id = $1 and t.id = $2 and ${is_live}
+      returning t.scopes, t.expires_at`,
+    values: [organization_id, token_id, secret.digest, secret.prefix, secret.hint],
   })
   return rows[0]
 }
 
 /** Revokes the token of a code that was presented too late, by another client, or without its secret. */
-export async function revokeClaim(db: Db, token_id: number): Promise<void> {
+export async function revokeClaim(db: Db, organization_id: number, token_id: number): Promise<void> {
   await db.query({
     name: 'revoke_claim',
-    text: 'update tokens set revoked_at = now() where id = $1 and revoked_at is null',
-    values: [token_id],
+    text: 'update tokens set revoked_at = now() where organization_id = $1 and id = $2 and revoked_at is null',
+    values: [organization_id, token_id],
   })
 }

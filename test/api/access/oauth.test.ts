@@ -98,7 +98,7 @@ test('the official client finds the sign-in by itself, registers, and works with
   await expect(new Client({ name: 'test', version: '1' }).connect(transport())).rejects.toThrow(UnauthorizedError)
 })
 
-test('a code is exchanged once, for a token with the allowed scopes that expires', async () => {
+test('200: a code is exchanged once, for a token with the allowed scopes that expires', async () => {
   const client_id = await clientOf()
   const code = await codeFor(client_id, { state: 'a b&c' })
   const { status, headers, body } = await exchange({ client_id, code })

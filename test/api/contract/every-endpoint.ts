@@ -109,6 +109,10 @@ export function tokenCalls(ids: Ids): Call[] {
     updateMember: { role: 'ADMIN' },
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
+    authorizeOAuthClient: {
+      ...{ client_id: 'none', redirect_uri: 'http://127.0.0.1/x', scopes: ['runs:read'] },
+      ...{ code_challenge: 'c'.repeat(43), code_challenge_method: 'S256' },
+    },
   }
   const unnamed = {
     token_id: 424_242,
@@ -134,6 +138,7 @@ export function tokenCalls(ids: Ids): Call[] {
     listGiteaRepositories: 'url=https://gitea.invalid',
     searchAgentRunLogs: 'q=x',
     getMessageImages: 'seq=1',
+    getOAuthClient: 'client_id=none&redirect_uri=http://127.0.0.1/x',
     getAgentRunFile: 'path=README.md',
     downloadAgentRunFile: 'path=README.md',
     deleteModel: 'id=acme/coder',

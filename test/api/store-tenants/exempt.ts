@@ -71,6 +71,9 @@ export const without: Record<string, string> = {
   ...{
     insertUser: 'nobody yet',
     insertSignInLink: 'a user',
+    insertAuthorizationCode: 'a token that was just created',
+    takeAuthorizationCode: 'a code',
+    revokeUnclaimedTokens: 'the sweep of all',
     spendSignInLink: 'a code',
     userOfSignInLink: 'a code',
     insertBrowserSession: 'a user',

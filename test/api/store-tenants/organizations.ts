@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { getCustomPrompt, getMember } from '../../../src/store/access/accounts.ts'
+import { claimToken, revokeClaim } from '../../../src/store/access/authorization-codes.ts'
 import { deleteInvitation, deleteInvitationsBy } from '../../../src/store/access/invitations.ts'
 import {
   belongsElsewhere,
@@ -44,6 +45,8 @@ export const reachesOfOrganizations = ({ app, mine, stranger }: Ours): Reaches =
   holdMembership: (db, org) => holdMembership(db, org, app.user_id),
   listTokens: async (db, org) => (await listTokens(db, org, stranger, { skip: 0, limit: 100 })).rows.filter(row => row.id === mine.token),
   lockMember: (db, org) => lockMember(db, org, app.user_id),
+  claimToken: (db, org) => claimToken(db, org, mine.token, { digest: Buffer.from('new'), prefix: 'p', hint: 'h' }),
+  revokeClaim: (db, org) => revokeClaim(db, org, mine.token),
   revokeToken: (db, org) => revokeToken(db, org, stranger, mine.token),
   revokeTokensOf: (db, org) => revokeTokensOf(db, org, app.user_id),
   setGithubAccount: (db, org) => setGithubAccount(db, org, app.user_id, { github_username: 'x' }),

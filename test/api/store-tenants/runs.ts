@@ -27,6 +27,7 @@ import {
   listSteps,
   newestMessages,
   sumCosts,
+  toolOutputsAt,
 } from '../../../src/store/runs/journal.ts'
 import { knownEntries, listEntriesToAnalyze } from '../../../src/store/runs/log-analysis.ts'
 import {
@@ -104,6 +105,7 @@ export const reachesOfRuns = ({ app, mine, other }: Ours): Reaches => ({
     return found?.head ?? undefined
   },
   getArtifact: (db, org) => getArtifact(db, org, mine.artifact),
+  toolOutputsAt: (db, org) => toolOutputsAt(db, org, mine.run, 1),
   newestMessages: (db, org) => newestMessages(db, org, mine.run, 9),
   listAsides: (db, org) => listAsides(db, org, mine.run, 'k'),
   requestApproval: (db, org) => requestApproval(db, org, mine.run, 'b'),
