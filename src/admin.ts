@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { backUp } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, loadConfig, schema } from './config.ts'
+import { describeSources } from './configuration/describe.ts'
 import { storedJson } from './core/json.ts'
 import { createSealer } from './core/secrets/sealing.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
@@ -13,7 +14,7 @@ import { createOperatorLink, createOperatorToken } from './service/access/operat
 import { rotateSecrets } from './service/secrets/rotate-secrets.ts'
 import { Database } from './store/database.ts'
 import { requireMigrated } from './store/migrate.ts'
-import { findDataFolder, prepareDataFolder } from './system/data-folder.ts'
+import { findDataFolder, locateDataFolder, prepareDataFolder } from './system/data-folder.ts'
 import { DataFolderInUse, lockDataFolder } from './system/instance-lock.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
@@ -22,14 +23,16 @@ const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--nam
        ./agentrun admin backup FILE
        ./agentrun admin restore FILE
        ./agentrun admin rotate-secrets
+       ./agentrun admin config
 
-All commands use the database of this service, whether it runs or not.
+All commands use the configuration of this service; all but config use its database, whether it runs or not.
 
 token, link: for a user who is locked out; by default the oldest ADMIN of the organization, and by default the first organization. A token with
 --org is valid for that organization only.
 backup: writes the whole database, as of one moment, into a new file.
 restore: reads a backup into a new database, while no service runs on it. Keep the secret key with your backups: it is not in them.
 rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_SECRET_KEY_PREVIOUS decrypts the existing ones. The service may run.
+config: shows every variable that is set and where its value comes from, without secrets. Mistakes are reported as at a start.
 `
 
 const START_MS = 30_000
@@ -45,7 +48,8 @@ async function main(args: string[]) {
   const given = readArguments(args)
   if (given.file !== undefined) return keep(given.command, given.file)
   if (given.command === 'rotate-secrets') return rotate()
-  const config = readConfig(process.env)
+  if (given.command === 'config') return showConfiguration()
+  const { config } = configuration()
   const base_url = given.command === 'link' ? await addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
   const url = config.DATABASE_URL ?? (await openEmbedded(config, stack))
@@ -65,8 +69,17 @@ async function main(args: string[]) {
   process.stdout.write(`${token}\n`)
 }
 
+function configuration() {
+  const users = ensureServiceUsers()
+  return loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
+}
+
+function showConfiguration() {
+  process.stdout.write(`${describeSources(configuration().sources, Object.keys(schema.shape)).join('\n')}\n`)
+}
+
 async function keep(command: 'backup' | 'restore', file: string) {
-  const config = readConfig(process.env)
+  const { config } = configuration()
   await using stack = new AsyncDisposableStack()
   const url = config.DATABASE_URL ?? (await openEmbedded(config, stack, command === 'restore'))
   if (command === 'backup') {
@@ -81,7 +94,7 @@ async function keep(command: 'backup' | 'restore', file: string) {
 }
 
 async function rotate() {
-  const config = readConfig(process.env)
+  const { config } = configuration()
   const key = config.AGENTRUN_SECRET_KEY
   if (key === undefined) throw new Error('AGENTRUN_SECRET_KEY is not set: it is the key that values are sealed with from now on')
   await using stack = new AsyncDisposableStack()
@@ -106,10 +119,9 @@ function readArguments(args: string[]) {
     if (file === undefined || more.length > 0) throw new UsageError(`${command} takes one file`)
     return { command, file } as const
   }
-  if (command === 'rotate-secrets') {
-    if (rest.length > 0) throw new UsageError(`${command} takes nothing more`)
-    return { command } as const
-  }
+  if ((command === 'rotate-secrets' || command === 'config') && rest.length > 0) throw new UsageError(`${command} takes nothing more`)
+  if (command === 'rotate-secrets') return { command } as const
+  if (command === 'config') return { command } as const
   if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
     throw new UsageError('--name and --wire-profile are for a token')

@@ -19,6 +19,8 @@ import {
   whole,
   yes,
 } from './config-fields.ts'
+import { unknownNames, withOrigin } from './configuration/mistakes.ts'
+import { readSources, type Sources } from './configuration/sources.ts'
 import { bucketLimits } from './contract/buckets.ts'
 import { type ModelSettings, readModelSettings } from './contract/model-settings.ts'
 import { ReasoningEffort } from './contract/reasoning-effort.ts'
@@ -44,11 +46,12 @@ const agents = text.transform((value, ctx): ReadonlyMap<string, RegisteredAgent>
   return z.NEVER
 })
 /** Every variable the service reads. A name ending in `_FILE` gives the path of a file that holds the value instead. */
-const schema = z.object({
+export const schema = z.object({
   AGENTRUN_HOST: text.default('127.0.0.1'),
   AGENTRUN_PORT: whole(0, 65_535).default(4600),
   AGENTRUN_BASE_URL: httpUrl.optional(),
   AGENTRUN_DATA_DIR: text.optional(),
+  AGENTRUN_CONFIG: text.regex(/^\/.+\.toml$/, 'must be the absolute path of a file that ends in .toml').optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   AGENTRUN_INIT_TOKEN: text
     .min(24, 'must have at least 24 characters')
@@ -201,20 +204,32 @@ const schema = z.object({
   OPENAI_COMPATIBLE_API_KEY: text.optional(),
 })
 
-/** Not the service's: those of the command line, perhaps in the shell that starts the service. */
-const CLIENT_VARIABLES = ['AGENTRUN_TOKEN', 'AGENTRUN_URL', 'AGENTRUN_ORG']
-
 export type Config = z.output<typeof schema>
 
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+type Loaded = { config: Config; sources: Sources }
+
 /**
- * Reads the configuration. An empty variable counts as absent. Throws ConfigError whose message lists every mistake,
- * variables of ours that nobody knows included, and never a value.
+ * Reads the configuration from variables and files (`readSources`). `locate` returns the data folder for the value of `AGENTRUN_DATA_DIR`. Throws
+ * ConfigError like `readConfig`.
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function loadConfig(env: NodeJS.ProcessEnv, locate: (data_dir: string | null) => string): Loaded {
+  const data_dir = env.AGENTRUN_DATA_DIR || (env.AGENTRUN_DATA_DIR_FILE ? readSecretFile(env.AGENTRUN_DATA_DIR_FILE) : null)
+  const sources = readSources(env, locate(data_dir))
+  return { config: readConfig(sources.values, sources), sources }
+}
+
+/**
+ * Reads the configuration. An empty variable counts as absent. Throws ConfigError whose message lists every mistake, with the file and line if the
+ * value is from a file, variables of ours that nobody knows included, and never a value.
+ */
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  files: Pick<Sources, 'origins' | 'mistakes'> = { origins: new Map(), mistakes: [] },
+): Config {
   const mistakes: string[] = []
   const values: Record<string, string> = {}
   const known = Object.keys(schema.shape)
@@ -229,23 +244,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       else values[name] = content
     }
   }
-  for (const name of Object.keys(env).sort())
-    if (name.startsWith('AGENTRUN_') && !known.includes(name.replace(/_FILE$/, '')) && !CLIENT_VARIABLES.includes(name))
-      mistakes.push(`${name}: unknown variable`)
   const parsed = schema.safeParse(values)
   // Who names an image believes that runs are in containers.
   if (parsed.success && parsed.data.AGENTRUN_SANDBOX === 'bubblewrap')
     for (const name of ['AGENTRUN_SANDBOX_ENGINE', 'AGENTRUN_SANDBOX_IMAGE', 'AGENTRUN_SANDBOX_RUNTIME'])
       if (name in values) mistakes.push(`${name}: is for containers, and AGENTRUN_SANDBOX is bubblewrap`)
   if (!parsed.success) for (const issue of parsed.error.issues) mistakes.push(`${issue.path.join('.')}: ${issue.message}`)
-  if (parsed.success) mistakes.push(...readModelKeys(parsed.data.AGENTRUN_MODELS ?? {}, env))
+  const models = (parsed.success && parsed.data.AGENTRUN_MODELS) || {}
+  mistakes.push(...unknownNames({ env, origins: files.origins, known, model_keys: parsed.success ? modelKeys(models) : null }))
+  mistakes.push(...readModelKeys(models, env))
   if (parsed.success) mistakes.push(...(parsed.data.AGENTRUN_SANDBOX === 'kubernetes' ? podConfigurationFaults(parsed.data) : []))
-  if (mistakes.length > 0 || !parsed.success)
+  const all = [...files.mistakes, ...mistakes.map(text => withOrigin(text, files.origins))]
+  if (all.length > 0 || !parsed.success)
     throw new ConfigError(
-      `the configuration has ${mistakes.length} mistake${mistakes.length === 1 ? '' : 's'}:\n${mistakes.map(line => `  ${line}`).join('\n')}`,
+      `the configuration has ${all.length} mistake${all.length === 1 ? '' : 's'}:\n${all.map(line => `  ${line}`).join('\n')}`,
     )
   return parsed.data
 }
+
+const modelKeys = (models: Record<string, ModelSettings>) => Object.values(models).flatMap(({ api_key_env: name }) => name ?? [])
 
 /** Adds the keys of the models; returns the mistakes. */
 function readModelKeys(models: Record<string, ModelSettings>, env: NodeJS.ProcessEnv): string[] {

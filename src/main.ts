@@ -5,12 +5,12 @@ import { banner, workerBanner } from './banner.ts'
 import type { Role } from './compose/parts.ts'
 import { createSandboxDriver } from './compose/sandbox-driver.ts'
 import { type RunningService, startService } from './compose/service.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { storedJson } from './core/json.ts'
 import { createLog } from './core/log.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/embedded.ts'
 import { migrateWhenThere } from './store/migrate.ts'
-import { prepareDataFolder } from './system/data-folder.ts'
+import { locateDataFolder, prepareDataFolder } from './system/data-folder.ts'
 import { lockDataFolder } from './system/instance-lock.ts'
 import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
@@ -30,14 +30,14 @@ async function main() {
   // `npm start | tee log`: a Ctrl-C ends tee first, and an end in order must not fail because nobody reads of it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const role = readRole(process.argv.slice(2))
-  const config = readConfig(process.env)
+  const users = ensureServiceUsers()
+  const { config } = loadConfig(process.env, path => locateDataFolder({ path, clone_dir, users }))
   if (role === 'work' && config.DATABASE_URL === undefined)
     throw new ConfigError('work needs DATABASE_URL: the database of the processes that serve')
   await using stack = new AsyncDisposableStack()
   // What people read at a start goes to standard output.
   const lines = stack.use(lineWriter(process.stderr.fd, line => process.stderr.write(line), linesDropped))
   const log = createLog(config.AGENTRUN_LOG_LEVEL, lines.write)
-  const users = ensureServiceUsers()
   const data = prepareDataFolder({ path: config.AGENTRUN_DATA_DIR ?? null, clone_dir, users })
   const lock = stack.use(await lockDataFolder(data.root))
   const supervisor = connectSupervisor(process.env.SUPERVISOR_DESCRIPTOR)

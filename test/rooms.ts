@@ -130,7 +130,8 @@ export const rooms: Record<string, Room> = {
   },
   // Composition.
   'src/config-fields.ts': { packages: ['zod'] },
-  'src/config.ts': { code: ['src/config-fields.ts'], packages: ['zod'], node: ['node:fs'] },
+  'src/configuration': { packages: ['smol-toml'], node: ['node:fs', 'node:path', 'node:util'] },
+  'src/config.ts': { code: ['src/config-fields.ts', 'src/configuration'], packages: ['zod'], node: ['node:fs'] },
   'src/banner.ts': { types: ['src/service/access/first-start.ts', 'src/system/start-credentials.ts'] },
   'src/compose': {
     code: [
@@ -156,6 +157,7 @@ export const rooms: Record<string, Room> = {
       ...[
         'src/backup',
         'src/config.ts',
+        'src/configuration',
         'src/postgres',
         'src/service/access/operator.ts',
         'src/service/secrets/rotate-secrets.ts',

@@ -25,6 +25,11 @@ export type DataFolder = {
   logs: string
 }
 
+/** Returns the folder that `prepareDataFolder` will use. Nothing is created. */
+export function locateDataFolder({ path, clone_dir, users }: { path: string | null; clone_dir: string; users: ServiceUsers }): string {
+  return path === null ? defaultFolder(clone_dir, users) : resolve(path)
+}
+
 /**
  * Picks the data folder and makes it and its parts with the right owners and modes. `path` null: `<clone_dir>/data`, or
  * `/var/lib/agentrun-<hash>` when we are root and the service's users cannot enter the clone; data created earlier is found again.
@@ -32,7 +37,7 @@ export type DataFolder = {
  */
 export function prepareDataFolder(options: { path: string | null; clone_dir: string; users: ServiceUsers }): DataFolder {
   const { users } = options
-  const wanted = options.path === null ? defaultFolder(options.clone_dir, users) : resolve(options.path)
+  const wanted = locateDataFolder(options)
   try {
     createRoot(wanted, users)
     const root = realpathSync(wanted)
@@ -67,7 +72,7 @@ export function findDataFolder(options: { path: string | null; clone_dir: string
   root: string
   postgres: string
 } {
-  const wanted = options.path === null ? defaultFolder(options.clone_dir, options.users) : resolve(options.path)
+  const wanted = locateDataFolder(options)
   if (!existsSync(join(wanted, 'postgres')))
     throw new Error(`there is no data in ${wanted}: start the service once, or set AGENTRUN_DATA_DIR`)
   const root = realpathSync(wanted)
@@ -91,12 +96,15 @@ function defaultFolder(clone_dir: string, users: ServiceUsers): string {
   return existsSync(elsewhere) || firstClosedFolder(clone_dir, users) !== null ? elsewhere : in_clone
 }
 
+/** What does not make an empty folder another program's: that of a new file system, and the configuration of the first start. */
+const may_be_there_before = ['lost+found', '.env', 'agentrun.toml']
+
 /**
  * Makes the top folder and refuses one whose owner and mode are not ours to change. As root it is root's: a part of it that belongs to
  * another user cannot be replaced by a link then.
  */
 function createRoot(root: string, users: ServiceUsers): void {
-  const names = existsSync(root) ? readdirSync(root).filter(name => name !== 'lost+found') : []
+  const names = existsSync(root) ? readdirSync(root).filter(name => !may_be_there_before.includes(name)) : []
   if (names.length > 0 && !names.includes('postgres')) {
     throw new Error(`${root} is neither empty nor a data folder of this service: set AGENTRUN_DATA_DIR to an empty or new folder`)
   }

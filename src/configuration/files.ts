@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { parse, type TomlTable, type TomlValue } from 'smol-toml'
+import { isSecretName } from './secret-names.ts'
+
+/** A variable that a file gives. `line`: 1 is the first; null when it cannot be determined. */
+type Entry = { name: string; value: string; line: number | null }
+/** `found` is false when there is no such file. Mistakes name the file, and never contain a value. */
+export type ConfigurationFile = { path: string; found: boolean; entries: Entry[]; mistakes: string[] }
+
+type Mistake = { line: number | null; text: string }
+type Parsed = { entries: Entry[]; mistakes: Mistake[] }
+
+/** Variables whose value is JSON: a table of TOML gives them too. */
+const json_names = ['AGENTRUN_MODELS', 'AGENTRUN_AGENTS']
+const READABLE_BY_OTHERS = 0o004
+const WRITABLE_BY_OTHERS = 0o002
+
+/** Reads a file of lines `NAME=value`, with `#` for comments and quotes around values that contain blanks or `#`. */
+export const readEnvFile = (path: string): ConfigurationFile => readConfigurationFile(path, parseLines)
+
+/** Reads a TOML file whose keys are the names of variables. */
+export const readTomlFile = (path: string): ConfigurationFile => readConfigurationFile(path, parseToml)
+
+/** Returns the position in a file as messages name it. */
+export const positionText = (path: string, line: number | null): string => (line === null ? path : `${path}, line ${line}`)
+
+function readConfigurationFile(path: string, parseText: (text: string) => Parsed): ConfigurationFile {
+  let text: string
+  let mode: number
+  try {
+    text = readFileSync(path, 'utf8')
+    mode = statSync(path).mode
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return { path, found: false, entries: [], mistakes: [] }
+    return { path, found: true, entries: [], mistakes: [`${path}: cannot be read (${code})`] }
+  }
+  const { entries, mistakes } = parseText(text)
+  return {
+    ...{ path, found: true, entries },
+    mistakes: [...mistakes.map(mistake => `${positionText(path, mistake.line)}: ${mistake.text}`), ...modeMistakes(path, mode, entries)],
+  }
+}
+
+function modeMistakes(path: string, mode: number, entries: Entry[]): string[] {
+  if ((mode & WRITABLE_BY_OTHERS) !== 0) return [`${path}: every user of this machine can change it: chmod 600 ${path}`]
+  const secret = entries.find(({ name }) => isSecretName(name))
+  if (secret === undefined || (mode & READABLE_BY_OTHERS) === 0) return []
+  return [`${path}: contains ${secret.name}, and every user of this machine can read it: chmod 600 ${path}`]
+}
+
+function parseLines(text: string): Parsed {
+  const entries: Entry[] = []
+  const mistakes: Mistake[] = []
+  for (const [index, content] of text.split(/\r?\n/).entries()) {
+    const line = index + 1
+    if (/^\s*(#|$)/.test(content)) continue
+    const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/.exec(content) ?? []
+    if (name === undefined) mistakes.push({ line, text: 'must be NAME=value' })
+    else if (entries.some(entry => entry.name === name)) mistakes.push({ line, text: `${name}: is given twice` })
+    else if (/^(?:#|[^"'`]*[^\s"'`]#)/.test(value)) mistakes.push({ line, text: `${name}: a value that contains # needs quotes` })
+    else {
+      const read = parseEnv(content)[name] ?? ''
+      if (/^["'`]/.test(value) && read.startsWith(value.slice(0, 1))) mistakes.push({ line, text: `${name}: the quote is not closed` })
+      else entries.push({ name, value: read, line })
+    }
+  }
+  return { entries, mistakes }
+}
+
+function parseToml(text: string): Parsed {
+  let table: TomlTable
+  try {
+    table = parse(text)
+  } catch (error) {
+    const { line = null, message } = error as Error & { line?: number }
+    // Only the first line of the message: the next ones show the file, and there may be a secret in it.
+    return { entries: [], mistakes: [{ line, text: message.split('\n')[0] ?? '' }] }
+  }
+  const lines = text.split('\n')
+  const entries: Entry[] = []
+  const mistakes: Mistake[] = []
+  for (const [name, given] of Object.entries(table)) {
+    const key = new RegExp(`^\\s*\\[?\\s*["']?${name.replace(/\W/g, '\\$&')}["']?\\s*[=.\\]]`)
+    const line = lines.findIndex(content => key.test(content)) + 1 || null
+    const value = valueText(name, given)
+    if (value === null) mistakes.push({ line, text: `${name}: must be a text, a number, true or false, or a list of texts without commas` })
+    else entries.push({ name, value, line })
+  }
+  return { entries, mistakes }
+}
+
+/** Returns the value as a variable gives it; null when it has no such form. */
+function valueText(name: string, value: TomlValue): string | null {
+  if (typeof value === 'string') return value
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
+  if (Array.isArray(value)) {
+    const items = value.map(item => (typeof item === 'string' && !item.includes(',') ? item : null))
+    return items.includes(null) ? null : items.join(',')
+  }
+  return json_names.includes(name) && !(value instanceof Date) ? JSON.stringify(value) : null
+}
