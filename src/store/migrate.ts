@@ -6,14 +6,27 @@ import { errorText } from '../core/log.ts'
 import { pause } from '../core/pause.ts'
 
 const own_folder = new URL('./migrations/', import.meta.url)
-// Any number: every process that migrates this database must use the same lock.
-const LOCK = 4_600_001
+// Any numbers: every process that migrates this database must use the same locks. Versions before 0.1.0 wait for the second one in a statement,
+// which would block the concurrent build of an index: it is released meanwhile.
+const LOCK = 4_600_002
+const SCHEMA_LOCK = 4_600_001
 /** A migration that waits for a table blocks all later statements on it: it gives up and retries. */
 const LOCK_TIMEOUT_MS = 2_000
 const LOCK_TRIES = 60
 /** A server that accepts the connection but stays silent counts as unavailable. */
 const CONNECTION_TIMEOUT_MS = 5_000
 const RETRY_DELAY_MS = 500
+const LOCK_POLL_INTERVAL_MS = 50
+
+/**
+ * Migrations whose text was replaced by one that leads to the same schema, with the digest that databases and older versions know: the former text
+ * of 0002 built its indexes in one transaction, which 0005 does without.
+ */
+const digests_of_replaced: Record<string, string> = {
+  '0002_lists_at_any_size.sql': '0b45d009ebcfbedfc2e4fcaf3a56cfd2cd4c4c61d18aaf2002a259c725f4078c',
+}
+/** The first line of a migration whose statements run alone. A blank line ends a statement, and each may be repeated. */
+const ALONE = '-- without a transaction\n'
 
 type File = { name: string; sql: string; digest: string; needs: string | null }
 type Applied = { name: string; digest: string; needs: string | null }
@@ -73,7 +86,8 @@ export async function migrate(connection_string: string, { folder = own_folder, 
   client.on('error', () => {})
   await client.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [LOCK])
+    await lock(client, LOCK)
+    await lock(client, SCHEMA_LOCK)
     await client.query(`create table if not exists migrations (
       name text primary key, digest text not null, applied_at timestamptz not null default now())`)
     await client.query('alter table migrations add column if not exists needs text')
@@ -83,7 +97,11 @@ export async function migrate(connection_string: string, { folder = own_folder, 
     requireKnownEnough(applied, files)
     for (const file of files.filter(({ name }) => only(name))) {
       const known = applied.find(row => row.name === file.name)
-      if (known === undefined) await apply(client, file)
+      if (known === undefined && file.sql.startsWith(ALONE)) {
+        await client.query('select pg_advisory_unlock($1)', [SCHEMA_LOCK])
+        await applyAlone(client, file)
+        await lock(client, SCHEMA_LOCK)
+      } else if (known === undefined) await apply(client, file)
       else if (known.digest !== file.digest) throw new Error(`migration ${file.name} was changed after it had been applied`)
     }
   } finally {
@@ -108,6 +126,15 @@ export async function migrateWhenThere(connection_string: string, wait_ms: numbe
   }
 }
 
+/** Polls: a statement that waits for the lock would block the concurrent build of an index, and so the process that has the lock. */
+async function lock(client: pg.Client, number: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [number])
+    if (rows[0]?.locked) return
+    await pause(LOCK_POLL_INTERVAL_MS)
+  }
+}
+
 async function apply(client: pg.Client, { name, sql, digest, needs }: File): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -123,6 +150,26 @@ async function apply(client: pg.Client, { name, sql, digest, needs }: File): Pro
       await pause(RETRY_DELAY_MS)
     }
   }
+}
+
+/** Runs each statement in a transaction of its own: a process that ends in between leaves what the next one repeats. */
+async function applyAlone(client: pg.Client, { name, sql, digest, needs }: File): Promise<void> {
+  for (const statement of sql.split(/\n\s*\n/)) {
+    const index = /\bcreate index concurrently if not exists (\w+)/.exec(statement)?.[1]
+    if (index !== undefined) await dropUnfinished(client, index)
+    await client.query(statement)
+  }
+  await client.query('insert into migrations (name, digest, needs) values ($1, $2, $3)', [name, digest, needs])
+}
+
+/** An interrupted concurrent build leaves an index that is written and never read. */
+async function dropUnfinished(client: pg.Client, name: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
+      where c.relname = $1 and c.relnamespace = 'public'::regnamespace and not i.indisvalid`,
+    [name],
+  )
+  if (rowCount) await client.query(`drop index concurrently if exists ${name}`)
 }
 
 /** Throws for a database of a development version from before the baseline, whose migrations no longer exist. */
@@ -143,7 +190,8 @@ async function readFiles(folder: URL): Promise<File[]> {
   return Promise.all(
     names.map(async name => {
       const sql = await readFile(new URL(name, folder), 'utf8')
-      return { name, sql, digest: createHash('sha256').update(sql).digest('hex'), needs: needsOf(name, sql) }
+      const digest = digests_of_replaced[name] ?? createHash('sha256').update(sql).digest('hex')
+      return { name, sql, digest, needs: needsOf(name, sql) }
     }),
   )
 }

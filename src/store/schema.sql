@@ -1064,3 +1064,6 @@ create table workers (
 
 -- extension pg_trgm
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])
+-- function store_run_text()
+-- trigger changes_run_text on runs
+-- trigger stores_run_text on runs

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { MAX_SILENCE_SECONDS, RECORDED_OWNER } from '../../core/runs/recorded-run.ts'
 import type { Db } from '../database.ts'
 import { parseColumn } from '../json-column.ts'
-import { insert_run_text, update_run_text } from './run-changes.ts'
 
 /** A session belongs to one user: the same `session_id` of another user or organization is another session. */
 type SessionKey = { organization_id: number; user_id: number; session_id: string }
@@ -41,8 +40,8 @@ export async function insertSession(db: Db, key: SessionKey, run: { title: strin
         insert into runs (organization_id, user_id, status, phase, source_type, agent_type, model, prompt, title, auto_create_pr, owner, lease_until,
           deadline_at, runnable_at, started_at, cost_known)
         values ($1, $2, 'running', 'agent', 'LOCAL', 'claude_code', $5, '', $4, false, '${RECORDED_OWNER}', ${silence}, ${silence}, null, now(), false)
-        returning organization_id, id, title, prompt
-      ), ${insert_run_text}
+        returning id
+      )
       insert into recorded_sessions (organization_id, user_id, session_id, run_id) select $1, $2, $3, id from run returning run_id`,
     values: [key.organization_id, key.user_id, key.session_id, run.title, run.model],
   })
@@ -79,8 +78,8 @@ export async function saveRecording(
           lease_until = case when owner = '${RECORDED_OWNER}' then ${silence} else lease_until end,
           deadline_at = case when owner = '${RECORDED_OWNER}' then ${silence} else deadline_at end,
           updated_at = now(), last_progress_at = now()
-        where organization_id = $1 and id = $2 returning organization_id, id, title, prompt
-      ), ${update_run_text}
+        where organization_id = $1 and id = $2 returning id
+      )
       update recorded_sessions set open_calls = $3, answer = $4 where organization_id = $1 and run_id = $2`,
     values: [
       ...[organization_id, run_id, JSON.stringify(state.open_calls), state.answer],

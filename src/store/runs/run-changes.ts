@@ -2,13 +2,6 @@ import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Db } from '../database.ts'
 
-const text_of = "lower(run.title || E'\\x1f' || run.prompt)"
-/** SQL: the parts of a `with` after the row `run`, inserted or updated, that store the text that a search of runs reads. */
-export const insert_run_text = `searched as (insert into run_texts (organization_id, run_id, text)
-  select run.organization_id, run.id, ${text_of} from run)`
-export const update_run_text = `searched as (update run_texts t set text = ${text_of} from run
-  where t.organization_id = run.organization_id and t.run_id = run.id and t.text <> ${text_of})`
-
 type RunChange = {
   title?: string | undefined
   tags?: string[] | undefined
@@ -27,14 +20,14 @@ export async function updateRun(db: Db, organization_id: number, id: number, cha
   const budget = change.budget ?? {}
   const { rowCount } = await db.query({
     name: 'update_run',
-    text: `with run as (update runs set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived), model = coalesce($6, model),
+    text: `update runs set title = coalesce($3, title), tags = coalesce($4, tags), archived = coalesce($5, archived), model = coalesce($6, model),
         budget_max_cost_usd = case when $7 then $8::numeric else budget_max_cost_usd end,
         budget_max_steps = case when $9 then $10::int else budget_max_steps end,
         budget_max_active_seconds = case when $11 then $12::int else budget_max_active_seconds end,
         budget_max_wall_seconds = case when $13 then $14::int else budget_max_wall_seconds end,
         webhooks = coalesce($15, webhooks), reasoning_effort = case when $16 then $17 else reasoning_effort end,
         review = case when $18 then $19 else review end, updated_at = now()
-      where organization_id = $1 and id = $2 returning organization_id, id, title, prompt), ${update_run_text} select from run`,
+      where organization_id = $1 and id = $2`,
     values: [
       organization_id,
       id,

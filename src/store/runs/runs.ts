@@ -7,7 +7,6 @@ import type { StatusFilter } from '../../core/wire-profile.ts'
 import { today } from '../access/usage-days.ts'
 import { type Db, only } from '../database.ts'
 import { conditionsOf, createdAfter, createdBefore, listPage } from '../list-page.ts'
-import { insert_run_text } from './run-changes.ts'
 
 export type RunRow = {
   id: number
@@ -157,11 +156,11 @@ export async function insertRun(db: Db, run: NewRun): Promise<{ id: number }> {
         webhooks, base_ref, base_sha, auto_create_pr, parent_run_id, budget_max_cost_usd, budget_max_steps, budget_max_active_seconds,
         budget_max_wall_seconds, deadline_at, forked_at_seq, repository_ids, reasoning_effort, tools_off, review)
       values ($1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, now() + make_interval(secs => $20), $21, $22, $23, $24, $25)
-        returning id, organization_id, user_id, repository_id, model, title, prompt
+        returning id, organization_id, user_id, repository_id, model
       ), counted as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs)
         select organization_id, ${today}, id, model, user_id, repository_id, 1 from run
-      ), ${insert_run_text}
+      )
       select id from run`,
     values: [
       run.organization_id,
