@@ -81,7 +81,7 @@ test('a build that was interrupted is started again', async () => {
   expect(await database.query(invalid)).toEqual([])
 })
 
-test('the text of a run that a search reads follows its title, whoever writes it, and is stored once', async () => {
+test('the text of a run that a search reads follows its title in any version, and is stored once', async () => {
   await using database = await emptyDatabase()
   await migrate(database.url)
   // As code of before the trigger: it stores the text in the same statement.
