@@ -21,8 +21,8 @@ export type Cluster = AsyncDisposable & {
   repository: string
   /** The API process that is there from the start. */
   api: ClusterNode
-  /** Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this process alone. */
-  start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>): Promise<ClusterNode>
+  /** Starts one more; `data_dir` is that of an earlier process, or a new folder. `own`: settings of this process alone. `program`: that of another version. */
+  start(role: 'serve' | 'work', data_dir?: string, own?: Record<string, string>, program?: string): Promise<ClusterNode>
   /** A request to the API process that was started last. `body` is parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are read without types
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: any }>
@@ -35,8 +35,8 @@ export type Cluster = AsyncDisposable & {
 
 const limits = ['STANDARD', 'AGENT_CREATION', 'SETUP_COMMANDS', 'LOG_ANALYSIS', 'TOKEN_TOTAL', 'SESSION', 'FAILED_TOKENS']
 
-/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process; each test starts the workers that it needs. */
-export async function startCluster(script: FakeScript, env: Record<string, string> = {}): Promise<Cluster> {
+/** A database (that of `env`, or one of its own), a model server that plays `script`, a repository, and one API process (of the version of `program`); each test starts the workers that it needs. */
+export async function startCluster(script: FakeScript, env: Record<string, string> = {}, program?: string): Promise<Cluster> {
   const stack = new AsyncDisposableStack()
   const database = env.DATABASE_URL ? { url: env.DATABASE_URL } : stack.use(await createTestDatabase())
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'agentrun-cluster-')))
@@ -62,8 +62,8 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   })
   let folders = 0
   let base_url = ''
-  const start: Cluster['start'] = async (role, data_dir = join(folder, `node-${++folders}`), own = {}) => {
-    const started = await startServiceProcess({ ...shared, ...own, AGENTRUN_DATA_DIR: data_dir }, role)
+  const start: Cluster['start'] = async (role, data_dir = join(folder, `node-${++folders}`), own = {}, of = undefined) => {
+    const started = await startServiceProcess({ ...shared, ...own, AGENTRUN_DATA_DIR: data_dir }, role, null, of)
     const node = { ...started, data_dir, role }
     nodes.push(node)
     if (started.child.exitCode !== null) throw new Error(`a process did not start: ${(await started.ended).output}`)
@@ -80,7 +80,7 @@ export async function startCluster(script: FakeScript, env: Record<string, strin
   }
   const getRun = async (id: number) => (await call('GET', `/run/${id}`)).body as AgentRun
   const db = stack.use(new Database(database.url, { max: 3, on_error: () => {} }))
-  const api = await start('serve')
+  const api = await start('serve', undefined, {}, program)
   return {
     api,
     db,

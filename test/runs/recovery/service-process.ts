@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { program_env } from '../../system/program-env.ts'
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const own_program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 export type ServiceProcess = {
   child: ChildProcess
@@ -16,14 +16,15 @@ export type ServiceProcess = {
 /** A model that plays a script has responses for its agent, and for reviewers where a test is about them. */
 export const no_reviews = { AGENTRUN_MODEL_EVALUATIONS: '0' }
 
-/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. */
+/** Starts the service as its own process, as `npm start` does, and waits until it is ready or has ended. `base_url` is "" where nothing is served. `log_file`: where its log goes instead of `output`. `program`: `src/main.ts` of another version. */
 export async function startServiceProcess(
   env: Record<string, string>,
   role: 'all' | 'serve' | 'work' | 'migrate' = 'all',
   log_file: string | null = null,
+  program: string = own_program,
 ): Promise<ServiceProcess> {
   const log = log_file === null ? 'pipe' : openSync(log_file, 'a')
-  const child = spawn(process.execPath, [main, role], {
+  const child = spawn(process.execPath, [program, role], {
     env: { ...program_env, ...no_reviews, AGENTRUN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', log],
   })
