@@ -22,7 +22,7 @@ const commands = {
   'test:long': {
     node: ['scripts/test-long.ts'],
     tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
-    some: ['promtool'],
+    some: ['promtool', 'nginx', 'caddy'],
     strict: true,
     web: true,
   },
@@ -52,6 +52,8 @@ const debian_packages = {
   dockerd: 'docker.io',
   podman: 'podman',
   promtool: 'prometheus',
+  nginx: 'nginx-light',
+  caddy: 'caddy',
   runsc: 'runsc',
 }
 const wanted_major = 24
