@@ -8,6 +8,7 @@ import { type Config, loadConfig, schema } from './config.ts'
 import { describeSources } from './configuration/describe.ts'
 import { storedJson } from './core/json.ts'
 import { createSealer } from './core/secrets/sealing.ts'
+import { examineDeployment } from './doctor/examine.ts'
 import { startEmbeddedPostgres } from './postgres/embedded.ts'
 import { findRunningPostgres, hasCluster } from './postgres/running.ts'
 import { createOperatorLink, createOperatorToken } from './service/access/operator.ts'
@@ -24,6 +25,7 @@ const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--nam
        ./agentrun admin restore FILE
        ./agentrun admin rotate-secrets
        ./agentrun admin config
+       ./agentrun admin doctor
 
 All commands use the configuration of this service; all but config use its database, whether it runs or not.
 
@@ -33,6 +35,8 @@ backup: writes the whole database, as of one moment, into a new file.
 restore: reads a backup into a new database, while no service runs on it. Keep the secret key with your backups: it is not in them.
 rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_SECRET_KEY_PREVIOUS decrypts the existing ones. The service may run.
 config: shows every variable that is set and where its value comes from, without secrets. Mistakes are reported as at a start.
+doctor: checks a deployment: database, migrations, every process, their agreement, the queue, and the public address. AGENTRUN_TOKEN, a token with
+runs:read, also checks that event streams pass. The exit code is 1 when something is broken.
 `
 
 const START_MS = 30_000
@@ -49,6 +53,7 @@ async function main(args: string[]) {
   if (given.file !== undefined) return keep(given.command, given.file)
   if (given.command === 'rotate-secrets') return rotate()
   if (given.command === 'config') return showConfiguration()
+  if (given.command === 'doctor') return doctor()
   const { config } = configuration()
   const base_url = given.command === 'link' ? await addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
@@ -76,6 +81,23 @@ function configuration() {
 
 function showConfiguration() {
   process.stdout.write(`${describeSources(configuration().sources, Object.keys(schema.shape)).join('\n')}\n`)
+}
+
+async function doctor() {
+  const { config } = configuration()
+  await using stack = new AsyncDisposableStack()
+  const base_url = await addressOf(config)
+  const db = stack.use(new Database(config.DATABASE_URL ?? (await openEmbedded(config, stack)), { max: 1, on_error: () => {} }))
+  const own_key_id = config.AGENTRUN_SECRET_KEY === undefined ? null : createSealer(config.AGENTRUN_SECRET_KEY).key_id
+  for await (const { state, check, detail, fix } of examineDeployment({
+    db,
+    own_key_id,
+    base_url,
+    token: process.env.AGENTRUN_TOKEN || null,
+  })) {
+    if (state === 'broken') process.exitCode = 1
+    process.stdout.write(`${state === 'broken' ? 'BROKEN' : state} ${check}: ${detail}\n${fix === null ? '' : `  → ${fix}\n`}`)
+  }
 }
 
 async function keep(command: 'backup' | 'restore', file: string) {
@@ -119,9 +141,11 @@ function readArguments(args: string[]) {
     if (file === undefined || more.length > 0) throw new UsageError(`${command} takes one file`)
     return { command, file } as const
   }
-  if ((command === 'rotate-secrets' || command === 'config') && rest.length > 0) throw new UsageError(`${command} takes nothing more`)
+  if ((command === 'rotate-secrets' || command === 'config' || command === 'doctor') && rest.length > 0)
+    throw new UsageError(`${command} takes nothing more`)
   if (command === 'rotate-secrets') return { command } as const
   if (command === 'config') return { command } as const
+  if (command === 'doctor') return { command } as const
   if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
     throw new UsageError('--name and --wire-profile are for a token')
@@ -187,7 +211,7 @@ async function openEmbedded(config: Config, stack: AsyncDisposableStack, may_cre
 }
 
 main(process.argv.slice(2)).then(
-  () => process.exit(0),
+  () => process.exit(),
   error => {
     const message = error instanceof Error ? error.message : String(error)
     report(error instanceof UsageError ? `${message}${message && '\n\n'}${usage.trimEnd()}` : `cannot do that: ${message}`)

@@ -128,6 +128,8 @@ export const rooms: Record<string, Room> = {
     packages: ['pg', 'pg-copy-streams', 'zod'],
     node: ['node:crypto', 'node:events', 'node:fs', 'node:fs/promises', 'node:stream/promises', 'node:zlib'],
   },
+  // The operator's checks of a deployment.
+  'src/doctor': { code: ['src/store'] },
   // Composition.
   'src/config-fields.ts': { packages: ['zod'] },
   'src/configuration': { packages: ['smol-toml'], node: ['node:fs', 'node:path', 'node:util'] },
@@ -158,6 +160,7 @@ export const rooms: Record<string, Room> = {
         'src/backup',
         'src/config.ts',
         'src/configuration',
+        'src/doctor',
         'src/postgres',
         'src/service/access/operator.ts',
         'src/service/secrets/rotate-secrets.ts',

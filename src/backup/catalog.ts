@@ -6,7 +6,7 @@ type Sequence = { name: string; last_value: string }
 export type ForeignKey = { table: string; name: string; definition: string }
 
 /** Tables that each database writes for itself: its migrations, its processes, and the times of periodic tasks. */
-const EXCLUDED_TABLES = ['migrations', 'workers', 'ticks']
+const EXCLUDED_TABLES = ['migrations', 'workers', 'processes', 'ticks']
 
 /** Returns the tables of a backup: all that survive a crash, with the columns that are not computed. A partitioned table is one table. */
 export async function listTables(client: pg.Client): Promise<Table[]> {

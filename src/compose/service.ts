@@ -15,6 +15,7 @@ import { type RunningApi, startApi } from './api.ts'
 import { forgeCredentials, forgesOf } from './forges.ts'
 import { modelsOf } from './models.ts'
 import type { Parts, ServiceInput } from './parts.ts'
+import { startProcessReports } from './process-report.ts'
 import { serveMetrics, startTelemetry } from './telemetry.ts'
 import { startWebhooks } from './webhooks.ts'
 import { createWorker } from './worker.ts'
@@ -117,6 +118,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
   await worker?.start()
   if (worker === null) stack.use(sweepAlone(parts))
   stack.use(startWebhooks(parts, () => base_url))
+  stack.use(await startProcessReports(parts))
 
   const running = stack.move()
   state = 'ready'

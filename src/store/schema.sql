@@ -483,6 +483,22 @@ create table organizations (
   constraint organizations_runs_per_month_check CHECK ((runs_per_month >= 0))
 );
 
+create table processes (
+  id text not null,
+  role text not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  newest_migration text not null,
+  folder_id text not null,
+  key_id text not null,
+  base_url text,
+  clock_ahead_ms bigint not null,
+  started_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  constraint processes_pkey PRIMARY KEY (id)
+);
+
 create table pull_request_comments (
   organization_id bigint not null,
   id bigint not null generated always as identity,

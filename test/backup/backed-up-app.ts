@@ -57,7 +57,7 @@ export async function contentOf(url: string): Promise<Record<string, string[]>> 
     }
     const content: Record<string, string[]> = {}
     for (const { name } of tables) {
-      if (['rate_windows', 'workers', 'ticks'].includes(name)) continue
+      if (['rate_windows', 'workers', 'processes', 'ticks'].includes(name)) continue
       const { rows: lines } = await client.query({
         text: `select ${settled[name] ?? 't::text'} from ${name} t order by 1`,
         rowMode: 'array',

@@ -96,7 +96,7 @@ export const organizationEndpoints = {
     path: '/v1/organizations/{org_id}/health',
     summary: 'Check the prerequisites of runs of an organization',
     description:
-      'The checks of `agentrun doctor` that concern the service: workers and their sandboxes, repositories, models, integrations, stored keys and webhooks. Problems come with how to fix them.',
+      'The checks of `agentrun doctor` that concern the service: workers and their sandboxes, its processes, repositories, models, integrations, stored keys and webhooks. Problems come with how to fix them.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,

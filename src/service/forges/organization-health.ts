@@ -1,9 +1,11 @@
 import type { HealthCheck, OrganizationHealth } from '../../contract/organizations/limits.ts'
+import { checkCluster } from '../../core/cluster/cluster-checks.ts'
 import { broken, checkModels, checkRepositories, checkWorkers, ok, warning } from '../../core/health-checks.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import { listRepositories } from '../../store/access/repositories.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'
+import { listProcesses } from '../../store/leases/processes.ts'
 import { getWebhook } from '../../store/webhooks/webhooks.ts'
 import type { Context } from '../context.ts'
 import { getRepository } from '../repositories/repositories.ts'
@@ -16,6 +18,7 @@ export async function getOrganizationHealth(ctx: Context): Promise<OrganizationH
   const checks = [
     ok('database', 'answers'),
     ...checkWorkers({ ...workers, processes: workers }),
+    ...(await cluster(ctx)),
     await repositories(ctx),
     await models(ctx),
     await integrations(ctx),
@@ -23,6 +26,12 @@ export async function getOrganizationHealth(ctx: Context): Promise<OrganizationH
     await webhook(ctx),
   ]
   return { broken: checks.filter(({ state }) => state === 'broken').length, checks }
+}
+
+/** Faults of the processes, without names of machines: an administrator of an organization need not operate the service. */
+async function cluster(ctx: Context): Promise<HealthCheck[]> {
+  const checks = checkCluster(await listProcesses(ctx.db), ({ role }) => role)
+  return checks.filter(({ check, state }) => check === 'processes' || state !== 'ok')
 }
 
 async function repositories(ctx: Context): Promise<HealthCheck> {
