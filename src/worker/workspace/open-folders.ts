@@ -10,7 +10,7 @@ export type PreparedFolders = WorkspaceFolders & { environment: Environment | nu
 
 /** Opens the run's folders, as a copy of an environment or of a shared checkout where that is possible. */
 export async function openFolders(opening: Opening, history: History): Promise<PreparedFolders> {
-  const { deps, writer, run, base, setup, startup, signal } = opening
+  const { deps, writer, run, base, setup, program, startup, signal } = opening
   const provided: { environment: Environment | null } = { environment: null }
   const provideTemplate = async (): Promise<string | null> => {
     if (base === null) return null
@@ -18,7 +18,7 @@ export async function openFolders(opening: Opening, history: History): Promise<P
     if (provided.environment !== null) return provided.environment.template
     return history.last === null ? templateFor(deps, run, base, signal) : null
   }
-  const open = () => openWorkspaceFolders({ deps, writer, run, setup }, provideTemplate)
+  const open = () => openWorkspaceFolders({ deps, writer, run, setup, program }, provideTemplate)
   const folders = await startup.during('sandbox_ms', open)
   const environment = folders.template === provided.environment?.template ? provided.environment : null
   if (environment !== null)

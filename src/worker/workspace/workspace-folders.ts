@@ -14,6 +14,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import type { Templates } from '../base/templates.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { HostFolderDeps, LogDeps } from '../deps.ts'
+import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { Setup } from '../setup/run-setup.ts'
 import { type Home, openHome } from './home.ts'
 
@@ -23,14 +24,15 @@ type FolderInput = {
   writer: RunWriter
   run: RunRow
   setup: Setup | null
+  program: AgentProgram | null
 }
 
 /** The folders of a run's files. `layer`: they are copies of `template`, and only visible through it. */
 export type WorkspaceFolders = { workspace: string; home: Home | null; adopted: boolean; template: string | null; layer: Layer | null }
 
 /**
- * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template. With a setup there is a home folder
- * beside the workspace. Rejects with SandboxError if the folders cannot be mounted; those of the previous turn then keep their names.
+ * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template. With a setup, and for a
+ * program as agent, there is a home folder beside the workspace. Rejects with SandboxError if the folders cannot be mounted; those of the previous turn then keep their names.
  */
 export async function openWorkspaceFolders(input: FolderInput, provideTemplate: () => Promise<string | null>): Promise<WorkspaceFolders> {
   const { deps, writer, run } = input
@@ -61,8 +63,10 @@ export async function openWorkspaceFolders(input: FolderInput, provideTemplate: 
   return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
-const homeFor = async ({ deps, writer, run, setup }: FolderInput, at: { workspace: string; adopted: boolean }): Promise<Home | null> =>
-  setup === null ? null : openHome(deps, writer, run, at, setup)
+const homeFor = async (
+  { deps, writer, run, setup, program }: FolderInput,
+  at: { workspace: string; adopted: boolean },
+): Promise<Home | null> => (setup === null && program === null ? null : openHome(deps, writer, run, at, setup))
 
 /** Renames the folder of the previous turn for this worker. Null: it is not on this machine any more, or cannot be renamed. */
 function adoptFolder({ deps, writer, run }: FolderInput): string | null {
