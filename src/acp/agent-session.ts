@@ -1,14 +1,17 @@
 import type { Writable } from 'node:stream'
 import {
+  type AgentCapabilities,
   type AnyMessage,
   type ClientConnection,
   client,
   type InitializeResponse,
+  type LoadSessionResponse,
   methods,
   type NewSessionResponse,
   PROTOCOL_VERSION,
   type PromptResponse,
   RequestError,
+  type ResumeSessionResponse,
 } from '@agentclientprotocol/sdk'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
@@ -16,6 +19,8 @@ import { AgentProtocolError, createMessageSplitter, type Message } from './messa
 import { type PermissionDecision, permissionResponse } from './permission.ts'
 
 const START_TIMEOUT_MS = 60_000
+/** To continue an earlier session, before the conversation is repeated to a new one instead. */
+const CONTINUE_TIMEOUT_MS = 30_000
 const END_TIMEOUT_MS = 2_000
 const MAX_ERROR_OUTPUT_BYTES = 64 * 1024
 const MAX_SHOWN_CHARACTERS = 1_000
@@ -27,10 +32,22 @@ export class AgentError extends Error {
   override name = 'AgentError'
 }
 
+/** The agent could not continue an earlier session; the message states why. */
+class ContinueError extends AgentError {
+  override name = 'ContinueError'
+}
+
 export type PromptPart = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
 
 /** A session with an agent that runs in a sandbox. Disposing ends the process and what it started. */
 export type AgentSession = AsyncDisposable & {
+  readonly id: string
+  /** Whether it is the earlier session that was named, with what that contains. */
+  readonly continued: boolean
+  /** Whether a later process can continue it, as the agent reports. */
+  readonly resumable: boolean
+  /** Why the earlier session could not be continued; null: it was, or the agent offers no way. */
+  readonly problem: string | null
   /** The name and version that the agent reports. */
   readonly agent: string
   /** Whether a prompt may contain images. */
@@ -55,9 +72,19 @@ type Program = {
 
 /**
  * Starts a program that speaks the Agent Client Protocol, version 1, over its standard streams, and opens a session in /workspace. Rejects with
- * AgentError when it does not respond within a minute, ends, or breaks the protocol.
+ * AgentError when it does not respond within a minute, ends, or breaks the protocol. `earlier`: the id of a session of an earlier process, which is
+ * continued if the agent offers that; if it then fails, another process opens a new session.
  */
-export async function openAgentSession(program: Program): Promise<AgentSession> {
+export async function openAgentSession(program: Program, earlier: string | null): Promise<AgentSession> {
+  try {
+    return await startProgram(program, earlier)
+  } catch (error) {
+    if (!(error instanceof ContinueError)) throw error
+    return { ...(await startProgram(program, null)), problem: error.message }
+  }
+}
+
+async function startProgram(program: Program, earlier: string | null): Promise<AgentSession> {
   const kill = new AbortController()
   const { connection, over } = connect(program, AbortSignal.any([kill.signal, program.signal]))
   const close = async () => {
@@ -75,10 +102,17 @@ export async function openAgentSession(program: Program): Promise<AgentSession> 
       clientInfo,
     })
     const initialized = await send(initializing, START_TIMEOUT_MS)
-    const opening = agent.request<NewSessionResponse>(methods.agent.session.new, { cwd: '/workspace', mcpServers: [] })
-    const { sessionId } = await send(opening, START_TIMEOUT_MS)
+    const method = continueMethod(initialized.agentCapabilities)
+    const continues = earlier !== null && method !== null
+    const opening = continues
+      ? agent.request<LoadSessionResponse | ResumeSessionResponse>(method, { sessionId: earlier, ...SESSION }).then(() => earlier)
+      : agent.request<NewSessionResponse>(methods.agent.session.new, SESSION).then(session => session.sessionId)
+    const sessionId = await send(opening, continues ? CONTINUE_TIMEOUT_MS : START_TIMEOUT_MS).catch(error => {
+      throw continues && error instanceof AgentError ? new ContinueError(error.message) : error
+    })
     const { name = 'agent', version = '' } = initialized.agentInfo ?? {}
     return {
+      ...{ id: sessionId, continued: continues, resumable: method !== null, problem: null },
       agent: `${name} ${version}`.trim(),
       images: initialized.agentCapabilities?.promptCapabilities?.image === true,
       async prompt(parts) {
@@ -95,15 +129,26 @@ export async function openAgentSession(program: Program): Promise<AgentSession> 
   }
 }
 
+const SESSION = { cwd: '/workspace', mcpServers: [] }
+
+/** Returns how the agent continues a session: preferably without repeating what it contains. Null: not at all. */
+function continueMethod(capabilities: AgentCapabilities | undefined) {
+  if (capabilities?.sessionCapabilities?.resume != null) return methods.agent.session.resume
+  return capabilities?.loadSession === true ? methods.agent.session.load : null
+}
+
 /** `over` resolves, when the process has ended, with why; it never rejects. */
 type Connected = { connection: ClientConnection; over: Promise<Error> }
 
 function connect({ sandbox, command, on_update, on_permission }: Program, signal: AbortSignal): Connected {
   const sent = new Set<unknown>()
+  let loading: unknown = null
   let pending_requests = 0
   let incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   const splitter = createMessageSplitter(message => {
-    if (message.method === methods.client.session.update) return on_update(updateOf(message))
+    // Until it responds, an agent repeats what the loaded session contains: the trace has that.
+    if (message.method === methods.client.session.update) return loading === null ? on_update(updateOf(message)) : undefined
+    if (!('method' in message) && message.id === loading) loading = null
     // The SDK prints what it cannot match, and nobody here reads other notifications.
     const isRequest = 'method' in message && 'id' in message
     if (isRequest && ++pending_requests > MAX_PENDING_REQUESTS) throw new AgentProtocolError('It sends requests and reads no responses.')
@@ -121,6 +166,7 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
   const writable = new WritableStream<AnyMessage>({
     write(message) {
       if ('method' in message && 'id' in message) sent.add(message.id)
+      if ('id' in message && 'method' in message && message.method === methods.agent.session.load) loading = message.id
       return writeLine(process.stdin, JSON.stringify(message)).then(() => {
         if (!('method' in message)) pending_requests--
       })

@@ -47,6 +47,11 @@ export type JournalRecord =
   | { kind: 'set_up'; turn: number }
   /** The checks of the pushed commit are final for this turn. */
   | { kind: 'checks_judged'; turn: number }
+  /** A prompt is sent to a program, in this session; null: no later process can continue it. */
+  | { kind: 'prompt_started'; turn: number; session: ProgramSession | null }
+
+/** A session of a program as it keeps it in its home folder. `instructions`: a digest of those that it has. */
+export type ProgramSession = { id: string; agent_type: string; model: string; instructions: string }
 
 /** How the agent itself ended its turn. */
 export type TurnEnding = { kind: 'answer'; text: string; thought: string | null } | { kind: 'ask'; question: string }
@@ -80,6 +85,8 @@ export type Conversation = {
   sent_back: { reset_to: string | null }[]
   /** The attempts of this turn to fix failing checks of pushed commits. */
   check_rounds: CheckRound[]
+  /** The last session of a program that can be continued; `known`: so many messages it has received or written itself. */
+  session: (ProgramSession & { known: number }) | null
   /** Set when the agent has ended its turn: only publishing and checks are left. */
   ending: TurnEnding | null
 }
@@ -89,7 +96,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
   const conversation: Conversation = {
     ...{ messages: [], open_calls: [], call_ids: new Set(), counted: null, refused: null },
     ...{ open_model_calls: [], turn_steps: 0, turn_tokens: 0, called: false, nudged: false },
-    ...{ noticed: new Set(), sent_back: [], check_rounds: [], ending: null },
+    ...{ noticed: new Set(), sent_back: [], check_rounds: [], session: null, ending: null },
   }
   for (const record of records) {
     conversation.open_model_calls = openModelCalls(conversation.open_model_calls, record)
@@ -101,7 +108,7 @@ export function rebuildConversation(records: JournalRecord[], turn: number): Con
 /** A call with a key ends by its own record; one without a key by whatever follows it, except what happens beside it. */
 function openModelCalls(open: OpenModelCall[], record: JournalRecord): OpenModelCall[] {
   const { kind } = record
-  if (['recovered', 'set_up', 'tool_started', 'tool_finished'].includes(kind)) return open
+  if (['recovered', 'set_up', 'prompt_started', 'tool_started', 'tool_finished'].includes(kind)) return open
   const key = kind === 'model_started' || kind === 'model_answered' || kind === 'model_failed' ? (record.key ?? null) : null
   const rest = open.filter(call => call.key !== key)
   // What a fork copied was paid for by the other run.
@@ -118,6 +125,8 @@ function addRecord(conversation: Conversation, record: JournalRecord, is_current
   } else if (record.kind === 'tool_started') {
     const { call: started } = record
     conversation.open_calls = conversation.open_calls.map(call => (call.id === started.id ? { ...call, started: true } : call))
+  } else if (record.kind === 'prompt_started') {
+    conversation.session = record.session && { ...record.session, known: conversation.messages.length }
   } else if (record.kind === 'tool_finished') {
     conversation.messages.push(record.message)
     conversation.ending = is_current ? (record.ends_turn ?? conversation.ending) : null

@@ -353,7 +353,7 @@ create table journal (
   created_at timestamp with time zone not null default now(),
   seq integer not null default 0,
   cost_usd numeric,
-  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text, 'checks_judged'::text, 'aside_started'::text, 'aside_ended'::text]))),
+  constraint journal_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'model_started'::text, 'model_answered'::text, 'model_failed'::text, 'tool_started'::text, 'tool_finished'::text, 'compacted'::text, 'recovered'::text, 'commit_started'::text, 'push_started'::text, 'set_up'::text, 'checks_judged'::text, 'aside_started'::text, 'aside_ended'::text, 'prompt_started'::text]))) NOT VALID,
   constraint journal_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint journal_pkey PRIMARY KEY (run_id, n)
 );

@@ -5,6 +5,8 @@ import type { FakeScript } from '../model/fake-server.ts'
 import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 
+const VARIABLES = { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' }
+
 /** The variables of a service with the program of these tests as agent `program`: it does what the prompt requests, well or badly. */
 export function programEnv(settings: object = {}): Record<string, string> {
   const folder = testFolder()
@@ -12,12 +14,15 @@ export function programEnv(settings: object = {}): Record<string, string> {
   copyFileSync(fileURLToPath(new URL('program.mjs', import.meta.url)), join(folder, 'program.mjs'))
   const program = {
     ...{ folder, command: 'exec node /opt/agents/program/program.mjs', apis: ['openai-chat'], label: 'Test program' },
-    environment: { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' },
+    environment: VARIABLES,
     ...settings,
   }
   const missing = { command: 'exec /opt/agents/none/program', apis: ['openai-chat'] }
   return { AGENTRUN_AGENTS: JSON.stringify({ program, missing }) }
 }
+
+/** The settings of an agent that gets further variables. */
+export const programSettings = (variables: Record<string, string>) => ({ environment: { ...VARIABLES, ...variables } })
 
 /** `settings`: of the agent. */
 export const startProgramApp = (script: FakeScript, env: Record<string, string> = {}, settings: object = {}): Promise<CodingApp> =>

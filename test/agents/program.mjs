@@ -1,6 +1,7 @@
 // A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do: argument`, one after another.
 
 import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const gateway = process.env.GATEWAY
@@ -8,10 +9,41 @@ const send = message => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0',
 const update = update => send({ method: 'session/update', params: { sessionId: 's', update } })
 const say = text => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
 let calls = 0
+let repeated = false
+let current = ''
 let waiting = null
 let prompting = null
 let running = null
 let ignoring = false
+
+// With SESSIONS `load` or `resume` it offers to continue sessions: it stores the number of prompts and the steps that are left in its home folder.
+// CONTINUING: `works`, `fails`, `is silent`, `exits`, or `breaks`, which fails at the first prompt. REPEATS: the updates that it repeats then.
+const { SESSIONS, CONTINUING = 'works', REPEATS = '0' } = process.env
+const folder = `${process.env.HOME}/.sessions`
+let session = { id: 's', prompts: 0, left: [] }
+let broken = false
+function store(changes) {
+  session = { ...session, ...changes }
+  if (!SESSIONS) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(`${folder}/${session.id}`, JSON.stringify(session))
+}
+function open({ id }) {
+  if (SESSIONS) session = { id: `s-${Date.now()}-${process.pid}`, prompts: 0, left: [] }
+  send({ id, result: { sessionId: session.id } })
+}
+function continueSession({ id, params }) {
+  if (CONTINUING === 'is silent') return
+  if (CONTINUING === 'exits') process.exit(4)
+  if (CONTINUING === 'fails') return send({ id, error: { code: -32002, message: 'Resource not found' } })
+  session = JSON.parse(readFileSync(`${folder}/${params.sessionId}`, 'utf8'))
+  broken = CONTINUING === 'breaks'
+  for (let i = 0; i < Number(REPEATS); i++) {
+    say(`repeated ${i}`)
+    update({ sessionUpdate: 'tool_call', toolCallId: `r${i}`, title: 'bash', kind: 'execute', status: 'completed', rawInput: {} })
+  }
+  send({ id, result: {} })
+}
 
 async function call(path, body, headers = {}) {
   const response = await fetch(gateway + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
@@ -29,7 +61,11 @@ function askFor(request) {
   const toolCall = { toolCallId: `p${++calls}`, ...request }
   send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } })
   return answer.then(result => {
-    if (result?.outcome.outcome === 'cancelled') return new Promise(() => {})
+    if (result?.outcome.outcome === 'cancelled') {
+      // The next prompt of the session may request to make the same call again.
+      store({ left: [current, ...session.left] })
+      return new Promise(() => {})
+    }
     update({ sessionUpdate: 'tool_call_update', toolCallId: toolCall.toolCallId, status: 'completed' })
     say(`[${JSON.stringify(result?.outcome)}]`)
   })
@@ -104,25 +140,38 @@ const actions = {
   },
   plan: text => update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
   stop: reason => ({ reason }),
+  session: () => say(`[prompt ${session.prompts}, ${repeated ? 'repeated as text' : 'continued'}]`),
 }
 
 async function prompt({ id, params }) {
   prompting = id
   const text = params.prompt.map(part => part.text ?? '').join('\n')
+  repeated = text.includes('The conversation so far')
+  if (broken) return send({ id, error: { code: -32603, message: 'The session is broken' } })
   const lines = text
     .slice(text.lastIndexOf('do: '))
     .split('\n')
     .filter(line => line.startsWith('do: '))
-  for (const line of lines) {
-    for (const step of line.slice(4).split(' | ')) {
-      const name = Object.keys(actions)
-        .filter(key => step === key || step.startsWith(`${key} `))
-        .sort((a, b) => b.length - a.length)[0]
-      const outcome = await actions[name](step.slice(name.length + 1))
-      if (outcome?.reason) return send({ id, result: { stopReason: outcome.reason } })
-    }
+  const steps = lines.flatMap(line => line.slice(4).split(' | '))
+  store({ prompts: session.prompts + 1, left: text.includes('do: ') ? steps : session.left })
+  // After a cancellation the steps are those of the next prompt.
+  while (prompting === id) {
+    const [step, ...left] = session.left
+    if (step === undefined) break
+    store({ left })
+    current = step
+    const name = Object.keys(actions)
+      .filter(key => step === key || step.startsWith(`${key} `))
+      .sort((a, b) => b.length - a.length)[0]
+    const outcome = await actions[name](step.slice(name.length + 1))
+    if (outcome?.reason) return send({ id, result: { stopReason: outcome.reason } })
   }
   if (prompting === id) send({ id, result: { stopReason: 'end_turn' } })
+}
+
+const agentCapabilities = {
+  loadSession: SESSIONS === 'load',
+  ...(SESSIONS === 'resume' && { sessionCapabilities: { resume: {} } }),
 }
 
 createInterface({ input: process.stdin }).on('line', line => {
@@ -130,8 +179,9 @@ createInterface({ input: process.stdin }).on('line', line => {
   const { id, method } = message
   if (id === 'p1') return waiting?.(message.result)
   if (method === 'initialize' && process.env.SILENT !== 'initialize')
-    send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities: {} } })
-  if (method === 'session/new') send({ id, result: { sessionId: 's' } })
+    send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities } })
+  if (method === 'session/new') open(message)
+  if (method === `session/${SESSIONS}`) continueSession(message)
   if (method === 'session/prompt') prompt(message)
   if (method === 'session/cancel' && prompting !== null && !ignoring) {
     send({ id: prompting, result: { stopReason: 'cancelled' } })

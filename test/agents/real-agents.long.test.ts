@@ -10,12 +10,14 @@ const resume = (app: CodingApp, agent_run_id: number, more: object) =>
   app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, ...more })
 
 test.each(REAL_AGENTS)(
-  '$id: a follow-up continues with the conversation as text, and checks that fail go back to the same agent',
+  '$id: a follow-up continues with the whole conversation, in the session of the agent where it can, and checks that fail go back to the same one',
   async agent => {
     const prompts: string[] = []
+    const bodies: string[] = []
     const script = scriptOf(agent, [
       request => {
         prompts.push(JSON.stringify(agent.wire.prompt(request)))
+        bodies.push(JSON.stringify(request.body))
         return { tool_calls: [agent.shell('echo more >>notes.txt')] }
       },
       () => ({ text: 'I wrote notes.' }),
@@ -38,8 +40,15 @@ test.each(REAL_AGENTS)(
       result: expect.stringContaining('I wrote notes.'),
     })
     expect(prompts).toHaveLength(3)
-    for (const part of ['The conversation so far', 'Write notes.', 'I wrote notes.', 'Write one more line.'])
-      expect(prompts[2]).toContain(part)
+    const logs = await allLogs(app, id)
+    expect(logs.filter((entry: any) => entry.observation?.code === 'agent_session_lost')).toEqual([])
+    expect(prompts[2]).toContain('Write one more line.')
+    // It is in the prompt where a session cannot be continued; otherwise the agent has it, with its calls and their results.
+    if (agent.continues) expect(prompts[2]).not.toContain('Write notes.')
+    else expect(prompts[2]).toContain('The conversation so far')
+    for (const part of ['Write notes.', 'I wrote notes.']) expect(bodies[2]).toContain(part)
+    // What it reports of them again is not in the trace twice.
+    expect(logs.filter((entry: any) => entry.tool_name === agent.names.shell)).toHaveLength(3)
   },
   TIMEOUT_MS,
 )

@@ -40,6 +40,8 @@ export type RealAgent = {
   names: { shell: string; write: string }
   /** What it reports of the output of commands: Gemini CLI nothing, Codex not what is there at once. */
   output: 'whole' | 'late' | 'none'
+  /** Whether a later process continues its sessions. */
+  continues: boolean
 }
 
 type IsPerson = (item: any) => boolean
@@ -82,13 +84,13 @@ const generate: Wire = {
 }
 
 export const OPENCODE: RealAgent = {
-  ...{ id: 'opencode', wire: chat, model: 'openai-compatible/fake', output: 'whole' },
+  ...{ id: 'opencode', wire: chat, model: 'openai-compatible/fake', output: 'whole', continues: true },
   shell: command => ({ name: 'bash', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'write', arguments: { filePath: `/workspace/${path}`, content } }),
   names: { shell: 'bash', write: 'write' },
 }
 export const CODEX: RealAgent = {
-  ...{ id: 'codex', wire: responses, model: 'openai/gpt-6.1-sol', output: 'late' },
+  ...{ id: 'codex', wire: responses, model: 'openai/gpt-6.1-sol', output: 'late', continues: true },
   shell: cmd => ({ name: 'exec_command', arguments: { cmd, yield_time_ms: 30_000 } }),
   asking: cmd => ({ name: 'exec_command', arguments: { cmd, sandbox_permissions: 'require_escalated', justification: 'Do it?' } }),
   write: (path, content) => ({
@@ -99,13 +101,13 @@ export const CODEX: RealAgent = {
   names: { shell: 'exec_command', write: 'edit' },
 }
 export const CLAUDE_CODE: RealAgent = {
-  ...{ id: 'claude_code', wire: messages, model: 'anthropic/claude-sonnet-5-5', output: 'whole' },
+  ...{ id: 'claude_code', wire: messages, model: 'anthropic/claude-sonnet-5-5', output: 'whole', continues: true },
   shell: command => ({ name: 'Bash', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'Write', arguments: { file_path: `/workspace/${path}`, content } }),
   names: { shell: 'Bash', write: 'Write' },
 }
 export const GEMINI: RealAgent = {
-  ...{ id: 'gemini', wire: generate, model: 'google/gemini-3.8-flash', output: 'none' },
+  ...{ id: 'gemini', wire: generate, model: 'google/gemini-3.8-flash', output: 'none', continues: false },
   shell: command => ({ name: 'run_shell_command', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'write_file', arguments: { file_path: `/workspace/${path}`, content } }),
   names: { shell: 'run_shell_command', write: 'write_file' },

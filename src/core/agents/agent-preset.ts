@@ -18,6 +18,8 @@ export type AgentPreset = {
   /** Its package in npm, and the version that its tests install. */
   npm: { package: string; verified: string }
   apis: readonly ModelApi[]
+  /** False: its sessions are not continued by a later process, whatever it reports. */
+  continues?: false
   /** `asks`: it requests a permission for what changes something; otherwise for nothing. */
   start(model: CalledModel, asks: boolean): AgentStart
 }

@@ -15,6 +15,8 @@ export type RegisteredAgent = {
   apis: readonly ModelApi[]
   /** What happens when it requests a permission: it gets it, a person decides, or it does not get it. */
   permissions: 'allow' | 'ask' | 'deny'
+  /** Whether a later process continues its sessions, if it offers that. */
+  continues: boolean
   /** Its package in npm, if the service knows it, and the version that was tested. */
   npm: AgentPreset['npm'] | null
   /** The command writes what the agent reads from its home folder, and starts it. */
@@ -33,6 +35,7 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
     if (formats === undefined) continue
     agents.set(id, {
       ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, apis: formats, permissions },
+      continues: command !== undefined || known?.continues !== false,
       npm: command === undefined ? (known?.npm ?? null) : null,
       start(model) {
         const start = known?.start(model, permissions !== 'allow')

@@ -23,6 +23,7 @@ export type NewRecord = {
     | 'checks_judged'
     | 'aside_started'
     | 'aside_ended'
+    | 'prompt_started'
   key: string | null
   body: string
 }

@@ -117,7 +117,8 @@ export async function listSteps(db: Db, organization_id: number, run_id: number)
     text: `select n, turn, epoch, seq, kind, key, created_at,
         case when kind in ('model_answered', 'model_failed', 'tool_finished', 'recovered') then body else '' end as body
       from journal where organization_id = $1 and run_id = $2 and turn > 0
-        and kind not in ('message', 'commit_started', 'push_started', 'set_up', 'checks_judged', 'aside_started', 'aside_ended')
+        and kind not in ('message', 'commit_started', 'push_started', 'set_up', 'checks_judged', 'aside_started', 'aside_ended',
+          'prompt_started')
       order by n`,
     values: [organization_id, run_id],
   })

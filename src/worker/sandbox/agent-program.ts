@@ -12,6 +12,7 @@ import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
   permissions: RegisteredAgent['permissions']
+  continues: RegisteredAgent['continues']
   connect(meter: GatewayMeter): void
 } & AsyncDisposable
 
@@ -54,6 +55,7 @@ export async function openAgentProgram(
     return {
       command,
       permissions: agent.permissions,
+      continues: agent.continues,
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
       environment,
       read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],

@@ -1,7 +1,7 @@
 import { type Conversation, type JournalRecord, type OpenCall, type OpenModelCall, toolMessage } from '../../agent/conversation.ts'
 import { storedJson } from '../../core/json.ts'
 import { NOT_RUN } from '../../core/runs/not-run.ts'
-import type { ModelMessage } from '../../model/port.ts'
+import type { ModelMessage, ToolCall } from '../../model/port.ts'
 import { composed } from '../../redaction/port.ts'
 import { listJournal } from '../../store/runs/journal.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -37,13 +37,17 @@ export async function chargeLostCalls(writer: RunWriter, calls: OpenModelCall[])
   }
 }
 
-/** Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed (specification.md#journal). */
-export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[]): Promise<ModelMessage[]> {
+type MessageOf = (call: ToolCall, output: { status: string; error: string }) => ModelMessage
+
+/**
+ * Records outcomes for calls whose outcome is unknown. They are never repeated, and the agent is informed by `messageOf` (specification.md#journal).
+ */
+export async function closeOpenCalls(writer: RunWriter, calls: OpenCall[], messageOf: MessageOf = toolMessage): Promise<ModelMessage[]> {
   const messages: ModelMessage[] = []
   for (const { started, inherited, ...call } of calls) {
     const output = { status: 'interrupted', error: whyInterrupted({ started, inherited }) }
     const result = { status: 'interrupted' as const, output, duration_ms: 0, truncated: false, whole: null }
-    const message = toolMessage(call, output)
+    const message = messageOf(call, output)
     await writer.append({
       // An inherited call has its entry in the trace of the run that started it.
       entries: inherited ? [] : toolEntries(composed(call), composed(result), null, null),

@@ -4,6 +4,8 @@ export const gemini: AgentPreset = {
   label: 'Gemini CLI',
   npm: { package: '@google/gemini-cli', verified: '0.61.0' },
   apis: ['google-generate-content'],
+  // Version 0.61 does not find its sessions again, and sends their history after it has responded.
+  continues: false,
   start: ({ gateway, name }, asks) => ({
     command: `exec node /opt/agents/gemini/node_modules/@google/gemini-cli/bundle/gemini.js --acp --approval-mode=${asks ? 'default' : 'yolo'}`,
     environment: {

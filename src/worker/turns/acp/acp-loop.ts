@@ -1,4 +1,5 @@
-import { AgentError, type AgentSession, openAgentSession, type PromptPart } from '../../../acp/agent-session.ts'
+import { AgentError, type AgentSession } from '../../../acp/agent-session.ts'
+import type { Message } from '../../../acp/messages.ts'
 import { type Conversation, type OpenCall, rebuildConversation } from '../../../agent/conversation.ts'
 import type { LoopJournal } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
@@ -7,28 +8,26 @@ import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
 import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import { withTimeout } from '../../../core/timeout.ts'
-import type { Model, ModelEndpoint, ModelError, ModelMessage } from '../../../model/port.ts'
+import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
-import type { AgentProgram } from '../../sandbox/agent-program.ts'
 import { type AgentLoop, countLostCalls, instructionsOf, reachableOf } from '../agent-loop.ts'
-import type { AgentTurn, Begun } from '../begin-conversation.ts'
+import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { closeOpenCalls, readJournal } from '../recovered-conversation.ts'
 import { type TurnMeter, watchLimits } from '../turn-limits.ts'
 import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate, type SizeEstimate, type Spending } from './gateway-meter.ts'
+import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
 import { createPermissions } from './permissions.ts'
-import { firstPrompt, nextPrompt, waitingMessages } from './prompt-parts.ts'
-import { UpdateRecorder } from './record-updates.ts'
+import type { ProgramTurn } from './program-turn.ts'
+import { waitingMessages } from './prompt-parts.ts'
+import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
 
 /** How long an agent may take to end a prompt that was cancelled. */
 const CANCEL_TIMEOUT_MS = 10_000
 const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
-
-/** A turn whose agent is a program in the sandbox. */
-export type ProgramTurn = AgentTurn & { program: AgentProgram; model: Model & { endpoint: ModelEndpoint } }
 
 type State = {
   turn: ProgramTurn
@@ -39,6 +38,9 @@ type State = {
   spending: Spending
   recorder: UpdateRecorder
   session: AgentSession | null
+  opened_here: boolean
+  /** Whether the current prompt was the first one in a session of an earlier process. */
+  continued: boolean
   /** Why the current prompt must end, apart from the end of the run. */
   limit: LimitReached | null
   messages_waiting: boolean
@@ -83,6 +85,8 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
       journal,
       recorder,
       session: null,
+      opened_here: false,
+      continued: false,
       limit: null,
       messages_waiting: false,
       approval: null,
@@ -93,7 +97,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
-  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(turn))))
+  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(turn), interruptedSummary)))
   return { meter, run: current => runTurn(state, current), [Symbol.asyncDispose]: async () => {} }
 }
 
@@ -139,7 +143,7 @@ async function runTurn(state: State, conversation: Conversation): Promise<LoopOu
   const delivered = await journal.deliver()
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
   const messages = [...conversation.messages, ...delivered]
-  let next = { messages, unsent: waitingMessages(messages) }
+  let next: Next = { messages, unsent: waitingMessages(messages), earlier: conversation.session }
   for (;;) {
     if (mustStop(turn)) return { kind: 'stopped' }
     const outcome = await promptOnce(state, next)
@@ -148,12 +152,10 @@ async function runTurn(state: State, conversation: Conversation): Promise<LoopOu
     if (outcome.kind === 'answer' && waiting.length === 0) return recordMessage(state, outcome, true)
     if (outcome.kind === 'answer') await recordMessage(state, outcome, false)
     // The journal has what the agent did meanwhile, for a new process.
-    next = { messages: rebuildConversation(await readJournal(turn.writer), turn.run.turn).messages, unsent: waiting }
+    const rebuilt = rebuildConversation(await readJournal(turn.writer), turn.run.turn)
+    next = { messages: rebuilt.messages, unsent: waiting, earlier: rebuilt.session }
   }
 }
-
-/** The conversation so far, and the messages of it that no prompt contained. */
-type Next = { messages: ModelMessage[]; unsent: ModelMessage[] }
 
 type PromptOutcome = LoopOutcome | { kind: 'continue' }
 
@@ -162,6 +164,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
   const { turn, recorder, meter } = state
   state.messages_waiting = false
   state.approval = null
+  state.continued = false
   const signal = turn.control.stepSignal()
   const cancelled = Promise.withResolvers<null>()
   state.cancel = () => {
@@ -171,7 +174,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
   using _ = onAbort(signal, state.cancel)
   const stop = meter.watch()
   try {
-    const prompting = partsFor(state, next).then(({ session, parts }) => session.prompt(parts))
+    const prompting = promptFor(state, next).then(({ session, parts }) => session.prompt(parts))
     prompting.catch(() => {})
     // A run that stops does not wait for its agent; a cancelled prompt gets a little time to end.
     const late = cancelled.promise.then(() => (turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null)))
@@ -187,7 +190,7 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
     // An agent may report a cancelled prompt or a refused call as an error.
     return state.limit !== null || state.approval !== null || mustStop(turn) || state.messages_waiting || signal.aborted
       ? outcomeOf(state, 'cancelled', signal)
-      : failedBy(state, error)
+      : failedPrompt(state, error)
   } finally {
     state.cancel = () => {}
     stop()
@@ -203,21 +206,30 @@ async function closeCalls({ turn, recorder }: State): Promise<void> {
 }
 
 /** Opens a session if there is none, and returns it with the prompt for the messages that wait. */
-async function partsFor(state: State, { messages, unsent }: Next): Promise<{ session: AgentSession; parts: PromptPart[] }> {
-  const { turn, recorder, instructions, session, approved } = state
-  if (session !== null) return { session, parts: nextPrompt(unsent, session.images) }
-  const { sandbox } = await turn.openFiles()
-  const { command, permissions: policy } = turn.program
-  const { signal } = turn.control
+async function promptFor(state: State, next: Next): Promise<Prompt> {
+  const { turn, recorder, instructions, session, approved, opened_here } = state
   const on_permission = createPermissions({
-    ...{ policy, recorder },
+    ...{ policy: turn.program.permissions, recorder },
     takeApproval: digest => takeApprovalOf(state, digest),
     waits: () => state.approval !== null,
     onWait: digest => interrupt(state, () => (state.approval = digest)),
   })
-  const opened = await openAgentSession({ sandbox, command, signal, on_update: update => recorder.add(update), on_permission })
-  state.session = opened
-  return { session: opened, parts: firstPrompt({ instructions, messages, approved }, opened.images) }
+  const opening = { turn, instructions, approved, opened_here, on_permission, on_update: (update: Message) => recorder.add(update) }
+  if (session !== null) return promptOfSession(opening, session, next)
+  const prompt = await openSession(opening, next)
+  state.session = prompt.session
+  state.opened_here = true
+  state.continued = prompt.continued
+  return prompt
+}
+
+/** A session that fails must not fail again at the next message; one that was continued has a second chance with the conversation as text. */
+async function failedPrompt(state: State, error: AgentError): Promise<PromptOutcome> {
+  const { turn, continued, last_failure } = state
+  await forgetSession(turn)
+  if (!continued || (last_failure !== null && last_failure.code !== 'rejected')) return failedBy(state, error)
+  await reportLostSession(turn, error.message)
+  return { kind: 'continue' }
 }
 
 /** Durable before the call is permitted: a worker that is killed after it asks again. Calls may be requested at once. */

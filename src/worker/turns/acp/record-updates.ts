@@ -154,6 +154,11 @@ function summaryOf({ name, title, input }: AgentToolCall, { status }: ToolOutcom
   return { role: 'assistant', content: `[${name}: ${shown} → ${status}]` }
 }
 
+/** How a call of a process that was lost is remembered. */
+export const interruptedSummary = ({ name, input }: ToolCall, { error }: { error: string }): ModelMessage => ({
+  ...{ role: 'assistant', content: `[${name}: ${JSON.stringify(input).slice(0, 500).toWellFormed()} → interrupted. ${error}]` },
+})
+
 /** Characters of the input of a call that waits for approval: it must be repeated without a change. */
 const MAX_WAITING_INPUT = 20_000
 

@@ -1,0 +1,17 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
+import { expect, test } from 'vitest'
+import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import { programSettings, startProgramApp } from './program-app.ts'
+
+test('an agent that never responds when it continues a session is ended, and another process gets the conversation as text', async () => {
+  const settings = programSettings({ SESSIONS: 'load', CONTINUING: 'is silent' })
+  await using app = await startProgramApp(() => ({ text: 'Hello.' }), {}, settings)
+  const { id } = await createRun(app, { prompt: 'do: tool true | say One.', agent_type: 'program' })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
+  await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id: id, prompt: 'do: session' })
+  expect(await awaitRun(app, id, ({ turn, terminal }) => turn === 2 && terminal)).toMatchObject({
+    result: '[prompt 1, repeated as text]',
+  })
+  const lost = (await allLogs(app, id)).filter((entry: any) => entry.observation?.code === 'agent_session_lost')
+  expect(lost).toMatchObject([{ observation: { message: expect.stringContaining('It did not respond within 30 s.') } }])
+}, 120_000)
