@@ -71,11 +71,11 @@ export const rooms: Record<string, Room> = {
   },
   // The protocol of agents of other vendors, which run in a sandbox.
   'src/acp': { code: ['src/sandbox/port.ts'], packages: ['@agentclientprotocol/sdk'], node: ['node:stream'] },
-  // MCP servers whose tools the built-in agent uses: programs in its sandbox, and addresses, by the `fetch` that it is given.
+  // MCP servers whose tools agents use: programs in the sandbox, and addresses, by the `fetch` that it is given.
   'src/mcp': {
     code: ['src/acp/messages.ts', 'src/redaction/background-redactor.ts'],
     types: ['src/sandbox/port.ts'],
-    packages: ['@modelcontextprotocol/client'],
+    packages: ['@modelcontextprotocol/client', '@modelcontextprotocol/server'],
     node: ['node:crypto'],
   },
   // Pages of the web as text, on separate threads, because strangers write them.

@@ -46,6 +46,8 @@ export type AgentSession = AsyncDisposable & {
   readonly continued: boolean
   /** Whether a later process can continue it, as the agent reports. */
   readonly resumable: boolean
+  /** Whether the agent accepts MCP servers by HTTP. */
+  readonly accepts_servers: boolean
   /** Why the earlier session could not be continued; null: it was, or the agent offers no way. */
   readonly problem: string | null
   /** The name and version that the agent reports. */
@@ -64,6 +66,8 @@ export type AgentSession = AsyncDisposable & {
  */
 type Program = {
   sandbox: Sandbox
+  /** MCP servers of the session, by HTTP; it has none if the agent does not accept that. */
+  servers: readonly { name: string; url: string }[]
   command: string
   signal: AbortSignal
   on_update(update: Message): Promise<void> | void
@@ -103,16 +107,18 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
     })
     const initialized = await send(initializing, START_TIMEOUT_MS)
     const method = continueMethod(initialized.agentCapabilities)
+    const accepts_servers = initialized.agentCapabilities?.mcpCapabilities?.http === true
+    const settings = { cwd: '/workspace', mcpServers: accepts_servers ? program.servers.map(httpServer) : [] }
     const continues = earlier !== null && method !== null
     const opening = continues
-      ? agent.request<LoadSessionResponse | ResumeSessionResponse>(method, { sessionId: earlier, ...SESSION }).then(() => earlier)
-      : agent.request<NewSessionResponse>(methods.agent.session.new, SESSION).then(session => session.sessionId)
+      ? agent.request<LoadSessionResponse | ResumeSessionResponse>(method, { sessionId: earlier, ...settings }).then(() => earlier)
+      : agent.request<NewSessionResponse>(methods.agent.session.new, settings).then(session => session.sessionId)
     const sessionId = await send(opening, continues ? CONTINUE_TIMEOUT_MS : START_TIMEOUT_MS).catch(error => {
       throw continues && error instanceof AgentError ? new ContinueError(error.message) : error
     })
     const { name = 'agent', version = '' } = initialized.agentInfo ?? {}
     return {
-      ...{ id: sessionId, continued: continues, resumable: method !== null, problem: null },
+      ...{ id: sessionId, continued: continues, resumable: method !== null, accepts_servers, problem: null },
       agent: `${name} ${version}`.trim(),
       images: initialized.agentCapabilities?.promptCapabilities?.image === true,
       async prompt(parts) {
@@ -129,7 +135,7 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
   }
 }
 
-const SESSION = { cwd: '/workspace', mcpServers: [] }
+const httpServer = (server: Program['servers'][number]) => ({ type: 'http' as const, ...server, headers: [] })
 
 /** Returns how the agent continues a session: preferably without repeating what it contains. Null: not at all. */
 function continueMethod(capabilities: AgentCapabilities | undefined) {

@@ -5,6 +5,7 @@ import type { ModelEndpoint } from '../model/port.ts'
 import { forwardCall, type GatewayOf } from './forward-call.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
 import { errorBody, type Operation, operationAt } from './operations.ts'
+import { passToolRequest, type ToolServers, toolServerAt } from './tool-request.ts'
 
 type Json = Record<string, unknown>
 
@@ -22,9 +23,9 @@ type ModelGateway = { server: Server; close(): void }
 /**
  * Creates the model gateway of one run: programs in its sandbox send their requests to the model of the run here, without a key, in the wire format
  * of its provider. The gateway adds the key outside of the sandbox, plans and records each call before it is sent, and counts its tokens. The server
- * does not listen yet.
+ * does not listen yet. `tools`: the MCP servers of the run, at `/mcp/<server>`.
  */
-export function createModelGateway(of: GatewayOf): ModelGateway {
+export function createModelGateway(of: GatewayOf & { tools: ToolServers }): ModelGateway {
   const connections = new Set<Socket>()
   const pending: Pending = { requests: 0, bytes: 0 }
   const semaphore = createSemaphore(MAX_PARALLEL)
@@ -47,7 +48,7 @@ export function createModelGateway(of: GatewayOf): ModelGateway {
 }
 
 type Pending = { requests: number; bytes: number }
-type Serving = GatewayOf & { pending: Pending; semaphore: Semaphore }
+type Serving = GatewayOf & { tools: ToolServers; pending: Pending; semaphore: Semaphore }
 
 async function respond(of: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pending } = of
@@ -65,6 +66,8 @@ async function respond(of: Serving, request: IncomingMessage, response: ServerRe
 async function serve(of: Serving, request: IncomingMessage, response: ServerResponse, held: { own: number }): Promise<void> {
   const { endpoint, pending, semaphore } = of
   const [path = ''] = (request.url ?? '').split('?')
+  const tool_server = toolServerAt(path)
+  if (tool_server !== null) return passToolRequest(of.tools, tool_server, request, response)
   const operation = operationAt(request.method ?? '', path)
   if (operation === null) throw new GatewayRefusal(404, `This gateway has no ${request.method} ${path.slice(0, 200)}.`)
   if (operation.kind === 'models') return sendJson(response, 200, modelsOf(endpoint))

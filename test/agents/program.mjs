@@ -22,13 +22,15 @@ const { SESSIONS, CONTINUING = 'works', REPEATS = '0' } = process.env
 const folder = `${process.env.HOME}/.sessions`
 let session = { id: 's', prompts: 0, left: [] }
 let broken = false
+let servers = []
 function store(changes) {
   session = { ...session, ...changes }
   if (!SESSIONS) return
   mkdirSync(folder, { recursive: true })
   writeFileSync(`${folder}/${session.id}`, JSON.stringify(session))
 }
-function open({ id }) {
+function open({ id, params }) {
+  servers = params.mcpServers
   if (SESSIONS) session = { id: `s-${Date.now()}-${process.pid}`, prompts: 0, left: [] }
   send({ id, result: { sessionId: session.id } })
 }
@@ -36,6 +38,7 @@ function continueSession({ id, params }) {
   if (CONTINUING === 'is silent') return
   if (CONTINUING === 'exits') process.exit(4)
   if (CONTINUING === 'fails') return send({ id, error: { code: -32002, message: 'Resource not found' } })
+  servers = params.mcpServers
   session = JSON.parse(readFileSync(`${folder}/${params.sessionId}`, 'utf8'))
   broken = CONTINUING === 'breaks'
   for (let i = 0; i < Number(REPEATS); i++) {
@@ -45,8 +48,9 @@ function continueSession({ id, params }) {
   send({ id, result: {} })
 }
 
-async function call(path, body, headers = {}) {
-  const response = await fetch(gateway + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+const call = (path, body, headers) => post(gateway + path, body, headers)
+async function post(url, body, headers = {}) {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
   return { status: response.status, text: await response.text() }
 }
 const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
@@ -140,6 +144,16 @@ const actions = {
   },
   plan: text => update({ sessionUpdate: 'plan', entries: [{ content: text, priority: 'high', status: 'in_progress' }] }),
   stop: reason => ({ reason }),
+  servers: () => say(JSON.stringify(servers)),
+  mcp: async argument => {
+    const [server, name, ...rest] = argument.split(' ')
+    const { url } = servers.find(({ name }) => name === server) ?? { url: `${gateway}/mcp/${server}` }
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
+    const params = { name, arguments: { text: rest.join(' ') } }
+    const { status, text } = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }), headers)
+    say(status === 200 ? `[${JSON.parse(text.replace(/^[^{]*/, '')).result?.content[0].text ?? text}]` : `[${status}]`)
+  },
+  'mcp bytes': async number => say(`[${(await post(servers[0].url, 'a'.repeat(Number(number)))).status}]`),
   session: () => say(`[prompt ${session.prompts}, ${repeated ? 'repeated as text' : 'continued'}]`),
 }
 
@@ -170,6 +184,7 @@ async function prompt({ id, params }) {
 }
 
 const agentCapabilities = {
+  mcpCapabilities: { http: !process.env.NO_HTTP },
   loadSession: SESSIONS === 'load',
   ...(SESSIONS === 'resume' && { sessionCapabilities: { resume: {} } }),
 }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
+import { serveMcp } from '../mcp-servers/http-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { type CodingApp, PRICED } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
@@ -135,3 +136,26 @@ test('an agent that is not registered, and a model that it cannot call, are refu
     body: { errors: [{ loc: ['body', 'model'] }] },
   })
 })
+
+test.each(REAL_AGENTS)(
+  '$id calls a tool of an MCP server by the service, which has its credential',
+  async agent => {
+    await using server = await serveMcp()
+    const script = scriptOf(agent, [
+      ({ body }) => ({ tool_calls: [agent.served('tickets', 'search', { text: 'a bug' }, body)] }),
+      request => ({ text: `I found: ${JSON.stringify(agent.wire.results(request)).includes('found a bug')}` }),
+    ])
+    await using app = await startAgentApp(agent, script, { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
+    const set = (path: string, body: object) => app.call('PUT', `/v1/organizations/${app.org_id}/${path}`, body)
+    const egress = { agent: { mode: 'allowlist', allow: [{ host: 'localhost', port: server.port }], presets: [] } }
+    expect((await set('egress', egress)).status).toBe(200)
+    expect((await set('mcp-servers/tickets', { url: `${server.origin}/mcp`, credential: 'secret-of-tickets' })).status).toBe(200)
+    const { id } = await createRun(app, { prompt: 'Search.', agent_type: agent.id })
+    const run = await awaitEnd(app, id)
+    const logs = await allLogs(app, id)
+    expect(run, JSON.stringify(logs.slice(-4))).toMatchObject({ status: 'completed', result: 'I found: true' })
+    expect(logs.filter((entry: any) => entry.tool_name === 'tickets__search')).toMatchObject([{ tool_output: { status: 'ok' } }])
+    expect(server.seen.at(-1)?.headers.authorization).toBe('Bearer secret-of-tickets')
+  },
+  TIMEOUT_MS,
+)

@@ -37,6 +37,8 @@ export type RealAgent = {
   /** The call of a command for which the agent asks a person. */
   asking?(command: string): FakeToolCall
   write(path: string, content: string): FakeToolCall
+  /** The call of a tool of an MCP server, as the request offers it. */
+  served(server: string, tool: string, input: object, body: object): FakeToolCall
   names: { shell: string; write: string }
   /** What it reports of the output of commands: Gemini CLI nothing, Codex not what is there at once. */
   output: 'whole' | 'late' | 'none'
@@ -83,10 +85,17 @@ const generate: Wire = {
   isStep: hasTools,
 }
 
+/** Agents name the tools of servers in ways of their own. */
+const servedTool: RealAgent['served'] = (server, tool, input, body) => {
+  const [name = 'none'] = new RegExp(`(?<=")[\\w.-]*${server}[\\w.-]*${tool}(?=")`).exec(JSON.stringify(body)) ?? []
+  return { name, arguments: { ...input } }
+}
+
 export const OPENCODE: RealAgent = {
   ...{ id: 'opencode', wire: chat, model: 'openai-compatible/fake', output: 'whole', continues: true },
   shell: command => ({ name: 'bash', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'write', arguments: { filePath: `/workspace/${path}`, content } }),
+  served: servedTool,
   names: { shell: 'bash', write: 'write' },
 }
 export const CODEX: RealAgent = {
@@ -98,18 +107,26 @@ export const CODEX: RealAgent = {
     custom: true,
     arguments: `*** Begin Patch\n*** Add File: ${path}\n${content.replace(/^(?=.)/gm, '+')}*** End Patch\n`,
   }),
+  // It offers them to the scripts of its model.
+  served: (server, tool, input) => ({
+    name: 'exec',
+    custom: true,
+    arguments: `text(await tools.mcp__${server}__${tool}(${JSON.stringify(input)}))`,
+  }),
   names: { shell: 'exec_command', write: 'edit' },
 }
 export const CLAUDE_CODE: RealAgent = {
   ...{ id: 'claude_code', wire: messages, model: 'anthropic/claude-sonnet-5-5', output: 'whole', continues: true },
   shell: command => ({ name: 'Bash', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'Write', arguments: { file_path: `/workspace/${path}`, content } }),
+  served: servedTool,
   names: { shell: 'Bash', write: 'Write' },
 }
 export const GEMINI: RealAgent = {
   ...{ id: 'gemini', wire: generate, model: 'google/gemini-3.8-flash', output: 'none', continues: false },
   shell: command => ({ name: 'run_shell_command', arguments: { command, description: 'Work' } }),
   write: (path, content) => ({ name: 'write_file', arguments: { file_path: `/workspace/${path}`, content } }),
+  served: servedTool,
   names: { shell: 'run_shell_command', write: 'write_file' },
 }
 export const REAL_AGENTS = [CLAUDE_CODE, CODEX, GEMINI, OPENCODE]

@@ -10,7 +10,7 @@ const server = { server: mcpServerName() }
 const given =
   'The built-in agent gets its tools as `<server>__<tool>` from the next turn of a run on. A program runs inside the sandbox of the run; an address is reached under the egress rules of the run, with the credential added outside of the sandbox. At most 20 of them: one more is 409.'
 
-/** MCP servers whose tools the built-in agent uses (specification.md#access). */
+/** MCP servers whose tools agents use (specification.md#access). */
 export const mcpServerEndpoints = {
   listMcpServers: {
     ...base,

@@ -19,22 +19,34 @@ type Opened = { handle: ServerHandle; revision: string; offered: OfferedTools }
 
 /** Providers accept 128 tools, of which the service has some itself. */
 const MAX_TOOLS = 100
+/** A sandbox has eight processes with connected streams at once, and an agent of another vendor is one of them. */
+const MAX_PROGRAMS = 7
 const none: ExternalTools = new Map()
 
 export function createMcpTools(parts: Parts): McpTools {
-  const { configured, reach } = parts
+  const { reach } = parts
+  const configured = withinPrograms(parts.configured)
   const handles = configured.servers.map(server => createServerHandle(server, reach))
   let opening: Promise<ExternalTools> | null = null
   return {
     open() {
       if (handles.length === 0 && configured.problems.length === 0) return Promise.resolve(none)
-      opening ??= openAll(parts, handles)
+      opening ??= openAll({ ...parts, configured }, handles)
       return opening
     },
     async [Symbol.asyncDispose]() {
       await opening?.catch(() => {})
       await Promise.all(handles.map(handle => handle[Symbol.asyncDispose]()))
     },
+  }
+}
+
+function withinPrograms({ servers, problems }: RunServers): RunServers {
+  const left_out = servers.filter(({ target }) => 'program' in target).slice(MAX_PROGRAMS)
+  const problem = `It is left out: a run has at most ${MAX_PROGRAMS} servers that are programs.`
+  return {
+    servers: servers.filter(server => !left_out.includes(server)),
+    problems: [...problems, ...left_out.map(({ name }) => ({ name, problem }))],
   }
 }
 

@@ -4,16 +4,21 @@ import { GATEWAY_PORT, GATEWAY_SOCKET } from '../../core/sandbox-environment.ts'
 import { listenOnSocket } from '../../egress/socket.ts'
 import { createModelGateway } from '../../gateway/gateway.ts'
 import type { GatewayMeter } from '../../gateway/meter.ts'
+import type { ToolServers } from '../../gateway/tool-request.ts'
 import type { Model, ModelEndpoint } from '../../model/port.ts'
 import type { SandboxSpec } from '../../sandbox/port.ts'
 import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
 
-/** What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter. */
+/**
+ * What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
+ * MCP servers respond at `tool_address`.
+ */
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
   permissions: RegisteredAgent['permissions']
   continues: RegisteredAgent['continues']
-  connect(meter: GatewayMeter): void
+  connect(meter: GatewayMeter, tools: ToolServers): void
+  tool_address(server: string): string
 } & AsyncDisposable
 
 const not_connected: GatewayMeter = {
@@ -31,6 +36,7 @@ export async function openAgentProgram(
 ): Promise<AgentProgram> {
   const { endpoint, context_tokens, max_output_tokens } = model
   let current = not_connected
+  let tools: ToolServers = async () => null
   const gateway = createModelGateway({
     endpoint,
     timeouts: deps.model_timeouts,
@@ -40,6 +46,7 @@ export async function openAgentProgram(
       refusal: () => current.refusal(),
       progressed: () => current.progressed(),
     },
+    tools: (server, request) => tools(server, request),
     onFailure: error => deps.log('error', 'a call of the model gateway failed', { error: errorText(error) }),
   })
   try {
@@ -59,8 +66,10 @@ export async function openAgentProgram(
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
       environment,
       read_only: agent.folder === null ? [] : [{ host: agent.folder, inside: agentFolder(agent.id) }],
-      connect(meter) {
+      tool_address: server => `${called.gateway}/mcp/${server}`,
+      connect(meter, servers) {
         current = meter
+        tools = servers
       },
       async [Symbol.asyncDispose]() {
         gateway.close()

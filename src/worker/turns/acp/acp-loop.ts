@@ -1,7 +1,7 @@
 import { AgentError, type AgentSession } from '../../../acp/agent-session.ts'
 import type { Message } from '../../../acp/messages.ts'
-import { type Conversation, type OpenCall, rebuildConversation } from '../../../agent/conversation.ts'
-import type { LoopJournal } from '../../../agent/journal.ts'
+import { type Conversation, rebuildConversation } from '../../../agent/conversation.ts'
+import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
@@ -11,11 +11,12 @@ import { withTimeout } from '../../../core/timeout.ts'
 import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
-import { type AgentLoop, countLostCalls, instructionsOf, reachableOf } from '../agent-loop.ts'
+import { createServedTools, type ServedTools } from '../../mcp/served-tools.ts'
+import { type AgentLoop, countLostCalls, instructionsOf, openOutside, reachableOf } from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
-import { closeOpenCalls, readJournal } from '../recovered-conversation.ts'
+import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-conversation.ts'
 import { type TurnMeter, watchLimits } from '../turn-limits.ts'
 import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate, type SizeEstimate, type Spending } from './gateway-meter.ts'
@@ -37,6 +38,7 @@ type State = {
   journal: LoopJournal
   spending: Spending
   recorder: UpdateRecorder
+  served: ServedTools
   session: AgentSession | null
   opened_here: boolean
   /** Whether the current prompt was the first one in a session of an earlier process. */
@@ -70,45 +72,38 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const recorder = new UpdateRecorder({
     ...{ writer, live, journal, redactor: secrets.redactor },
     onTool: () => startup.reached('first_action_ms'),
-    onSignals: ({ messages_waiting }) => {
-      if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
-      // A run that is handed over ends its prompt at a step, as the built-in agent does.
-      else if (turn.control.leaving) state.cancel()
-    },
+    onSignals: signals => onSignals(state, signals),
+  })
+  const outside = openOutside(turn, begun)
+  const served = createServedTools({
+    ...{ open: outside.openTools, journal, redactor: secrets.redactor, max_seconds: turn.deps.tool_seconds },
+    signal: turn.control.signal,
+    refusal: () => (mustStop(turn) || state.limit !== null ? 'The run does not continue: no tool is called any more.' : null),
+    onSignals: signals => onSignals(state, signals),
   })
   const state: State = {
-    ...{
-      turn,
-      instructions,
-      meter,
-      estimate,
-      journal,
-      recorder,
-      session: null,
-      opened_here: false,
-      continued: false,
-      limit: null,
-      messages_waiting: false,
-      approval: null,
-      approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
-      last_failure: null,
-    },
+    ...{ turn, instructions, meter, estimate, journal, recorder, served },
+    ...{ session: null, opened_here: false, continued: false, limit: null, messages_waiting: false, approval: null, last_failure: null },
+    approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
     cancel() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
-  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(turn), interruptedSummary)))
-  return { meter, run: current => runTurn(state, current), [Symbol.asyncDispose]: async () => {} }
+  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(writer), interruptedSummary)))
+  return {
+    meter,
+    run: current => runTurn(state, current),
+    async [Symbol.asyncDispose]() {
+      await outside.mcp[Symbol.asyncDispose]()
+      await outside.requests.reportBlocked()
+    },
+  }
 }
 
-/** The calls that an earlier process reported as running and that have no outcome. Ids may be repeated by the next process. */
-async function callsWithoutOutcome({ writer }: ProgramTurn): Promise<OpenCall[]> {
-  const open = new Map<string, OpenCall>()
-  for (const record of await readJournal(writer)) {
-    if (record.kind === 'tool_started') open.set(record.call.id, { ...record.call, started: true, inherited: record.turn === 0 })
-    else if (record.kind === 'tool_finished') open.delete(record.call_id)
-  }
-  return [...open.values()]
+function onSignals(state: State, { messages_waiting }: Pick<Signals, 'messages_waiting'>): void {
+  if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
+  // A run that is handed over ends its prompt at a step, as the built-in agent does.
+  else if (state.turn.control.leaving) state.cancel()
 }
 
 const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
@@ -129,6 +124,7 @@ function connectGateway(state: State): void {
       },
       onProgress: () => turn.live.progressed(),
     }),
+    state.served.respond,
   )
 }
 
@@ -214,7 +210,16 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
     waits: () => state.approval !== null,
     onWait: digest => interrupt(state, () => (state.approval = digest)),
   })
-  const opening = { turn, instructions, approved, opened_here, on_permission, on_update: (update: Message) => recorder.add(update) }
+  const openServers = state.served.names
+  const opening = {
+    turn,
+    instructions,
+    approved,
+    opened_here,
+    openServers,
+    on_permission,
+    on_update: (update: Message) => recorder.add(update),
+  }
   if (session !== null) return promptOfSession(opening, session, next)
   const prompt = await openSession(opening, next)
   state.session = prompt.session

@@ -18,6 +18,8 @@ type Opening = {
   instructions: string
   approved: string | null
   opened_here: boolean
+  /** Opens the MCP servers of the turn, and returns the names of those that offer tools. */
+  openServers(): Promise<string[]>
   on_update(update: Message): Promise<void>
   on_permission(call: Message): Promise<PermissionDecision>
 }
@@ -43,9 +45,11 @@ export async function openSession(opening: Opening, next: Next): Promise<Prompt>
   // On another machine the workspace is restored without the home folder.
   const has_files = opening.opened_here || restored === null || restored.how === 'adopted'
   const earlier = has_files && isSameAgent(next.earlier, turn) ? next.earlier : null
-  const { command } = turn.program
+  const { command, tool_address } = turn.program
+  const servers = (await opening.openServers()).map(name => ({ name, url: tool_address(name) }))
   const { signal } = turn.control
-  const session = await openAgentSession({ sandbox, command, signal, on_update, on_permission }, earlier?.id ?? null)
+  const session = await openAgentSession({ sandbox, command, servers, signal, on_update, on_permission }, earlier?.id ?? null)
+  if (servers.length > 0 && !session.accepts_servers) await reportUnusedServers(turn)
   if (session.problem !== null) await reportLostSession(turn, session.problem)
   await recordPrompt(opening, session, next)
   const { messages } = next
@@ -54,6 +58,11 @@ export async function openSession(opening: Opening, next: Next): Promise<Prompt>
   const changed = earlier.instructions === digestOf(instructions) ? null : instructions
   const parts = continuedPrompt({ instructions: changed, messages, known: earlier.known, approved }, session.images)
   return { session, parts, continued: true }
+}
+
+async function reportUnusedServers({ writer }: ProgramTurn): Promise<void> {
+  const message = 'The agent has no tools of MCP servers, because it does not accept servers by HTTP.'
+  await writer.append({ entries: [errorEntry({ code: 'mcp_server_failed', message, retryable: false, phase: 'agent' })] })
 }
 
 /** Shows in the trace that the conversation is repeated as text. `problem` is text of the agent. */

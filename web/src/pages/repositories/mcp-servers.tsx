@@ -27,8 +27,8 @@ export function RepositoryMcpServers() {
               <section aria-labelledby="servers" className="space-y-4">
                 <div className="flex flex-wrap items-start justify-between gap-4">
                   <p id="servers" className="max-w-xl text-muted text-sm">
-                    Servers of the Model Context Protocol whose tools the built-in agent gets in the runs of this repository. A server
-                    replaces the one of the organization with its name; one that is disabled turns that off.
+                    Servers of the Model Context Protocol whose tools agents get in the runs of this repository. A server replaces the one
+                    of the organization with its name; one that is disabled turns that off.
                   </p>
                   {button}
                 </div>

@@ -3,7 +3,7 @@ import { ServerList } from '../../components/mcp/server-list.tsx'
 import { Page } from '../../components/page.tsx'
 
 const ABOUT =
-  'Servers of the Model Context Protocol whose tools the built-in agent gets in the runs of every repository. A server of a repository with the same name replaces one of these.'
+  'Servers of the Model Context Protocol whose tools agents get in the runs of every repository. A server of a repository with the same name replaces one of these.'
 
 /** The MCP servers of the organization. */
 export const McpServersPage = () => (
