@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { type CursorKey, decodeCursor, encodeCursor } from '../../contract/page.ts'
 import { type Extent, extentOf, type PageRequest, pageWindow, positionsOf, type Window } from '../../core/paging.ts'
@@ -30,18 +30,20 @@ export function linksOf(endpoint: Endpoint, input: Input, result: unknown, base_
   const window = pageWindow(input.query as PageRequest)
   const extent = extentIn(endpoint, window, result)
   if (extent === null) return undefined
+  if (!extent.more && window.skip <= 0) return undefined
   const list = digestOf(endpoint, input)
+  const to = new URL(`${base_url}${url}`)
+  const others = new URLSearchParams(to.search)
+  for (const name of ['skip', 'page', 'cursor']) others.delete(name)
   const link = (rel: 'next' | 'prev', key: CursorKey, seen: number) => {
-    const to = new URL(`${base_url}${url}`)
-    for (const name of ['skip', 'page', 'cursor']) to.searchParams.delete(name)
-    to.searchParams.set('cursor', encodeCursor({ backward: rel === 'prev', key, seen, list }))
-    return `<${to.href}>; rel="${rel}"`
+    others.set('cursor', encodeCursor({ backward: rel === 'prev', key, seen, list }))
+    return `<${to.origin}${to.pathname}?${others}>; rel="${rel}"`
   }
   const links = [
     ...(extent.more ? [link('next', extent.last, window.skip + extent.count)] : []),
     ...(window.skip > 0 ? [link('prev', extent.first, window.skip)] : []),
   ]
-  return links.length === 0 ? undefined : links.join(', ')
+  return links.join(', ')
 }
 
 function extentIn({ ordered_by = 'id' }: Endpoint, window: Window, result: unknown): Extent {
@@ -61,8 +63,5 @@ function digestOf(endpoint: Endpoint, { params, query }: Input): string {
   const given = Object.entries({ ...(params as object), ...filter })
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(JSON.stringify([endpoint.path, given]))
-    .digest('base64url')
-    .slice(0, 11)
+  return hash('sha256', JSON.stringify([endpoint.path, given]), 'base64url').slice(0, 11)
 }
