@@ -5,14 +5,17 @@ import { type Db, only, type Statement, type Transactional } from '../database.t
 
 export type EntryRow = { seq: number; body: string }
 
-/** Returns entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with `from`. */
-export async function listEntries(db: Db, organization_id: number, run_id: number, from: number, to: number): Promise<EntryRow[]> {
-  const { rows } = await db.query<EntryRow>({
+/**
+ * Returns the texts of entries `from` … `to` by seq, both included, oldest first: a range of the primary key, so its cost does not grow with
+ * `from`.
+ */
+export async function listEntries(db: Db, organization_id: number, run_id: number, from: number, to: number): Promise<string[]> {
+  const { rows } = await db.query<{ body: string }>({
     name: 'list_entries',
-    text: 'select seq, body from log_entries where organization_id = $1 and run_id = $2 and seq between $3 and $4 order by seq',
+    text: 'select body from log_entries where organization_id = $1 and run_id = $2 and seq between $3 and $4 order by seq',
     values: [organization_id, run_id, from, to],
   })
-  return rows
+  return rows.map(({ body }) => body)
 }
 
 /** Returns at most `limit` entries after `after_seq`, oldest first. */

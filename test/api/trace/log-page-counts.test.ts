@@ -19,7 +19,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]()
 })
 
-test('a page is read from the database once, and the token, the organization and the run for each request', async () => {
+test('a page is read from the database twice, then kept, and the token, the organization and the run for each request', async () => {
   const { id } = await createRun(app, { prompt: 'x' })
   await append(app.db, app.org_id, id, null, { entries: [entry({ message_type: 'ACTION', tool_name: 'shell' })] })
   const request = async () => {
@@ -28,6 +28,7 @@ test('a page is read from the database once, and the token, the organization and
     const names = query.mock.calls.slice(from).map(([statement]) => (Object(statement) as { name?: string }).name)
     return { status, names: names.filter(name => [...PAGE, 'find_access', 'get_run'].includes(name ?? '')) }
   }
+  expect(await request()).toEqual({ status: 200, names: PAGE })
   expect(await request()).toEqual({ status: 200, names: PAGE })
   expect(await request()).toEqual({ status: 200, names: KEPT_PAGE })
 })

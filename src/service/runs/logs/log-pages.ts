@@ -1,20 +1,24 @@
 import { listEntries } from '../../../store/runs/log-entries.ts'
 import { shownEntry } from '../../../trace/entry.ts'
 import type { Context } from '../../context.ts'
-import type { LogPage } from './log-page-cache.ts'
+import { listBytes, pageOf, responseWith } from './log-page-cache.ts'
+
+/** Entries `from` … `to` of a run, in ascending or descending order; none if `to` is less. */
+type Range = { run_id: number; from: number; to: number; reverse: boolean }
 
 /**
- * Returns entries `from` … `to` of a run as the inside of a JSON list, in ascending or descending order. The caller has checked that the run
- * belongs to the organization and has all of these entries.
+ * Returns `head`, the entries as the inside of a JSON list, and `tail`. The caller has checked that the run belongs to the organization and has
+ * all of these entries.
  */
-export async function entriesText(ctx: Context, run_id: number, from: number, to: number, reverse: boolean): Promise<LogPage> {
-  if (to < from) return { entries: Buffer.alloc(0) }
+export async function pageBytes(ctx: Context, { run_id, from, to, reverse }: Range, head: string, tail: string): Promise<Buffer> {
+  if (to < from) return listBytes(head, [], tail)
   const key = `${run_id} ${from} ${to} ${reverse}`
   const known = ctx.log_pages.get(key)
-  if (known) return known
-  const rows = await listEntries(ctx.db, ctx.organization_id, run_id, from, to)
-  const page = { entries: Buffer.from((reverse ? rows.reverse() : rows).map(row => shownEntry(row.body, ctx.base_url)).join(',')) }
+  if (known) return responseWith(known, head, tail)
+  const bodies = await listEntries(ctx.db, ctx.organization_id, run_id, from, to)
+  const shown = (reverse ? bodies.reverse() : bodies).map(body => shownEntry(body, ctx.base_url))
+  const bytes = listBytes(head, shown, tail)
   // Fewer rows while the run is being deleted.
-  if (rows.length === to - from + 1) ctx.log_pages.put(key, page)
-  return page
+  if (bodies.length === to - from + 1) ctx.log_pages.put(key, () => pageOf(bytes, head, tail))
+  return bytes
 }

@@ -7,8 +7,8 @@ import type { RunHead } from '../../../store/runs/run-heads.ts'
 import { shownEntry } from '../../../trace/entry.ts'
 import type { Context } from '../../context.ts'
 import { runNotFound } from '../runs.ts'
-import { type LogPage, responseWith } from './log-page-cache.ts'
-import { entriesText } from './log-pages.ts'
+import { listBytes } from './log-page-cache.ts'
+import { pageBytes } from './log-pages.ts'
 
 type Head = { status: string; result: string | null }
 
@@ -29,15 +29,16 @@ export async function listRunLogs(
   const window = pageWindow(query)
   if (Object.values(filter).some(value => value !== undefined)) {
     const { rows, total } = await findLogs(ctx, run_id, { ...filter, reverse }, known(window, run.total_logs))
-    const entries = Buffer.from(rows.map(row => shownEntry(row.body, ctx.base_url)).join(','))
-    const body = pageText(ctx, run, headOf(run), { entries }, { filtered_total: total, ...pageNumbers(total, window) })
-    return { body, extent: extentOf(rows, 'seq', total, window) }
+    const shown = rows.map(row => shownEntry(row.body, ctx.base_url))
+    const [head, tail] = aroundEntries(ctx, run, headOf(run), { filtered_total: total, ...pageNumbers(total, window) })
+    return { body: listBytes(head, shown, tail), extent: extentOf(rows, 'seq', total, window) }
   }
   const [from, to] = seqsOf(window, reverse, run.total_logs)
-  const page = await entriesText(ctx, run_id, from, to, reverse)
+  const [head, tail] = aroundEntries(ctx, run, headOf(run), pageNumbers(run.total_logs, window))
+  const body = await pageBytes(ctx, { run_id, from, to, reverse }, head, tail)
   const [first, last, more] = reverse ? [to, from, from > 1] : [from, to, to < run.total_logs]
   const extent = to < from ? null : { first, last, more, count: to - from + 1 }
-  return { body: pageText(ctx, run, headOf(run), page, pageNumbers(run.total_logs, window)), extent }
+  return { body, extent }
 }
 
 /** Returns the first and the last `seq` of a page, ascending; the last one is less than the first for an empty page. */
@@ -79,7 +80,13 @@ function find(ctx: Context, run_id: number, { q, reverse, ...filter }: LogFilter
     : searchEntries(ctx.db, ctx.organization_id, run_id, { ...filter, q }, window)
 }
 
-function pageText(ctx: Context, run: RunHead, { status, result }: Head, page: LogPage, numbers: Record<string, number>): Buffer {
+/** Returns the JSON of a page before and after its entries. */
+function aroundEntries(
+  ctx: Context,
+  run: RunHead,
+  { status, result }: Head,
+  numbers: Record<string, number>,
+): [head: string, tail: string] {
   const head = JSON.stringify({
     id: run.id,
     organization_id: run.organization_id,
@@ -89,5 +96,5 @@ function pageText(ctx: Context, run: RunHead, { status, result }: Head, page: Lo
     result,
   })
   const tail = JSON.stringify({ total_logs: run.total_logs, ...numbers })
-  return responseWith(page, `${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`, `],${tail.slice(1)}`)
+  return [`${head.slice(0, -1)},"metadata":${run.metadata ?? 'null'},"logs":[`, `],${tail.slice(1)}`]
 }
