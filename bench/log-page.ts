@@ -98,10 +98,10 @@ async function fillTrace(database_url: string, run_id: number): Promise<void> {
   await client.connect()
   await client.query(
     `insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body)
-     select r.id, n, r.organization_id, 1, 'ACTION', 'shell', json_build_object('agent_run_id', r.id, 'created_at', '2026-11-21T10:00:00.000Z',
+     select r.id, n, r.organization_id, 1, 'ACTION', 'shell', replace(json_build_object('agent_run_id', r.id, 'created_at', '2026-11-21T10:00:00.000Z',
        'message_type', 'ACTION', 'thought', null, 'tool_name', 'shell', 'tool_input', json_build_object('command', 'ls ' || n),
        'tool_output', json_build_object('status', 'ok', 'exit_code', 0, 'output', repeat(md5(n::text), 55), 'truncated', false),
-       'observation', null, 'seq', n, 'turn', 1, 'duration_ms', 1, 'truncated', false, 'artifact_url', null)::text
+       'observation', null, 'seq', n, 'turn', 1, 'duration_ms', 1, 'truncated', false, 'artifact_url', null)::text, '" : ', '":')
      from runs r, generate_series(2, $2::int) n where r.id = $1`,
     [run_id, ENTRIES],
   )
