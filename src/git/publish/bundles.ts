@@ -112,10 +112,12 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   })
 }
 
+const MAX_HEADER_BYTES = 1024 * 1024
+
 /** Reads the lines before the pack: their bytes, and the one commit that the bundle offers. */
 async function readHeader(bundle_file: string): Promise<{ head: string | null; bytes: number }> {
   await using file = await open(bundle_file)
-  const start = Buffer.alloc(1024 * 1024)
+  const start = Buffer.allocUnsafe(Math.min((await file.stat()).size, MAX_HEADER_BYTES))
   const { bytesRead } = await file.read(start, 0, start.length, 0)
   const end = start.subarray(0, bytesRead).indexOf('\n\n')
   if (end < 0) throw new GitError('corrupt', 'this is not a bundle')
