@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util'
 import { appendRate } from './append-rate.ts'
 import { claims } from './claims.ts'
+import { besideFloor } from './compare/beside-floor.ts'
 import { compare } from './compare/compare.ts'
 import { memory } from './cost/memory.ts'
 import { runCost } from './cost/run-cost.ts'
 import { warmStart } from './cost/warm-start.ts'
+import { writeSteps } from './cost/write-steps.ts'
 import { environments } from './environments.ts'
 import { firstRequest } from './first-request.ts'
 import { gateway } from './gateway/gateway.ts'
@@ -34,6 +36,8 @@ const benches: Record<string, () => Promise<string>> = {
   'warm-start': warmStart,
   'step-overhead': stepOverhead,
   'step-sizes': stepSizes,
+  'write-steps': writeSteps,
+  'beside-floor': besideFloor,
   gateway,
   'log-page': logPage,
   page,

@@ -32,6 +32,7 @@ export async function sseReaders(): Promise<string> {
   let alone = Number.NaN
   /** Of each run: its prompt. */
   let entries = 1
+  let last = { count: 0, kib: 0 }
   for (const count of READERS) {
     const delays: number[] = []
     const opening = processorMs(service.pid)
@@ -69,8 +70,15 @@ export async function sseReaders(): Promise<string> {
     )
     if (count === 1_000) {
       recordMetric({ name: '1,000 event-stream readers, p99', value: late, unit: 'ms', target: { at_most: 60 }, floor: null })
-      recordMetric({ name: 'memory of an event-stream reader', value: each, unit: 'KiB', target: { at_most: 40 }, floor: null })
+      recordMetric({ name: 'memory of each of 1,000 event-stream readers', value: each, unit: 'KiB', target: { at_most: 40 }, floor: null })
     }
+    // What does not belong to a reader, such as the space for young objects, grows with the first ones.
+    const more = (each * count - last.kib) / (count - last.count)
+    if (last.count === 1_000) {
+      lines.push(`  each reader beyond 1,000: ${more.toFixed(0)} KiB`)
+      recordMetric({ name: 'memory of each further reader, up to 5,000', value: more, unit: 'KiB', target: { at_most: 40 }, floor: null })
+    }
+    last = { count, kib: each * count }
     for (const socket of sockets) socket.destroy()
     await delay(500)
   }

@@ -8,7 +8,7 @@ import { startService } from './start-service.ts'
 const STEPS = 210
 const RUNS = 3
 const name = 'response to next request'
-/** The floor of a step: its two commits, of a row each. */
+/** The floor of a step that stores: its two commits, of a row each. That of one that does not is in `compare/beside-floor.ts`. */
 const fsync = 'baseline: insert, fsynced'
 const early = `${name}, steps 5 to 15`
 const late = `${name}, steps 195 to 205`

@@ -2,12 +2,13 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startFakeOpenAI } from '../../test/model/fake-openai.ts'
+import type { FakeServer } from '../../test/model/fake-server.ts'
 import { makeRepository } from '../make-repository.ts'
 import { floor } from './floor.ts'
 import { langgraph } from './langgraph.ts'
 import { measurePeer, type PeerTimes } from './measure-peer.ts'
 import { opencode } from './opencode.ts'
-import type { Peer } from './peer.ts'
+import type { Peer, RunningPeer } from './peer.ts'
 import { pi } from './pi.ts'
 import { respond } from './script.ts'
 import { service } from './service.ts'
@@ -41,6 +42,11 @@ export async function compare(json_file: string | null): Promise<string> {
 }
 
 async function measured(peer: Peer): Promise<Row> {
+  return withPeer(peer, async (running, model) => ({ name: peer.name, version: running.version, times: await measurePeer(running, model) }))
+}
+
+/** Starts a peer beside a scripted model and a repository of its own, and ends it after `work`. */
+export async function withPeer<T>(peer: Peer, work: (running: RunningPeer, model: FakeServer) => Promise<T>): Promise<T> {
   using repository = makeRepository()
   await using model = await startFakeOpenAI(respond)
   await using stack = new AsyncDisposableStack()
@@ -48,7 +54,7 @@ async function measured(peer: Peer): Promise<Row> {
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const running = await peer.start(stack, { model_url: model.base_url, folder, repository: repository.path })
-  return { name: peer.name, version: running.version, times: await measurePeer(running, model) }
+  return work(running, model)
 }
 
 function line({ name, version, times }: Row): string {

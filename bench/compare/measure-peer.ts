@@ -6,6 +6,7 @@ import { promptOf, requestsOf, type Task } from './script.ts'
 
 export const CONCURRENT = 10
 const STEPS = 20
+const RUNS = 12
 const SECONDS = 20
 
 /** Milliseconds, unless the name has another unit. `start_ms`: what a peer with a process per run takes before it can get its prompt. */
@@ -17,6 +18,8 @@ export type PeerTimes = {
   large_step_ms: number
   runs_per_minute: number
   processor_seconds_per_run: number
+  /** What of it does not grow with the steps. */
+  fixed_processor_seconds: number
 }
 
 let next_id = 0
@@ -39,9 +42,8 @@ export async function measurePeer(peer: RunningPeer, model: FakeServer): Promise
     return played
   }
   await playAll(4, STEPS)
-  const before = spentMs()
-  const runs = await playAll(12, STEPS)
-  const processor_ms = spentMs() - before
+  const [runs, processor_ms] = await spending(() => playAll(RUNS, STEPS))
+  const [, of_one_step] = await spending(() => playAll(RUNS, 1))
   const gaps = (await playAll(3, 100)).flatMap(run => run.gaps)
   const large = (await playAll(3, 15, true)).flatMap(run => run.gaps)
   return {
@@ -51,12 +53,18 @@ export async function measurePeer(peer: RunningPeer, model: FakeServer): Promise
     step_p95_ms: quantile(gaps, 0.95),
     large_step_ms: median(large),
     runs_per_minute: await rate(() => play(STEPS)),
-    processor_seconds_per_run: processor_ms / runs.length / 1_000,
+    processor_seconds_per_run: processor_ms / RUNS / 1_000,
+    fixed_processor_seconds: (of_one_step - (processor_ms - of_one_step) / (STEPS - 1)) / RUNS / 1_000,
   }
 }
 
-/** Of all processes that this one has started, what has ended included. */
-const spentMs = () => familyMs(process.pid) - processorMs(process.pid)
+/** The result of `work`, and the time of all processes that this one has started, what has ended included. */
+async function spending<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const spentMs = () => familyMs(process.pid) - processorMs(process.pid)
+  const before = spentMs()
+  const result = await work()
+  return [result, spentMs() - before]
+}
 
 async function rate(play: () => Promise<unknown>): Promise<number> {
   const started = performance.now()

@@ -4,6 +4,7 @@ import { startFakeOpenAI } from '../../test/model/fake-openai.ts'
 import type { SeenRequest } from '../../test/model/fake-server.ts'
 import { makeRepository } from '../make-repository.ts'
 import { familyOf, proportionalMiB, residentMiB } from '../processor.ts'
+import { recordMetric } from '../report/metrics.ts'
 import { startService, temporaryData } from '../start-service.ts'
 
 const RUNS = 100
@@ -55,12 +56,18 @@ export async function memory(): Promise<string> {
   for (let n = 0; n < RUNS; n += CONCURRENT) await runAll(CONCURRENT)
   const node_busy = residentMiB(node)
   await delay(IDLE_MS)
+  const node_after = residentMiB(node)
+  const record = (name: string, value: number, at_most: number, floor: number | null) =>
+    recordMetric({ name, value, unit: 'MiB', target: { at_most }, floor })
+  record('memory without runs, all processes', sum(idle), 180, null)
+  record('memory of each running run', each, 10, null)
+  record(`memory of Node after ${RUNS} runs`, node_after, 250, node_idle)
   const parts = [...idle].map(([program, mib]) => `${program} ${mib.toFixed(0)}`).join(', ')
   return [
     `memory, in MiB`,
     `  idle, all processes      ${sum(idle).toFixed(0).padStart(4)} (target ≤ 180): ${parts}`,
     `  each running run         ${each.toFixed(1).padStart(4)} (target ≤ 10)`,
-    `  Node after ${RUNS} runs      ${residentMiB(node).toFixed(0).padStart(4)} (target ≤ 250); ${node_busy.toFixed(0)} at the end of the last one, ${node_idle.toFixed(0)} before the first`,
+    `  Node after ${RUNS} runs      ${node_after.toFixed(0).padStart(4)} (target ≤ 250); ${node_busy.toFixed(0)} at the end of the last one, ${node_idle.toFixed(0)} before the first`,
     '',
   ].join('\n')
 }
