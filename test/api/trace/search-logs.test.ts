@@ -94,8 +94,9 @@ test('a search that ends early continues where it ended, and finds each match on
   expect(found).toEqual(Array.from({ length: 24_999 }, (_, n) => n + 2))
   expect(parts.every(part => part.seqs.length <= 10_000)).toBe(true)
   expect(parts.map(part => part.complete)).toEqual(parts.map((_, n) => n === parts.length - 1))
-  const { body } = await search('q=x24999&after_seq=20000', long)
-  expect(body).toMatchObject({ seqs: [24_999], complete: true })
+  const late: number[] = []
+  for await (const { seqs } of client.runs.search(long, { q: 'x24999', after_seq: 20_000 })) late.push(...seqs)
+  expect(late).toEqual([24_999])
 })
 
 test('entries that cannot contain the text are excluded by their signature', async () => {

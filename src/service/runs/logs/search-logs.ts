@@ -11,13 +11,11 @@ type SearchContext = Pick<Context, 'db' | 'organization_id' | 'run_head'>
 
 const MAX_SEQS = 10_000
 /** A request starts no further statement after this time, so that the first hits are shown at once and none takes the database for long. */
-const SEARCH_MS = 300
-/** The same for the first request of a search, when it has hits to show. */
-const FIRST_HITS_MS = 50
-/** A statement that took less time than this is followed by a larger one. Entries differ in size from 200 bytes to 200 KB. */
-const STATEMENT_MS = 80
+const SEARCH_MS = 50
+/** The range of a statement is chosen to take this time, by the one before. Entries differ in size from 200 bytes to 200 KB. */
+const STATEMENT_MS = 30
 const FIRST_RANGE = 250
-const RANGE_GROWTH = 4
+const MAX_GROWTH = 8
 const SNIPPET_CHARS = 160
 
 /**
@@ -51,12 +49,13 @@ async function searchForward(
   let searched_to = Math.min(after_seq, last)
   for (let size = FIRST_RANGE; searched_to < last && seqs.length < MAX_SEQS; ) {
     const statement_started = performance.now()
-    if (statement_started - started > (after_seq === 0 && seqs.length > 0 ? FIRST_HITS_MS : SEARCH_MS)) break
+    if (statement_started - started > SEARCH_MS) break
     const range = { after: searched_to, to: Math.min(searched_to + size, last), limit: MAX_SEQS - seqs.length }
     const found = await searchRange(ctx.db, [ctx.organization_id, run_id], { q, message_type, tool_name }, range)
     seqs.push(...found)
     searched_to = found.length === range.limit ? (found.at(-1) ?? range.to) : range.to
-    if (performance.now() - statement_started < STATEMENT_MS) size *= RANGE_GROWTH
+    const growth = STATEMENT_MS / (performance.now() - statement_started)
+    size = Math.max(FIRST_RANGE, Math.floor(size * Math.min(growth, MAX_GROWTH)))
   }
   return { seqs, searched_to }
 }
