@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startApp } from '../start-app.ts'
-import { inBrowser } from './visit.ts'
+import { startApp } from '../../start-app.ts'
+import { inBrowser } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { addOrganization } from '../api/access/second-organization.ts'
-import { startApp } from '../start-app.ts'
-import { inBrowser } from './visit.ts'
+import { addOrganization } from '../../api/access/second-organization.ts'
+import { startApp } from '../../start-app.ts'
+import { inBrowser } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 

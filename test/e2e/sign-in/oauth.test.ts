@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { addPerson } from '../api/members/people.ts'
-import { startApp } from '../start-app.ts'
-import { expectAccessible, inBrowser } from './visit.ts'
+import { addPerson } from '../../api/members/people.ts'
+import { startApp } from '../../start-app.ts'
+import { expectAccessible, inBrowser } from '../visit.ts'
 
 const { app, visit } = await inBrowser(startApp())
 
