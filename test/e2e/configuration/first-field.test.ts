@@ -57,3 +57,22 @@ test('a dialog with changed values asks before Escape, its cross or a click besi
     await dialog.waitFor({ state: 'hidden' })
   }
 })
+
+test('a refused save shows its first invalid field, and what was typed is still not discarded without a question', async () => {
+  await using someone = await visit({ accept: /status of 400/ })
+  const { page } = someone
+  await someone.open('/settings/secrets')
+  const dialog = page.getByRole('dialog', { name: 'Add secret' })
+  await page.getByRole('button', { name: 'Add secret' }).first().click()
+  await dialog.getByLabel('Name').fill('bad name')
+  await dialog.getByLabel('Value').fill('of the secret')
+  await dialog.getByRole('button', { name: 'Save secret' }).click()
+  await dialog.getByLabel('Name').and(page.locator('[aria-invalid=true]:focus')).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.getByRole('alert').getByText('not saved').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.getByLabel('Value').and(page.locator(':focus')).waitFor()
+  await dialog.getByLabel('Name').fill('GOOD_NAME')
+  await dialog.getByRole('button', { name: 'Save secret' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+})

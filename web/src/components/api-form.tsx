@@ -1,4 +1,4 @@
-import type { HTMLInputTypeAttribute, ReactNode } from 'react'
+import { type HTMLInputTypeAttribute, type ReactNode, useEffect, useRef } from 'react'
 import { fieldMessages } from '../api/api-error.ts'
 import { visible } from '../text/visible.ts'
 import { Button } from '../ui/button.tsx'
@@ -32,9 +32,14 @@ export function ApiForm(props: FormProps) {
   const { label, request, fields, forbidden = null, changed, submit, variant = 'plain', note, next, children } = props
   const missing = props.missing ?? (changed === false ? 'No changes to save' : null)
   const shown = Object.keys(fieldMessages(request.error))
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (request.error) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [request.error])
   return (
     <>
       <form
+        ref={form}
         aria-label={label}
         className="space-y-4"
         onSubmit={event => {

@@ -30,7 +30,8 @@ const FIELD = ':is(input, select, textarea):not(:disabled)'
  */
 export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits = kind !== 'dialog', children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
-  const edited = useRef(false)
+  /** The field that was changed last. One that is no longer shown was saved. */
+  const edited = useRef<HTMLElement>(null)
   const [asks, setAsks] = useState(false)
   useEffect(() => {
     if (open && !ref.current?.open) {
@@ -39,12 +40,17 @@ export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits 
       if (kind === 'dialog') ref.current?.querySelector<HTMLElement>(FIELD)?.focus()
     }
     if (!open) {
-      edited.current = false
+      edited.current = null
       setAsks(false)
       ref.current?.close()
     }
   }, [open, kind])
-  const requestClose = () => (edited.current && !discards_edits ? setAsks(true) : on_close())
+  const mustAsk = () => !discards_edits && edited.current?.isConnected === true
+  const requestClose = () => (mustAsk() ? setAsks(true) : on_close())
+  const edit = () => {
+    setAsks(false)
+    edited.current?.focus()
+  }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes the dialog on Escape
     <dialog
@@ -52,15 +58,13 @@ export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits 
       onClose={on_close}
       onCancel={event => {
         // A file picker that is closed sends the event too.
-        if (event.target !== event.currentTarget || !edited.current || discards_edits) return
+        if (event.target !== event.currentTarget || !mustAsk()) return
         event.preventDefault()
-        setAsks(true)
+        if (asks) edit()
+        else setAsks(true)
       }}
-      onInput={() => {
-        edited.current = true
-      }}
-      onSubmit={() => {
-        edited.current = false
+      onInput={({ target }) => {
+        if (target instanceof HTMLElement) edited.current = target
       }}
       // The box has no padding: a click that meets the element itself is beside it.
       onClick={event => event.target === event.currentTarget && requestClose()}
@@ -77,7 +81,7 @@ export function Dialog({ title, open, on_close, kind = 'dialog', discards_edits 
             </IconButton>
           </div>
           <div className="p-4">{children}</div>
-          {asks && <DiscardQuestion on_continue={() => setAsks(false)} on_discard={on_close} />}
+          {asks && <DiscardQuestion on_continue={edit} on_discard={on_close} />}
         </>
       )}
     </dialog>
