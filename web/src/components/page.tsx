@@ -17,12 +17,15 @@ type Props = {
   children: ReactNode
 }
 
-/** The scrolling content of the frame: heading, actions, and the rest. Every page but the trace is one. */
+/**
+ * The scrolling content of the frame: heading, actions, and the rest. Every page but the trace is one. It is positioned, so that hidden labels in it
+ * scroll with it and do not make the document taller.
+ */
 export function Page({ heading, title = heading, note, about, actions, width = 'wide', children }: Props) {
   const box = useRef<HTMLDivElement>(null)
   usePageScroll(box)
   return (
-    <div ref={box} className="h-full scroll-pb-16 overflow-y-auto">
+    <div ref={box} className="relative h-full scroll-pb-16 overflow-y-auto">
       {title !== null && <PageTitle>{title}</PageTitle>}
       <div className="mx-auto max-w-6xl px-4 py-5 md:px-6">
         <div className={widths[width]}>

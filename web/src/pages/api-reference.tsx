@@ -30,16 +30,16 @@ export function ApiReferencePage() {
         <Link to="/" preload={false} className={buttonStyle('quiet', 'mr-1')}>
           <ArrowLeft aria-hidden className="size-4" /> <Brand /> Runs
         </Link>
-        <Link to="/docs" hash="" activeOptions={{ includeHash: true }} className="rounded-md font-semibold text-base">
+        <Link to="/docs" hash="" activeOptions={{ includeHash: true }} className="truncate rounded-md font-semibold text-base">
           API reference
         </Link>
         {version && <span className="ml-1 text-faint text-xs">{version}</span>}
         <div className="flex-1" />
         {/* A page of the service itself, not of this application. */}
-        <a href="/docs/errors" className={buttonStyle('quiet')}>
+        <a href="/docs/errors" className={buttonStyle('quiet', 'max-sm:hidden')}>
           Errors
         </a>
-        <a href="/openapi.json" className={buttonStyle('quiet')}>
+        <a href="/openapi.json" className={buttonStyle('quiet', 'max-sm:hidden')}>
           openapi.json
         </a>
         <ThemeButton />

@@ -56,7 +56,7 @@ export function AppShell() {
           )}
         </header>
         <ServiceNotice />
-        <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
+        <main id="main" tabIndex={-1} className="relative min-h-0 flex-1 outline-none">
           <Outlet />
         </main>
       </div>

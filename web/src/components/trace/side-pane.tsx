@@ -81,7 +81,7 @@ export function SidePane({ run, tools, view, log }: Props) {
 }
 
 const Pane = ({ tab, children }: { tab: TraceView; children: ReactNode }) => (
-  <Tabs.Content value={tab} className="min-h-0 flex-1 overflow-y-auto">
+  <Tabs.Content value={tab} className="relative min-h-0 flex-1 overflow-y-auto">
     <h2 className="sr-only">{nameOf(tab)}</h2>
     <Suspense fallback={<Loading />}>{children}</Suspense>
   </Tabs.Content>

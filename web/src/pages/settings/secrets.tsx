@@ -50,7 +50,7 @@ function SecretList() {
       ) : isMcpCredential(secret) ? (
         <ToMcpServers />
       ) : (
-        <span className="flex justify-end gap-1">
+        <span className="flex justify-end gap-1 max-sm:flex-col max-sm:items-end">
           <Button variant="quiet" aria-label={`Replace ${secret.name}`} onClick={() => setEditing(secret)}>
             Replace
           </Button>
@@ -116,8 +116,8 @@ const columns = (nameOf: (user_id: number) => string): Column<Secret>[] => [
       <span className="flex flex-wrap items-center gap-2">
         <code className="font-mono text-xs [overflow-wrap:anywhere]">{visible(name)}</code>
         {for_agent && <Badge tone="warn">Visible to agents</Badge>}
-        {isModelKey({ name }) && <Badge tone="neutral">Key of a model, not a variable</Badge>}
-        {isMcpCredential({ name }) && <Badge tone="neutral">Credential of an MCP server, not a variable</Badge>}
+        {isModelKey({ name }) && <Badge tone="neutral">Key of a model</Badge>}
+        {isMcpCredential({ name }) && <Badge tone="neutral">Credential of an MCP server</Badge>}
       </span>
     ),
   },
