@@ -57,6 +57,63 @@ test('the command menu finds runs by number and title, pages, repositories and a
   await page.getByRole('heading', { level: 1, name: 'sample/invoice' }).waitFor()
   await search('new ru', 'New run')
   await page.getByRole('heading', { level: 1, name: 'New run' }).waitFor()
+  for (const [text, name, heading] of [
+    ['add secret', 'Secrets', 'Secrets'],
+    ['invite', 'Members', 'Members'],
+    ['webhook', 'Webhooks', 'Webhooks'],
+  ] as const) {
+    await search(text, `${name} Settings`)
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+  }
+})
+
+test('the command menu offers the actions of the run that is open, and of no other page', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await someone.open(`/agent/trace/${run.id}`)
+  await page.getByRole('heading', { level: 1, name: 'Sort the invoices' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('group', { name: 'This run' }).getByRole('option', { name: 'Archive' }).waitFor()
+  await page.getByRole('combobox', { name: 'Search and commands' }).fill('compare')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: `Compare run ${run.id}` }).waitFor()
+  await page.keyboard.press('Escape')
+  await someone.open('/usage')
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('group', { name: 'Latest runs' }).waitFor()
+  expect(await page.getByRole('group', { name: 'This run' }).count()).toBe(0)
+})
+
+test('what is typed while the command menu is loading counts, with Enter', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const arrived = Promise.withResolvers<void>()
+  await page.route('**/assets/command-menu-*.js', async route => {
+    await arrived.promise
+    await route.continue()
+  })
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Search and commands' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('usag')
+  arrived.resolve()
+  await page.getByRole('combobox', { name: 'Search and commands' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('e')
+  await page.getByRole('option', { name: 'Usage', selected: true }).waitFor()
+  await page.reload()
+  const later = Promise.withResolvers<void>()
+  await page.unroute('**/assets/command-menu-*.js')
+  await page.route('**/assets/command-menu-*.js', async route => {
+    await later.promise
+    await route.continue()
+  })
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Search and commands' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('usage')
+  await page.keyboard.press('Enter')
+  later.resolve()
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
 })
 
 test('the way back to a list of runs keeps its filters and its scroll position', async () => {

@@ -10,13 +10,13 @@ import { IconButton } from '../../ui/icon-button.tsx'
 import { useMedia } from '../../ui/media.ts'
 import { hadMessages, onMessages } from '../../ui/toast.ts'
 import { NewRunLink } from '../new-run-link.tsx'
+import { CommandPalette } from './command-palette.tsx'
 import { Breadcrumbs } from './crumbs.tsx'
 import { Sidebar } from './sidebar.tsx'
 import { useFrameKeys } from './use-frame-keys.ts'
 
 const Toasts = lazy(() => import('../../ui/toasts.tsx'))
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'))
-const CommandMenu = lazy(() => import('./command-menu.tsx'))
 
 type Overlay = 'none' | 'navigation' | 'commands' | 'keys'
 
@@ -64,9 +64,7 @@ export function AppShell() {
         {navigation}
       </Dialog>
       <Dialog kind="palette" title="Search and commands" open={overlay === 'commands'} on_close={close}>
-        <Suspense>
-          <CommandMenu on_close={close} on_keys={() => setOverlay('keys')} />
-        </Suspense>
+        <CommandPalette on_close={close} on_keys={() => setOverlay('keys')} />
       </Dialog>
       <Suspense>
         {was_used.keys && <KeyboardHelp open={overlay === 'keys'} on_close={close} />}

@@ -1,15 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Search } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useId, useRef, useState } from 'react'
 import { Key } from '../../ui/key.tsx'
+import { CommandInput } from './command-input.tsx'
 import { type Command, useCommands } from './commands.tsx'
 import { foundRunsQuery } from './found-runs.ts'
 
-type Props = { on_close: () => void; on_keys: () => void }
+/** `entered`: Enter was pressed before the menu was loaded. */
+type Props = { typed: string; on_type: (text: string) => void; entered: boolean; on_close: () => void; on_keys: () => void }
 
 /** Finds runs by number or text, pages, repositories and actions. Arrows choose, Enter executes. */
-export default function CommandMenu({ on_close, on_keys }: Props) {
-  const [typed, setTyped] = useState('')
+export default function CommandMenu({ typed, on_type, entered, on_close, on_keys }: Props) {
   const [chosen, setChosen] = useState(0)
   const text = useDeferredValue(typed.trim())
   const runs = useQuery({ ...foundRunsQuery(text), placeholderData: keepPreviousData })
@@ -26,6 +26,10 @@ export default function CommandMenu({ on_close, on_keys }: Props) {
     on_close()
     command.execute()
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was entered before
+  useEffect(() => {
+    if (entered) execute(current)
+  }, [])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') execute(current)
@@ -35,30 +39,18 @@ export default function CommandMenu({ on_close, on_keys }: Props) {
   }
   return (
     <div>
-      <div className="flex items-center gap-2.5 border-line border-b px-4">
-        <Search aria-hidden className="size-4 shrink-0 text-faint" />
-        <input
-          role="combobox"
-          aria-label="Search and commands"
-          aria-expanded
-          aria-controls={`${id}-list`}
-          aria-activedescendant={current && `${id}-${current.id}`}
-          autoComplete="off"
-          spellCheck={false}
-          // biome-ignore lint/a11y/noAutofocus: the person opened the menu to type here
-          autoFocus
-          maxLength={200}
-          placeholder="A run by number or title, a page, an action"
-          value={typed}
-          onChange={event => {
-            setTyped(event.target.value)
-            setChosen(0)
-          }}
-          onKeyDown={onKeyDown}
-          className="h-11 min-w-0 flex-1 bg-transparent text-base outline-none"
-        />
-        <Key>Esc</Key>
-      </div>
+      <CommandInput
+        role="combobox"
+        aria-expanded
+        aria-controls={`${id}-list`}
+        aria-activedescendant={current && `${id}-${current.id}`}
+        typed={typed}
+        on_type={text => {
+          on_type(text)
+          setChosen(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
       <div
         ref={list}
         id={`${id}-list`}
@@ -94,7 +86,7 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
 type OptionProps = { id: string; command: Command; selected: boolean; on_execute: (command: Command) => void }
 
 function Option({ id, command, selected, on_execute }: OptionProps) {
-  const { Icon, text, note, keys } = command
+  const { icon, text, note, keys } = command
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the keys of an option are handled by the input, which keeps the focus
     <div
@@ -104,7 +96,9 @@ function Option({ id, command, selected, on_execute }: OptionProps) {
       onClick={() => on_execute(command)}
       className="flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2.5 hover:bg-hover aria-selected:bg-hover max-md:min-h-10"
     >
-      <Icon aria-hidden className="size-4 shrink-0 text-faint" />
+      <span aria-hidden className="shrink-0 text-faint [&>svg]:size-4">
+        {icon}
+      </span>
       <span className="min-w-0 flex-1 truncate">{text}</span>
       {note && <span className="shrink-0 text-faint text-xs">{note}</span>}
       {keys && <Key>{keys}</Key>}

@@ -1,17 +1,39 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FolderGit2, Keyboard, LogOut, type LucideIcon, Monitor, Moon, Plus, SquareTerminal, Sun } from 'lucide-react'
+import { FolderGit2, Keyboard, LogOut, Monitor, Moon, Plus, Settings, SquareTerminal, Sun } from 'lucide-react'
+import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
+import { settingsSections } from '../../pages/settings/settings-sections.ts'
 import { visible } from '../../text/visible.ts'
 import { useReadOnlyReason } from '../permission.ts'
 import { chooseTheme } from '../theme.ts'
 import { all_navigation } from './navigation.ts'
+import { pageCommands } from './page-commands.ts'
 import { useSignOut } from './use-sign-out.ts'
 
-export type Command = { id: string; Icon: LucideIcon; text: string; note?: string; keys?: string; execute: () => void }
+/** `words`: by which it is found besides its text. */
+export type Command = { id: string; icon: ReactNode; text: string; words?: string; note?: string; keys?: string; execute: () => void }
 
 const MAX_REPOSITORIES = 5
+
+/** By which a page is found besides its name: what one does there. */
+const words_of_pages: Record<string, string> = {
+  Repositories: 'add repository',
+  General: 'organization defaults rules',
+  'Limits and budgets': 'cost budget',
+  Health: 'doctor check',
+  Members: 'invite person user role',
+  'Service users': 'bot add',
+  Tokens: 'create token api key',
+  'Models and keys': 'add model provider key price',
+  Secrets: 'add secret password',
+  Network: 'egress hosts allow',
+  'MCP servers': 'add tools',
+  Integrations: 'connect forge github gitea',
+  Webhooks: 'add deliveries',
+  Profile: 'name prompt',
+}
 
 /** Whether each word of the search begins a word of the text. */
 const matches = (text: string, search: string) => {
@@ -28,25 +50,38 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
   const signOut = useSignOut()
   const may_start = useReadOnlyReason() === null
   const repositories = useQuery(repositoriesQuery).data ?? []
-  const found = (commands: Command[]) => commands.filter(command => text === '' || matches(command.text, text))
+  const found = (commands: Command[]) => commands.filter(command => text === '' || matches(`${command.text} ${command.words ?? ''}`, text))
 
   const pages = all_navigation.map(
-    ({ name, Icon, key, link }): Command => ({ id: `page-${key}`, Icon, text: name, keys: `g ${key}`, execute: () => void navigate(link) }),
+    ({ name, Icon, key, link }): Command => ({
+      ...{ id: `page-${key}`, icon: <Icon />, text: name, keys: `g ${key}` },
+      words: words_of_pages[name] ?? '',
+      execute: () => void navigate(link),
+    }),
   )
+  const settings = settingsSections.flatMap(section =>
+    section.items.map(
+      ({ name, link }): Command => ({
+        ...{ id: `settings-${name}`, icon: <Settings />, text: name, note: 'Settings', words: `settings ${words_of_pages[name] ?? ''}` },
+        execute: () => void navigate(link),
+      }),
+    ),
+  )
+  const of_page = pageCommands().map(({ label, icon, start }): Command => ({ id: `here-${label}`, icon, text: label, execute: start }))
   const actions: Command[] = [
     ...(may_start
-      ? [{ id: 'new-run', Icon: Plus, text: 'New run', keys: 'c', execute: () => void navigate({ to: '/new', search: {} }) }]
+      ? [{ id: 'new-run', icon: <Plus />, text: 'New run', keys: 'c', execute: () => void navigate({ to: '/new', search: {} }) }]
       : []),
-    { id: 'theme-light', Icon: Sun, text: 'Light theme', execute: () => chooseTheme('light') },
-    { id: 'theme-dark', Icon: Moon, text: 'Dark theme', execute: () => chooseTheme('dark') },
-    { id: 'theme-system', Icon: Monitor, text: "The system's theme", execute: () => chooseTheme('system') },
-    { id: 'keys', Icon: Keyboard, text: 'Keyboard shortcuts', keys: '?', execute: on_keys },
-    { id: 'sign-out', Icon: LogOut, text: 'Sign out', execute: () => void signOut() },
+    { id: 'theme-light', icon: <Sun />, text: 'Light theme', execute: () => chooseTheme('light') },
+    { id: 'theme-dark', icon: <Moon />, text: 'Dark theme', execute: () => chooseTheme('dark') },
+    { id: 'theme-system', icon: <Monitor />, text: "The system's theme", execute: () => chooseTheme('system') },
+    { id: 'keys', icon: <Keyboard />, text: 'Keyboard shortcuts', keys: '?', execute: on_keys },
+    { id: 'sign-out', icon: <LogOut />, text: 'Sign out', execute: () => void signOut() },
   ]
   const of_runs = runs.map(
     (run): Command => ({
       id: `run-${run.id}`,
-      Icon: SquareTerminal,
+      icon: <SquareTerminal />,
       text: visible(run.title),
       note: `#${run.id} · ${run.status}`,
       execute: () => void navigate({ to: '/agent/trace/$id', params: { id: String(run.id) } }),
@@ -55,18 +90,19 @@ export function useCommands(text: string, runs: AgentRun[], on_keys: () => void)
   const of_repositories = repositories.map(
     ({ id, full_name }): Command => ({
       id: `repository-${id}`,
-      Icon: FolderGit2,
+      icon: <FolderGit2 />,
       text: visible(full_name),
       execute: () => void navigate({ to: '/repositories/$repoId', params: { repoId: String(id) } }),
     }),
   )
   const groups = [
-    { title: 'Pages', commands: found(pages) },
+    { title: 'This run', commands: found(of_page) },
+    { title: 'Pages', commands: found(text === '' ? pages : [...pages, ...settings]) },
     { title: 'Actions', commands: found(actions) },
     { title: text === '' ? 'Latest runs' : 'Runs', commands: of_runs },
     { title: 'Repositories', commands: text === '' ? [] : found(of_repositories).slice(0, MAX_REPOSITORIES) },
   ]
   // A number or a title is meant more often than a page, unless a page or an action matches too.
-  const ordered = text === '' ? [groups[2], groups[0], groups[1]] : groups
+  const ordered = text === '' ? [groups[0], groups[3], groups[1], groups[2]] : groups
   return ordered.filter(group => group !== undefined && group.commands.length > 0) as { title: string; commands: Command[] }[]
 }

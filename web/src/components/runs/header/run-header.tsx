@@ -9,6 +9,7 @@ import { Button, buttonStyle } from '../../../ui/button.tsx'
 import { IconButton } from '../../../ui/icon-button.tsx'
 import { useMedia } from '../../../ui/media.ts'
 import { DeferredMenu } from '../../deferred-menu.tsx'
+import { useOfferedCommands } from '../../frame/page-commands.ts'
 import { useReadOnlyReason } from '../../permission.ts'
 import { ConnectionNote } from '../../trace/connection-note.tsx'
 import { hasFailingChecks } from '../run-numbers.ts'
@@ -38,6 +39,7 @@ export function RunHeader({ run, stream, link }: Props) {
   // Undefined: none was opened yet.
   const [dialog, setDialog] = useState<Dialogs | null>()
   const { main, icons, more, failure } = useRunCommands(run, link, setDialog)
+  useOfferedCommands([...main, ...icons, ...more].filter(({ reason, busy }) => !reason && !busy))
   const phone = useMedia('(max-width: 40rem)')
   const repository = useQuery(repositoriesQuery).data?.find(({ id }) => id === run.repo_id)
   const remedy = mayNeedRemedy(run) && (
