@@ -12,7 +12,7 @@ test('after a confirmation the page shows why a run failed, with a link to the e
   await using someone = await visit()
   const { page } = someone
   await someone.open(`/agent/trace/${id}`)
-  await page.getByRole('button', { name: 'Analyze the logs' }).click()
+  await page.getByRole('button', { name: 'Analyze logs' }).click()
   const dialog = page.getByRole('dialog', { name: `Analysis of run ${id}` })
   await dialog.getByText('It creates a new run').waitFor()
   const path = `/v1/organizations/${app.org_id}/agent/runs`
@@ -77,7 +77,7 @@ test('the logs of one sandbox, and of all runs of a repository, are analyzed fro
   await many.getByRole('button', { name: 'Close' }).click()
 
   await latest.getByRole('link', { name: /^Sandbox/ }).click()
-  await page.getByRole('button', { name: 'Analyze the logs' }).click()
+  await page.getByRole('button', { name: 'Analyze logs' }).click()
   const one = page.getByRole('dialog', { name: /^Analysis of sandbox/ })
   await one.getByRole('button', { name: 'Start analysis' }).click()
   await one.getByText('exit code 3').first().waitFor()

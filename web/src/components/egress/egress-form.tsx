@@ -80,7 +80,7 @@ export function EgressForm({ target: { saved, inherited, forbidden, set: send } 
         <p className="mt-1 text-faint text-xs">
           {messageWithin(problems, 'agent.presets') ??
             (inherited_presets.length > 0
-              ? 'Those of the organization apply to all its repositories, and are changed there.'
+              ? 'Hosts of the organization apply to all its repositories. Change them in the settings of the organization.'
               : 'All hosts that installing from the registry needs.')}
         </p>
       </fieldset>

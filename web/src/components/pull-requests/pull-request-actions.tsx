@@ -69,7 +69,7 @@ export function PullRequestActions({ run_id, pr, checks_failing }: Props) {
               busy={merge.isPending}
               onClick={() => merge.mutate({ head_sha: confirming, method }, { onSettled: () => setConfirming(null) })}
             >
-              Merge into {base} now
+              {checks_failing ? `Merge into ${base} anyway` : `Merge into ${base}`}
             </Button>
             <Select
               aria-label="Method"

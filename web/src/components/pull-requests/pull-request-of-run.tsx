@@ -19,7 +19,7 @@ export default function PullRequestOfRun({ run, pr }: { run: AgentRun; pr: RunPu
         {repo_id !== null && <PullRequestBranch organization_id={organization_id} repo_id={repo_id} pr={pr} />}
         <PullRequestComments pr={pr} />
         <Link to="/pull-requests/$prId" params={{ prId: String(pr.id) }} className="text-accent text-xs hover:underline">
-          Page of the pull request
+          Open the pull request page
         </Link>
       </div>
     </>

@@ -47,7 +47,7 @@ function OpenedBy({ id, pr_id }: { id: number; pr_id: number }) {
         <Link to="/agent/trace/$id" params={{ id: String(id) }} className="min-w-0 truncate text-accent hover:underline">
           <bdi>#{id}</bdi> <bdi>{visible(run.title)}</bdi>
         </Link>
-        <StatusPill run={run} />
+        <StatusPill run={run} detailed />
         {run.banned && <Badge tone="bad">banned</Badge>}
       </div>
       <div className="mt-2 flex flex-wrap gap-2">

@@ -78,7 +78,7 @@ export function RepositoryGeneral() {
         />
         <TextField
           label="Base branch"
-          hint="Where runs start that name none. Empty: the default branch of the repository."
+          hint="The branch from which a run starts if it names no other. Empty: the default branch of the repository."
           problem={problems.default_branch}
           mono
           value={now.default_branch}
@@ -92,7 +92,7 @@ export function RepositoryGeneral() {
         <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
         <div className="flex flex-col items-start gap-2">
           <Switch
-            label="Default repository: used by runs that name none"
+            label="Default repository, for runs without a repository"
             checked={now.is_default}
             onChange={event => set({ is_default: event.target.checked })}
           />

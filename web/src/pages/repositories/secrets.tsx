@@ -32,7 +32,7 @@ export function RepositorySecrets() {
   return (
     <>
       <PageTitle>{`Secrets · ${full_name}`}</PageTitle>
-      {forbidden !== null && <Forbidden>{forbidden}, and secrets belong to it.</Forbidden>}
+      {forbidden !== null && <Forbidden>{forbidden}.</Forbidden>}
       {forbidden === null && secrets.isPending && <Loading label="Loading the secrets" />}
       {secrets.isError && <PageProblem error={secrets.error} retry={() => secrets.refetch()} what="list" />}
       {forbidden === null && items && (

@@ -59,7 +59,7 @@ function AnalyzeSandbox({ id }: { id: number }) {
   return (
     <>
       <Button reason={forbidden} onClick={() => setOpen(true)}>
-        <Stethoscope aria-hidden className="size-3.5" /> Analyze the logs
+        <Stethoscope aria-hidden className="size-3.5" /> Analyze logs
       </Button>
       <AnalysisDialog
         title={`Analysis of sandbox ${id}`}

@@ -81,7 +81,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
       variant="primary"
     >
       <TextField label="Name" problem={problems.name} value={now.name} on_change={name => set({ name })} />
-      <Field label="Default repository" hint="Used by runs that name none." problem={problems.default_repo_id}>
+      <Field label="Default repository" hint="For runs without a repository." problem={problems.default_repo_id}>
         {props => (
           <Select
             {...props}

@@ -154,7 +154,7 @@ function SecretForm({ secret, on_done }: { secret: Secret | null; on_done: () =>
       request={save}
       fields={['name', 'path.name', 'value', 'for_agent']}
       missing={name.trim() === '' ? 'Enter a name first' : value === '' ? 'Enter the value first' : null}
-      submit="Save secret"
+      submit={secret ? 'Replace secret' : 'Add secret'}
       variant="primary"
     >
       {!secret && (

@@ -42,7 +42,7 @@ export function useRunCommands(run: AgentRun, link: () => string, open: (dialog:
     },
   ]
   const icons: RunCommand[] = [
-    { label: 'Analyze the logs', icon: <Stethoscope />, reason: forbidden ?? unanalyzable(run), start: () => open('analyze') },
+    { label: 'Analyze logs', icon: <Stethoscope />, reason: forbidden ?? unanalyzable(run), start: () => open('analyze') },
     {
       ...{ label: run.archived ? 'Unarchive' : 'Archive', icon: run.archived ? <ArchiveRestore /> : <Archive />, reason: forbidden },
       ...{ busy: archive.isPending, start: () => archive.mutate(!run.archived) },

@@ -48,7 +48,7 @@ export default function RunRemedy({ run, row }: { run: AgentRun; row: boolean })
 }
 
 function reasonOf({ waiting_on, checks }: AgentRun, { kind }: Remedy): string {
-  if (kind === 'approve') return 'The agent waits for your approval: of a change of CI, which is not pushed before, or of a call.'
+  if (kind === 'approve') return 'The agent waits for your approval of a call, or of a change to the CI configuration before it is pushed.'
   if (kind === 'reply')
     return waiting_on === 'plan_approval' ? 'The agent waits for your view of its plan.' : 'The agent waits for your answer.'
   return checks?.state === 'failure' ? 'Checks of the pull request fail.' : 'The run can continue where it stopped.'

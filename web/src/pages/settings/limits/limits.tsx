@@ -12,8 +12,8 @@ import { amountText, type Limit, limitText, shareOf } from './limit-text.ts'
 import { limitsQuery } from './limits-query.ts'
 
 const groups: Record<Limit['set_by'], { name: string; about: string }> = {
-  organization: { name: 'Of this organization', about: 'An ADMIN sets them above.' },
-  operator: { name: 'Of the service', about: 'The operator sets them with a variable of the service.' },
+  organization: { name: 'This organization', about: 'An ADMIN sets them above.' },
+  operator: { name: 'This service', about: 'The operator sets them with a variable of the service.' },
   service: { name: 'Fixed', about: 'The same for everybody.' },
 }
 
@@ -74,7 +74,7 @@ function Used({ limit }: { limit: Limit }) {
   return (
     <span title={resets_at === null ? undefined : `Starts at 0 again at ${moment(resets_at)}`} className="inline-flex items-center gap-2">
       {share !== null && <Meter label={`Used of: ${visible(summary)}`} share={share} className="w-16" />}
-      {amountText(used, unit)}
+      <span className="min-w-18 text-right max-sm:min-w-0">{amountText(used, unit)}</span>
     </span>
   )
 }

@@ -70,7 +70,7 @@ export function ModelForm({ model, on_done }: { model: Model | null; on_done: ()
 function ModelBehavior({ draft, set, problems }: Part) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Reasoning effort" hint="Of runs that set none." problem={problems.reasoning_effort}>
+      <Field label="Reasoning effort" hint="For runs without an effort of their own." problem={problems.reasoning_effort}>
         {props => (
           <Select
             {...props}
