@@ -6,6 +6,7 @@ import { backUp } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { type Config, loadConfig, schema } from './config.ts'
 import { describeSources } from './configuration/describe.ts'
+import { describeSize, type SizingInput } from './core/cluster/sizing.ts'
 import { storedJson } from './core/json.ts'
 import { createSealer } from './core/secrets/sealing.ts'
 import { examineDeployment } from './doctor/examine.ts'
@@ -26,8 +27,9 @@ const usage = `usage: ./agentrun admin token [--user EMAIL|ID] [--org ID] [--nam
        ./agentrun admin rotate-secrets
        ./agentrun admin config
        ./agentrun admin doctor
+       ./agentrun admin size --runs-per-day N --concurrent N [--run-minutes N] [--step-seconds N] [--retention-days N]
 
-All commands use the configuration of this service; all but config use its database, whether it runs or not.
+All commands use the configuration of this service; all but config and size use its database, whether it runs or not.
 
 token, link: for a user who is locked out; by default the oldest ADMIN of the organization, and by default the first organization. A token with
 --org is valid for that organization only.
@@ -37,6 +39,8 @@ rotate-secrets: encrypts every stored secret with AGENTRUN_SECRET_KEY; AGENTRUN_
 config: shows every variable that is set and where its value comes from, without secrets. Mistakes are reported as at a start.
 doctor: checks a deployment: database, migrations, every process, their agreement, the queue, and the public address. AGENTRUN_TOKEN, a token with
 runs:read, also checks that event streams pass. The exit code is 1 when something is broken.
+size: what a load needs of the database, the disk and the machines, from the measurements in docs/operations/sizing.md. --concurrent is the peak. By
+default a run takes 10 minutes, with a step every 5 seconds.
 `
 
 const START_MS = 30_000
@@ -54,6 +58,7 @@ async function main(args: string[]) {
   if (given.command === 'rotate-secrets') return rotate()
   if (given.command === 'config') return showConfiguration()
   if (given.command === 'doctor') return doctor()
+  if (given.command === 'size') return process.stdout.write(`${describeSize(given.input).join('\n')}\n`)
   const { config } = configuration()
   const base_url = given.command === 'link' ? await addressOf(config) : ''
   await using stack = new AsyncDisposableStack()
@@ -146,6 +151,7 @@ function readArguments(args: string[]) {
   if (command === 'rotate-secrets') return { command } as const
   if (command === 'config') return { command } as const
   if (command === 'doctor') return { command } as const
+  if (command === 'size') return { command, input: readSize(values, rest) } as const
   if ((command !== 'token' && command !== 'link') || rest.length > 0) throw new UsageError(`there is no command "${positionals.join(' ')}"`)
   if (command === 'link' && (values.name !== undefined || values['wire-profile'] !== undefined))
     throw new UsageError('--name and --wire-profile are for a token')
@@ -158,10 +164,27 @@ function readArguments(args: string[]) {
   return { command, user: values.user ?? null, organization_id, name, wire_profile } as const
 }
 
+/** Numbers of `size`: from 1 to a number that no deployment reaches. */
+const size_options = ['runs-per-day', 'concurrent', 'run-minutes', 'step-seconds', 'retention-days'] as const
+
+function readSize(values: Partial<Record<(typeof size_options)[number], string>>, rest: string[]): SizingInput {
+  if (rest.length > 0) throw new UsageError('size takes nothing more')
+  const numberOf = (name: (typeof size_options)[number]) => {
+    const value = values[name]
+    if (value !== undefined && !/^[1-9]\d{0,7}$/.test(value)) throw new UsageError(`--${name} is a whole number from 1 to 99999999`)
+    return value === undefined ? null : Number(value)
+  }
+  const [runs_per_day, concurrent] = [numberOf('runs-per-day'), numberOf('concurrent')]
+  if (runs_per_day === null || concurrent === null) throw new UsageError('size needs --runs-per-day and --concurrent')
+  const [run_minutes, step_seconds] = [numberOf('run-minutes') ?? 10, numberOf('step-seconds') ?? 5]
+  return { runs_per_day, concurrent, run_minutes, step_seconds, retention_days: numberOf('retention-days') }
+}
+
 function parsed(args: string[]) {
   const text = { type: 'string' } as const
   try {
-    const options = { user: text, org: text, name: text, 'wire-profile': text, help: { type: 'boolean', short: 'h' } } as const
+    const numbers = { 'runs-per-day': text, concurrent: text, 'run-minutes': text, 'step-seconds': text, 'retention-days': text } as const
+    const options = { user: text, org: text, name: text, 'wire-profile': text, ...numbers, help: { type: 'boolean', short: 'h' } } as const
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     throw new UsageError((error as Error).message)

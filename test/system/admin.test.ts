@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -266,4 +266,15 @@ describe('with DATABASE_URL', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('set AGENTRUN_BASE_URL')])
     expect(await printed(['link'], { ...env, AGENTRUN_BASE_URL: '', AGENTRUN_HOST: '::1' })).toContain('http://[::1]:4600/sign-in#code=')
   })
+})
+
+test('size prints the result of the documentation, and refuses what is no number', async () => {
+  const page = readFileSync(new URL('../../docs/operations/sizing.md', import.meta.url), 'utf8')
+  const [, words = '', result = ''] = /\$ \.\/agentrun admin (size .*)\n([\s\S]*?)\n```/.exec(page) ?? []
+  expect(await printed(words.split(' '), {})).toBe(result)
+  for (const [args, refusal] of [
+    [['--concurrent', '5'], 'size needs --runs-per-day and --concurrent'],
+    [['--concurrent', '0', '--runs-per-day', '1'], '--concurrent is a whole number from 1'],
+  ] as const)
+    expect(await admin(['size', ...args], {})).toMatchObject({ code: 2, err: expect.stringContaining(refusal) })
 })
