@@ -13,6 +13,7 @@ import { countSealedOtherwise } from '../store/access/secrets.ts'
 import { notifyWatched } from '../store/notify.ts'
 import { prepareFirstStart } from './first-start.ts'
 import { startForges } from './forges.ts'
+import { explainListenError } from './listen-error.ts'
 import type { Parts } from './parts.ts'
 import { createServices } from './services.ts'
 
@@ -69,7 +70,10 @@ export async function startApi(parts: Parts): Promise<RunningApi> {
     telemetry: parts.telemetry,
     log,
   })
-  const address = await app.listen({ host: config.AGENTRUN_HOST, port: config.AGENTRUN_PORT })
+  const { AGENTRUN_HOST: host, AGENTRUN_PORT: port } = config
+  const address = await app.listen({ host, port }).catch(error => {
+    throw explainListenError(error, { host_variable: 'AGENTRUN_HOST', host, port_variable: 'AGENTRUN_PORT', port })
+  })
   base_url = config.AGENTRUN_BASE_URL ?? address
   const forges = startForges(services, log)
   return {

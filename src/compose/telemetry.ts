@@ -10,6 +10,7 @@ import { startMetricsServer } from '../telemetry/metrics-server.ts'
 import type { Telemetry } from '../telemetry/port.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
+import { explainListenError } from './listen-error.ts'
 import type { ServiceInput } from './parts.ts'
 
 const TRACES_PATH = '/v1/traces'
@@ -91,6 +92,11 @@ export async function serveMetrics({ config, log }: ServiceInput, observed: Obse
         () => 'the database does not respond',
       )
     },
+  }).catch(error => {
+    throw explainListenError(error, {
+      ...{ host_variable: 'AGENTRUN_METRICS_HOST', host: config.AGENTRUN_METRICS_HOST },
+      ...{ port_variable: 'AGENTRUN_METRICS_PORT', port: config.AGENTRUN_METRICS_PORT ?? 0 },
+    })
   })
   log('info', 'metrics are served', { url: server.url })
   return server

@@ -80,7 +80,7 @@ test('a service that was not ready yet ends with its own message and exit code: 
   taken.resources.use(database)
   taken.resources.defer(() => void server.close())
   expect(await taken.closed).toEqual([1, null])
-  expect(taken.text()).toMatch(/EADDRINUSE/)
+  expect(taken.text()).toMatch(/AGENTRUN_PORT \d+: another program uses this port \(EADDRINUSE\)/)
   expect(wrong.text() + taken.text()).not.toMatch(/restart/)
   // The start that failed created no token that nobody has seen: the next one does.
   const next = start(real, { ...program_env, ...data, DATABASE_URL: database.url, AGENTRUN_PORT: '0' })
