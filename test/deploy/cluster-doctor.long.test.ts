@@ -9,7 +9,7 @@ import { emptyDatabase } from '../empty-database.ts'
 import { responses } from '../runs/coding-app.ts'
 import { type Cluster, startCluster } from '../runs/recovery/cluster.ts'
 import { TOKEN } from '../start-app.ts'
-import { program_env } from './program-env.ts'
+import { program_env } from '../system/program-env.ts'
 
 const program = fileURLToPath(new URL('../../src/admin.ts', import.meta.url))
 const key = '0'.repeat(64)
