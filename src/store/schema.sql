@@ -675,6 +675,15 @@ create table run_startups (
 );
 CREATE INDEX run_startups_by_repository ON public.run_startups USING btree (organization_id, repository_id, started_at);
 
+create table run_tags (
+  organization_id bigint not null,
+  tag text not null,
+  run_id bigint not null,
+  constraint run_tags_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
+  constraint run_tags_pkey PRIMARY KEY (organization_id, tag, run_id)
+);
+CREATE INDEX run_tags_of_run ON public.run_tags USING btree (organization_id, run_id);
+
 create table run_texts (
   organization_id bigint not null,
   run_id bigint not null,
@@ -787,7 +796,6 @@ create table runs (
 CREATE INDEX runs_created ON public.runs USING btree (organization_id, created_at);
 CREATE INDEX runs_due ON public.runs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'waiting'::text]));
 CREATE INDEX runs_finished ON public.runs USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX runs_in_repository ON public.runs USING btree (organization_id, archived, repository_id, id);
 CREATE INDEX runs_kept ON public.runs USING btree (workspace_host) WHERE ((workspace IS NOT NULL) AND (finished_at IS NOT NULL));
 CREATE UNIQUE INDEX runs_key ON public.runs USING btree (organization_id, id);
 CREATE INDEX runs_listed ON public.runs USING btree (organization_id, archived, id);
@@ -797,13 +805,13 @@ CREATE INDEX runs_of_model ON public.runs USING btree (organization_id, archived
 CREATE INDEX runs_of_parent ON public.runs USING btree (organization_id, parent_run_id) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_of_reason ON public.runs USING btree (organization_id, archived, status_reason, id) WHERE (status_reason IS NOT NULL);
 CREATE INDEX runs_of_repository ON public.runs USING btree (organization_id, repository_id);
+CREATE INDEX runs_of_repository_status ON public.runs USING btree (organization_id, archived, repository_id, id) INCLUDE (status);
 CREATE INDEX runs_of_setup ON public.runs USING btree (organization_id, repository_id, id) WHERE (source_type = 'SETUP_COMMANDS'::text);
+CREATE INDEX runs_of_shown_status ON public.runs USING btree (organization_id, archived, status, id) INCLUDE (status_reason, waiting_on, runnable_at);
 CREATE INDEX runs_of_source ON public.runs USING btree (organization_id, archived, source_type, id);
-CREATE INDEX runs_of_status ON public.runs USING btree (organization_id, archived, status, id);
 CREATE INDEX runs_of_user ON public.runs USING btree (organization_id, archived, user_id, id);
 CREATE INDEX runs_owned ON public.runs USING btree (organization_id, id) WHERE (owner IS NOT NULL);
 CREATE INDEX runs_queue ON public.runs USING btree (organization_id, recovering_since, runnable_at, id) WHERE (runnable_at IS NOT NULL);
-CREATE INDEX runs_tagged ON public.runs USING gin (tags) WHERE (tags <> '{}'::text[]);
 CREATE INDEX runs_waiting_for_checks ON public.runs USING btree (organization_id, repository_id, pushed_sha) WHERE ((status = 'waiting'::text) AND (waiting_on = 'ci'::text));
 CREATE INDEX runs_workspaces ON public.runs USING btree (finished_at) WHERE (workspace IS NOT NULL);
 
@@ -1080,6 +1088,9 @@ create table workers (
 
 -- extension pg_trgm
 -- function charge(text[],text[],integer[],integer[],integer[],bigint[],boolean[])
+-- function store_run_tags()
 -- function store_run_text()
+-- trigger changes_run_tags on runs
 -- trigger changes_run_text on runs
+-- trigger stores_run_tags on runs
 -- trigger stores_run_text on runs

@@ -32,7 +32,7 @@ export async function fillDatabase(db: Database, size: Size, note: (line: string
   await db.query({ text: `set maintenance_work_mem = '512MB'` })
   await addPeople(db)
   await addTexts(db)
-  const rebuild = await dropIndexes(db, ['runs', 'run_texts', 'pull_requests', 'sandboxes'])
+  const rebuild = await dropIndexes(db, ['runs', 'run_texts', 'run_tags', 'pull_requests', 'sandboxes'])
   for (let from = 1; from <= size.runs; from += CHUNK) await addRuns(db, from, Math.min(from + CHUNK - 1, size.runs), size)
   note(`${size.runs} runs`)
   await addOfRuns(db)
@@ -123,6 +123,9 @@ async function addRuns(db: Database, from: number, to: number, { runs, entries, 
 /** What belongs to each run, or to some. */
 async function addOfRuns(db: Database): Promise<void> {
   await db.query({ text: `insert into run_texts select organization_id, id, lower(title || E'\\x1f' || prompt) from runs order by id` })
+  await db.query({
+    text: `insert into run_tags select distinct organization_id, unnest(tags) as tag, id from runs order by organization_id, tag, id`,
+  })
   await db.query({
     text: `insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, runs, completed, input_tokens, output_tokens, cost_usd)
       select organization_id, created_at::date, id, model, user_id, repository_id, 1, 1, 40000, 900, 0.02 from runs order by organization_id, id`,

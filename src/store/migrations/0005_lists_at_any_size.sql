@@ -1,7 +1,8 @@
 -- without a transaction
 -- Lists of runs and pull requests read what they show and little more, however many there are: an index for each filter, in the order of the list.
+-- Lists by status and by repository count from the index alone: 10,000 rows of a large table take longer than all the rest.
 
-create index concurrently if not exists runs_of_status on runs (organization_id, archived, status, id);
+create index concurrently if not exists runs_of_shown_status on runs (organization_id, archived, status, id) include (status_reason, waiting_on, runnable_at);
 
 create index concurrently if not exists runs_of_reason on runs (organization_id, archived, status_reason, id) where status_reason is not null;
 
@@ -11,11 +12,9 @@ create index concurrently if not exists runs_of_model on runs (organization_id, 
 
 create index concurrently if not exists runs_of_source on runs (organization_id, archived, source_type, id);
 
-create index concurrently if not exists runs_in_repository on runs (organization_id, archived, repository_id, id);
+create index concurrently if not exists runs_of_repository_status on runs (organization_id, archived, repository_id, id) include (status);
 
 create index concurrently if not exists runs_created on runs (organization_id, created_at);
-
-create index concurrently if not exists runs_tagged on runs using gin (tags) where tags <> '{}';
 
 create index concurrently if not exists pull_requests_in_repository on pull_requests (organization_id, repository_id, id);
 
@@ -33,7 +32,7 @@ create index concurrently if not exists webhook_deliveries_of_state on webhook_d
 
 create index concurrently if not exists sandboxes_created on sandboxes (organization_id, created_at);
 
--- The texts of the runs that were created before the trigger, in short transactions. A run that is deleted meanwhile waits for its batch.
+-- The texts and tags of the runs that were created before the trigger, in short transactions. A run that is deleted meanwhile waits for its batch.
 do $$
 declare
   done_until bigint := 0;
@@ -47,6 +46,9 @@ begin
       where id > done_until and id <= batch_end
         and not exists (select from run_texts t where t.organization_id = r.organization_id and t.run_id = r.id)
       for key share on conflict do nothing;
+    insert into run_tags (organization_id, tag, run_id)
+      select organization_id, unnest(tags), id from runs where id > done_until and id <= batch_end and tags <> '{}'
+      on conflict do nothing;
     commit;
     done_until := batch_end;
   end loop;

@@ -258,7 +258,9 @@ export async function listRuns(
   oneOf('r.model', 'text', filter.model)
   oneOf('r.repository_id', 'bigint', filter.repo_id)
   oneOf('r.repository_id', 'bigint', filter.repository_ids)
-  add(p => `r.tags <> '{}' and r.tags && ${p}`, filter.tag)
+  const tagged = (p: string) => `r.id in (select g.run_id from run_tags g where g.organization_id = $1 and g.tag ${p})`
+  if (filter.tag?.length === 1) add(p => tagged(`= ${p}`), filter.tag[0])
+  else add(p => tagged(`= any(${p})`), filter.tag)
   add(p => `t.text like ${p}`, filter.q === undefined ? undefined : `%${filter.q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`)
   add(p => createdAfter('r', 'runs', p), filter.created_after)
   add(p => createdBefore('r', 'runs', p), filter.created_before)

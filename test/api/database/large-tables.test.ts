@@ -76,7 +76,7 @@ test('a build that was interrupted is started again', async () => {
   await database.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'virtualxid' and not granted`)
   await interrupted
   await writer.client.query('commit')
-  expect(await database.query(invalid)).toEqual([{ name: 'runs_of_status' }])
+  expect(await database.query(invalid)).toEqual([{ name: 'runs_of_shown_status' }])
   await migrate(database.url)
   expect(await database.query(invalid)).toEqual([])
 })
@@ -89,4 +89,23 @@ test('the text of a run that a search reads follows its title in any version, an
     insert into run_texts select organization_id, id, lower(title || E'\\x1f' || prompt) from run`
   await database.query(`${people}; ${older}; ${addRun('Second')}; update runs set title = 'Other' where id = 2`)
   expect(await database.query(texts)).toEqual([{ title: 'first' }, { title: 'other' }])
+})
+
+test('the tags of runs from before the table are copied, and those of later runs follow every change', async () => {
+  await using database = await emptyDatabase()
+  await migrate(database.url, until('0003_z'))
+  await database.query(`${people}; ${addRun('Before')}; update runs set tags = '{a,b,a}'`)
+  await migrate(database.url)
+  const tags = 'select run_id::int as run, tag from run_tags order by run_id, tag'
+  expect(await database.query(tags)).toEqual([
+    { run: 1, tag: 'a' },
+    { run: 1, tag: 'b' },
+  ])
+  await database.query(
+    `${addRun('After')}; update runs set tags = '{c,d}' where id = 2; update runs set tags = '{b,c}'; delete from runs where id = 1`,
+  )
+  expect(await database.query(tags)).toEqual([
+    { run: 2, tag: 'b' },
+    { run: 2, tag: 'c' },
+  ])
 })

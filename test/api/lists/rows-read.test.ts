@@ -32,7 +32,7 @@ async function rowsReadBy(work: Work | undefined): Promise<RowsRead> {
 }
 
 /** Tables that grow with the number of runs: a small one is best read as a whole. */
-const large = ['runs', 'run_texts', 'log_entries', 'pull_requests', 'sandboxes', 'usage_days', 'journal', 'events', 'checks']
+const large = ['runs', 'run_texts', 'run_tags', 'log_entries', 'pull_requests', 'sandboxes', 'usage_days', 'journal', 'events', 'checks']
 const over = (sums: RowsRead, most: number) => Object.entries(sums).filter(([table, rows]) => large.includes(table) && rows > most)
 
 /** The page and what is counted after it, and as many rows that are skipped: archived ones, those of other organizations. Half of the table. */

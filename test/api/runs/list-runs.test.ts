@@ -104,9 +104,15 @@ describe('200', () => {
     expect(await found('?tag=t1&tag=t4&status=queued,failed')).toEqual([e, b])
     expect(await found(`?status=${'failed,'.repeat(19)}completed`)).toEqual([a])
     // A tag may contain a comma, so a comma separates none.
-    await rows(app, `update runs set tags = tags || '{"one, two"}' where id = $1`, [e])
+    const tag = (...tags: string[]) => app.call('PATCH', `/v1/organizations/${app.org_id}/agent/run/${e}`, { tags })
+    expect((await tag('one, two', 't4')).status).toBe(200)
     expect(await found('?tag=one,%20two')).toEqual([e])
     expect(await found('?tag=t1,t4')).toEqual([])
+    expect(await found('?tag=t4&tag=one,%20two')).toEqual([e])
+    // A tag that was removed is not found any more.
+    expect((await tag('all', 't4')).status).toBe(200)
+    expect(await found('?tag=one,%20two')).toEqual([])
+    expect(await found(`?tag=all&tag=t1&status=queued&repo_id=${app.repo_id}`)).toContain(e)
   })
 
   test('q finds text in title or prompt, case-insensitive, and its characters are literal', async () => {
