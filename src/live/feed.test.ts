@@ -243,3 +243,64 @@ test('an error of the source loses nothing: the next wake continues', async () =
   expect(failures).toHaveLength(1)
   expect(patient.seen).toEqual(range(1, 3))
 })
+
+/** A source that counts its reads and whose state knows how much there is. */
+function counted() {
+  const source = growing()
+  source.setState('state')
+  const reads: number[] = []
+  const after = (seq: number, limit: number) => {
+    reads.push(seq)
+    return source.after(seq, limit)
+  }
+  const frameOf = ({ seq, body }: { seq: number; body: string }) => ({ seq, text: body })
+  const counting = Object.defineProperty({ ...source, after, frameOf }, 'total', { get: () => source.frames.length })
+  const written = (count: number) => {
+    source.grow(count)
+    return source.frames.slice(-count).map(({ seq, text }) => ({ seq, body: text }))
+  }
+  return { source: counting, reads, written }
+}
+
+test('entries that this process has written are sent without a read, in order and once', async () => {
+  const { source, reads, written } = counted()
+  written(3)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const first = reader(0, 4)
+  feed.add(first)
+  await first.done
+  const before = reads.length
+  const second = reader(3, 6)
+  feed.add(second)
+  const [four, five] = [written(1), written(1)]
+  feed.offer(five)
+  feed.offer(four)
+  feed.wake()
+  feed.offer(written(3))
+  feed.wake()
+  await second.done
+  expect(second.seen.toSorted()).toEqual([...range(4, 8), 'state'])
+  expect(second.seen.filter(text => text !== 'state')).toEqual(range(4, 8))
+  expect(first.seen.filter(text => text !== 'state')).toEqual(range(1, 8))
+  expect(reads.slice(before)).toEqual([])
+})
+
+test('what is missing before or after offered entries is read', async () => {
+  const { source, reads, written } = counted()
+  written(2)
+  const feed = new Feed(source, error => expect(error).toBeUndefined())
+  const first = reader(0, 3)
+  feed.add(first)
+  await first.done
+  const before = reads.length
+  const only = reader(2, 5)
+  feed.add(only)
+  // The third and the sixth entry are of another process.
+  written(1)
+  feed.offer(written(2))
+  written(1)
+  feed.wake()
+  await only.done
+  expect(only.seen.filter(text => text !== 'state')).toEqual(range(3, 6))
+  expect(reads.slice(before)).toEqual([2])
+})

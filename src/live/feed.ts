@@ -1,3 +1,5 @@
+import type { WrittenEntry } from './hub.ts'
+
 /** One frame of a stream: its position, and the text that is sent to every reader. */
 export type Frame = { seq: number; text: string }
 
@@ -10,6 +12,10 @@ export type FeedSource = {
   now(): Promise<string | null>
   /** Requests what was broadcast before, when readers have caught up: it follows by `giveSoFar`. */
   requestSoFar?(): Promise<void>
+  /** The frame of an entry, as `after` returns it. Absent: entries are always read. */
+  frameOf?(entry: WrittenEntry): Frame
+  /** How many entries there were when the state was read last. */
+  readonly total?: number
   /** The last frame that readers are sent, once there is no state any more; then they are released. Without it nothing ends. */
   readonly end_frame?: string
 }
@@ -47,6 +53,8 @@ export class Feed {
   readonly #source: FeedSource
   readonly #readers = new Set<Reader>()
   #recent: Frame[] = []
+  /** What this process has written since the last pass. */
+  #offered: Frame[] = []
   #page = 10
   #running: Promise<void> | null = null
   #again = false
@@ -66,6 +74,13 @@ export class Feed {
     this.#readers.add(reader)
     this.wake()
     return () => this.#readers.delete(reader)
+  }
+
+  /** Takes entries that this process has just written: the next pass does not read them if nothing before them is missing. */
+  offer(entries: WrittenEntry[]) {
+    const { frameOf } = this.#source
+    if (!frameOf || this.empty) return
+    this.#offered = newest([...this.#offered, ...entries.map(frameOf)].sort((a, b) => a.seq - b.seq))
   }
 
   /** Sends an ephemeral frame to every reader that keeps up. */
@@ -129,12 +144,24 @@ export class Feed {
 
   async #loadRecent() {
     const last = this.#recent.at(-1)?.seq ?? Math.max(0, ...[...this.#readers].map(reader => reader.cursor))
-    for (let seq = last; ; ) {
+    const known = this.#takeOffered(last)
+    this.#recent = newest([...this.#recent, ...known])
+    const newest_seq = known.at(-1)?.seq ?? last
+    if (this.#source.total !== undefined && newest_seq >= this.#source.total) return
+    for (let seq = newest_seq; ; ) {
       const { frames, whole } = await this.#read(seq)
       this.#recent = newest([...this.#recent, ...frames])
       if (whole) return
       seq = frames.at(-1)?.seq ?? seq
     }
+  }
+
+  /** The offered frames that follow `last` without a gap. */
+  #takeOffered(last: number): Frame[] {
+    const later = this.#offered.filter(frame => frame.seq > last)
+    this.#offered = []
+    const gap = later.findIndex((frame, n) => frame.seq !== last + 1 + n)
+    return gap < 0 ? later : later.slice(0, gap)
   }
 
   /** The next frames; `whole`: there are no more after them. */

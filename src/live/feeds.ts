@@ -31,6 +31,7 @@ export class Feeds {
     if (!this.#feeds.has(key)) this.#watch(key, { organization_id, run_id })
     return this.#open(key, source, feed => [
       this.#hub.onRun(organization_id, run_id, () => feed.wake()),
+      this.#hub.onWritten(organization_id, run_id, entries => feed.offer(entries)),
       this.#hub.onLive(organization_id, run_id, json => {
         if (json === CLAIMED) return this.#on_watch([{ organization_id, run_id }])
         const text = frameOf(json)

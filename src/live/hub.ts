@@ -2,6 +2,9 @@ import type { Hints } from './listener.ts'
 
 type Wake = () => void
 type LiveEvent = (json: string) => void
+/** An entry as it is stored. */
+export type WrittenEntry = { seq: number; body: string }
+type Written = (entries: WrittenEntry[]) => void
 
 /** The subscriptions of this process. Callbacks must be quick and must not throw. */
 export class Hub implements Hints {
@@ -10,6 +13,7 @@ export class Hub implements Hints {
   readonly #runs = new Map<string, Set<Wake>>()
   readonly #organizations = new Map<number, Set<Wake>>()
   readonly #live = new Map<string, Set<LiveEvent>>()
+  readonly #written = new Map<string, Set<Written>>()
   readonly #calls = new Map<string, Set<Wake>>()
 
   onWork = (wake: Wake) => add(this.#work, wake)
@@ -17,6 +21,8 @@ export class Hub implements Hints {
   onRun = (organization_id: number, run_id: number, wake: Wake) => addTo(this.#runs, `${organization_id}:${run_id}`, wake)
   onOrganization = (organization_id: number, wake: Wake) => addTo(this.#organizations, organization_id, wake)
   onLive = (organization_id: number, run_id: number, receive: LiveEvent) => addTo(this.#live, `${organization_id}:${run_id}`, receive)
+  /** `receive` gets what this process appends to the run, before it is notified of it. */
+  onWritten = (organization_id: number, run_id: number, receive: Written) => addTo(this.#written, `${organization_id}:${run_id}`, receive)
   onCancelled = (call: string, cancel: Wake) => addTo(this.#calls, call, cancel)
 
   work() {
@@ -34,6 +40,10 @@ export class Hub implements Hints {
   }
   live(organization_id: number, run_id: number, json: string) {
     for (const receive of this.#live.get(`${organization_id}:${run_id}`) ?? []) receive(json)
+  }
+  /** Entries that this process has committed. */
+  written(organization_id: number, run_id: number, entries: WrittenEntry[]) {
+    for (const receive of this.#written.get(`${organization_id}:${run_id}`) ?? []) receive(entries)
   }
   everything() {
     this.work()

@@ -5,7 +5,7 @@ import type { Db } from '../../store/database.ts'
 import { notifyJoined } from '../../store/notify.ts'
 import { lastEventSeq, listEventsAfter } from '../../store/runs/events.ts'
 import { lastRecord } from '../../store/runs/journal.ts'
-import { listEntriesAfter } from '../../store/runs/log-entries.ts'
+import { type EntryRow, listEntriesAfter } from '../../store/runs/log-entries.ts'
 import { getRun } from '../../store/runs/runs.ts'
 import { shownEntry } from '../../trace/entry.ts'
 import { runObjects } from './run-object.ts'
@@ -24,15 +24,21 @@ export type RunWording = (run: AgentRun) => unknown
  */
 export function runSource(db: Db, base_url: string, organization_id: number, run_id: number, wording: RunWording) {
   let has_worker = false
+  let total: number | undefined
+  const frameOf = ({ seq, body }: EntryRow): Frame => ({ seq, text: frame('log', shownEntry(body, base_url), seq) })
   return {
+    frameOf,
+    get total() {
+      return total
+    },
     async after(seq: number, limit: number): Promise<Frame[]> {
-      const rows = await listEntriesAfter(db, organization_id, run_id, seq, limit)
-      return rows.map(row => ({ seq: row.seq, text: frame('log', shownEntry(row.body, base_url), row.seq) }))
+      return (await listEntriesAfter(db, organization_id, run_id, seq, limit)).map(frameOf)
     },
     end_frame: frame('deleted', JSON.stringify({ agent_run_id: run_id })),
     async state(): Promise<string | null> {
       const row = await getRun(db, organization_id, run_id)
       has_worker = row !== undefined && with_worker.has(row.status)
+      total = row?.total_logs
       const [run] = row ? await runObjects(db, organization_id, [row], base_url) : []
       return run ? frame('run', JSON.stringify(wording(run))) : null
     },

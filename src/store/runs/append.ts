@@ -4,6 +4,7 @@ import { searchedText } from '../../core/runs/search/searched-text.ts'
 import { add_to_day, today } from '../access/usage-days.ts'
 import type { Db } from '../database.ts'
 import { isHeldBy } from '../fence.ts'
+import type { EntryRow } from './log-entries.ts'
 
 /** An entry before it gets its `seq`. `json` is its body without run, seq, time and turn. */
 export type NewEntry = { message_type: string; tool_name: string | null; json: string; failed: boolean }
@@ -40,9 +41,17 @@ export type UsageDelta = {
 /** What is appended together. `reserved_usd`: the amount that is reserved for the model call in flight from now on. */
 export type Addition = { entries?: NewEntry[]; records?: NewRecord[]; usage?: UsageDelta; reserved_usd?: string }
 
-/** The state of the run that each append returns, so that the writer need not query it. */
-export type AppendResult = { status: RunStatus; total_logs: number; pending_messages: number; interrupt_requested: boolean }
+/** The state of the run that each append returns, so that the writer need not query it. `written_at`: of its entries, as their texts have it. */
+export type AppendResult = {
+  status: RunStatus
+  total_logs: number
+  pending_messages: number
+  interrupt_requested: boolean
+  turn: number
+  written_at: string
+}
 
+const written_at = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const nothing = { model: null, steps: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost_usd: '0' }
 
 /**
@@ -74,7 +83,7 @@ export async function append(
         insert into log_entries (run_id, seq, organization_id, turn, message_type, tool_name, body, signature, failed)
         select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
           '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
-          to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","turn":' || run.turn || ',' || e.json, e.signature, e.failed
+          ${written_at} || '","turn":' || run.turn || ',' || e.json, e.signature, e.failed
         from run, unnest($11::text[], $12::text[], $13::text[], $19::bytea[], $20::boolean[])
           with ordinality as e (message_type, tool_name, json, signature, failed, ordinal)
       ), records as (
@@ -87,7 +96,7 @@ export async function append(
         select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
         from run where $17::text is not null ${add_to_day}
       )
-      select status, total_logs, pending_messages, interrupt_requested from run`,
+      select status, total_logs, pending_messages, interrupt_requested, turn, ${written_at} as written_at from run`,
     values: [
       organization_id,
       run_id,
@@ -112,4 +121,12 @@ export async function append(
     ],
   })
   return rows[0]
+}
+
+/** Returns the entries of an append as they are stored. */
+export function appendedEntries(run_id: number, entries: NewEntry[], { total_logs, turn, written_at }: AppendResult): EntryRow[] {
+  return entries.map(({ json }, n) => {
+    const seq = total_logs - entries.length + 1 + n
+    return { seq, body: `{"agent_run_id":${run_id},"seq":${seq},"created_at":"${written_at}","turn":${turn},${json}` }
+  })
 }

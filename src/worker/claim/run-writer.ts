@@ -2,8 +2,9 @@ import { createBackgroundRedactor } from '../../redaction/background-redactor.ts
 import type { BackgroundRedactor, Redacted } from '../../redaction/port.ts'
 import type { Db, Transactional } from '../../store/database.ts'
 import { liveNotification, type Notification, notifyAll, notifyRun, runNotification } from '../../store/notify.ts'
-import { type Addition, type AppendResult, append, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
+import { type Addition, type AppendResult, append, appendedEntries, type NewEntry, type NewRecord } from '../../store/runs/append.ts'
 import { insertEvent } from '../../store/runs/events.ts'
+import type { EntryRow } from '../../store/runs/log-entries.ts'
 import { type Move, moveRun } from '../../store/runs/run-moves.ts'
 import { countedEntry, redactedEntry } from '../../trace/redacted-entry.ts'
 import { requireOwned } from './fenced-error.ts'
@@ -31,6 +32,8 @@ export class RunWriter {
   readonly run_id: number
   readonly epoch: number
   readonly viewers: ViewerPresence
+  /** Receives the entries that were appended while there were viewers. */
+  onWritten: (entries: EntryRow[]) => void = () => {}
   #redactor = no_secrets
   #alarms: Alarms | null = null
   #flush: NodeJS.Timeout | null = null
@@ -77,6 +80,9 @@ export class RunWriter {
     if (db === this.db) await this.reportAlarms(add.entries?.[0]?.tool_name ?? 'trace')
     const appended = requireOwned(await append(db, this.organization_id, this.run_id, this.epoch, add))
     if ((add.entries ?? add.records ?? []).length > 0 || add.usage) this.notify()
+    // Not of a transaction, which may still be undone.
+    const is_committed = db === this.db || db === this.direct
+    if (this.viewers.present && is_committed && add.entries) this.onWritten(appendedEntries(this.run_id, add.entries, appended))
     return appended
   }
 

@@ -39,6 +39,7 @@ export async function workOnRun(shared: ClaimDeps, run: RunRow, control: Control
     retry_until = Math.min(retry_until, performance.now() + LEASE_SECONDS * 1_000)
   })
   const writer = new RunWriter(deps.db, run, shared.db)
+  writer.onWritten = entries => shared.hub.written(organization_id, run_id, entries)
   const live = new LiveChannel(writer)
   const startup = new StartupTimer(deps, run, claim_began_at)
   const observed = observeTurn(deps.telemetry, run, startup)
