@@ -474,6 +474,8 @@ create table organizations (
   max_concurrent_runs integer,
   budget_usd_per_month numeric,
   runs_per_month integer,
+  agent_permissions text,
+  constraint organizations_agent_permissions_check CHECK ((agent_permissions = ANY (ARRAY['allow'::text, 'ask'::text, 'deny'::text]))),
   constraint organizations_budget_usd_per_month_check CHECK ((budget_usd_per_month >= (0)::numeric)),
   constraint organizations_id_default_repository_id_fkey FOREIGN KEY (id, default_repository_id) REFERENCES repositories(organization_id, id),
   constraint organizations_max_concurrent_runs_check CHECK ((max_concurrent_runs > 0)),

@@ -136,3 +136,27 @@ test('kill -9 while a call waits for approval: another process takes the approva
     await service.ended
   }
 }, 120_000)
+
+test('an organization makes the policy of an agent stricter from the next turn on, and never less strict', async () => {
+  await using app = await startProgramApp(hello)
+  const path = `/v1/organizations/${app.org_id}`
+  const set = async (of: CodingApp, agent_permissions: string | null) =>
+    expect((await of.call('PATCH', `/v1/organizations/${of.org_id}`, { agent_permissions })).status).toBe(200)
+  const shown = async () => (await app.call('GET', `${path}/agents`)).body.agents.find((agent: any) => agent.agent_type === agent_type)
+  const { id } = await createRun(app, { prompt: 'do: permission touch a', agent_type })
+  expect(await awaitEnd(app, id)).toMatchObject({ result: '[{"outcome":"selected","optionId":"once"}]' })
+  expect((await shown()).permissions).toBe('allow')
+
+  await set(app, 'ask')
+  expect((await shown()).permissions).toBe('ask')
+  const { total_logs } = (await resume(app, id, { prompt: 'do: permission touch b' })).body
+  expect(await awaitRun(app, id, run => isWaiting(run) && run.total_logs > total_logs)).toMatchObject(waiting)
+  await set(app, 'deny')
+  await resume(app, id, { prompt: 'do: permission touch c' })
+  expect(await awaitEnd(app, id)).toMatchObject({ result: '[{"outcome":"selected","optionId":"no"}]' })
+
+  await using denying = await startProgramApp(hello, {}, { permissions: 'deny' })
+  await set(denying, 'allow')
+  const denied = await createRun(denying, { prompt: 'do: permission touch a', agent_type })
+  expect(await awaitEnd(denying, denied.id)).toMatchObject({ result: '[{"outcome":"selected","optionId":"no"}]' })
+})

@@ -88,6 +88,11 @@ describe('the organization', () => {
       /^max_concurrent_runs +3$/m,
     )
     expect(await get('settings')).toMatchObject({ max_concurrent_runs: 3, budget_usd_per_month: '12.5' })
+    expect((await cli(['settings', 'set', '--agent-permissions', 'ask'])).out).toMatch(/^agent_permissions +ask$/m)
+    expect(await cli(['settings', 'set', '--agent-permissions', 'never'])).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining('agent_permissions') },
+    })
+    expect((await cli(['settings', 'set', '--agent-permissions', 'none'])).out).toMatch(/^agent_permissions +none$/m)
     expect((await cli(['settings', 'set', '--budget', 'none', '--json'])).code).toBe(0)
     expect(await get('settings')).toMatchObject({ max_concurrent_runs: 3, budget_usd_per_month: null })
     expect((await cli(['settings', 'limits'])).out).toMatch(/^concurrent_runs +3 runs +0 +organization +max_concurrent_runs$/m)

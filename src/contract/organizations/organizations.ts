@@ -6,16 +6,22 @@ import { pageOf } from '../page.ts'
 import { ReasoningEffort, reasoningEffortInput } from '../reasoning-effort.ts'
 import { ReviewMode, reviewModeInput } from '../review-mode.ts'
 import { text } from '../text.ts'
+import { agent_permissions } from './agent-permissions.ts'
 
 const switches = {
   enable_pr_creation: z.boolean().describe('Whether runs propose a pull request by default'),
   enable_rules_detection: z.boolean().describe('Whether rules for agents, like AGENTS.md, are read from repositories'),
 }
+const AgentPermissions = z.enum(agent_permissions, { error: `must be one of ${agent_permissions.join(', ')}` })
+
 const settings = {
   default_repo_id: z.int().nullable().describe('Used by runs that name no repository'),
   default_model: z.string().nullable().describe("Used by runs that name no model; null: the service's default"),
   reasoning_effort: ReasoningEffort.nullable().describe("Reasoning effort of its runs; null: the model's default"),
   review: ReviewMode.nullable().describe("Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"),
+  agent_permissions: AgentPermissions.nullable().describe(
+    'Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent',
+  ),
   rules: z.string().nullable().describe('Given to the agent of every run'),
   max_concurrent_runs: z.int().nullable().describe('Maximum number of runs that are active at the same time; null: no limit'),
   budget_usd_per_month: money.nullable().describe('The cost limit per month (UTC) in US dollars; null: no limit'),
@@ -24,7 +30,13 @@ const settings = {
 const example = { id: 1, name: 'My organization', settings: { enable_pr_creation: true, enable_rules_detection: true } }
 const settings_example = {
   ...{ default_repo_id: 7, default_model: 'anthropic/claude-sonnet-4-5', reasoning_effort: null, review: null },
-  ...{ rules: 'Every change has a test.', max_concurrent_runs: 4, budget_usd_per_month: '250', runs_per_month: null },
+  ...{
+    agent_permissions: null,
+    rules: 'Every change has a test.',
+    max_concurrent_runs: 4,
+    budget_usd_per_month: '250',
+    runs_per_month: null,
+  },
 }
 
 const Organization = z
@@ -66,6 +78,9 @@ export const UpdateOrganizationInput = z
     ),
     review: reviewModeInput.describe(
       "Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default",
+    ),
+    agent_permissions: AgentPermissions.nullish().describe(
+      'Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent',
     ),
     rules: text(0, limits.rules_chars, { trim: true }).nullish().describe('Given to the agent of every run; null or empty: none'),
     max_concurrent_runs: z.int().min(1).max(10_000).nullish().describe('Further runs wait in the queue; null: no limit'),
@@ -118,9 +133,9 @@ export const Agents = z
             .nullable()
             .describe('Version that the service was tested with; null: the service does not know the agent'),
           permissions: z
-            .enum(['allow', 'ask', 'deny'])
+            .enum(agent_permissions)
             .nullable()
-            .describe('The response to its requests for permissions; null: it has none'),
+            .describe('The response to its requests for permissions in this organization; null: it has none'),
         }),
       )
       .describe('The built-in agent, and those that the operator has registered'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { model_apis, readJsonSetting } from '../model-settings.ts'
+import { agent_permissions } from '../organizations/agent-permissions.ts'
 
 /** Names of agents that a request may have without one of them being registered. */
 const RESERVED = ['built_in', 'codegen']
@@ -22,7 +23,7 @@ const agent = z.strictObject({
     ),
   apis: z.array(z.enum(model_apis)).min(1).optional().describe('Wire formats in which it can call a model; required for an unknown id'),
   permissions: z
-    .enum(['allow', 'ask', 'deny'])
+    .enum(agent_permissions)
     .optional()
     .describe('What it gets when it requests a permission: it may, a person decides while the run waits, or it may not; default `allow`'),
   environment: z

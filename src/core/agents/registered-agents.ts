@@ -1,4 +1,5 @@
 import type { ModelApi } from '../../contract/model-settings.ts'
+import type { AgentPermissions } from '../../contract/organizations/agent-permissions.ts'
 import type { AgentSettings } from '../../contract/runs/agent-settings.ts'
 import type { AgentPreset, AgentStart, CalledModel } from './agent-preset.ts'
 import { KNOWN_AGENTS } from './known-agents.ts'
@@ -14,13 +15,13 @@ export type RegisteredAgent = {
   folder: string | null
   apis: readonly ModelApi[]
   /** What happens when it requests a permission: it gets it, a person decides, or it does not get it. */
-  permissions: 'allow' | 'ask' | 'deny'
+  permissions: AgentPermissions
   /** Whether a later process continues its sessions, if it offers that. */
   continues: boolean
   /** Its package in npm, if the service knows it, and the version that was tested. */
   npm: AgentPreset['npm'] | null
-  /** The command writes what the agent reads from its home folder, and starts it. */
-  start(model: CalledModel): Pick<AgentStart, 'command' | 'environment'>
+  /** The command writes what the agent reads from its home folder, and starts it. It requests permissions unless all are given. */
+  start(model: CalledModel, permissions: AgentPermissions): Pick<AgentStart, 'command' | 'environment'>
 }
 
 /** Returns the registered agents by id, or what is missing: an id that the service does not know needs a command and wire formats. */
@@ -37,8 +38,8 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
       ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, apis: formats, permissions },
       continues: command !== undefined || known?.continues !== false,
       npm: command === undefined ? (known?.npm ?? null) : null,
-      start(model) {
-        const start = known?.start(model, permissions !== 'allow')
+      start(model, policy) {
+        const start = known?.start(model, policy !== 'allow')
         return {
           command: command ?? withFiles(start?.command ?? '', start?.files ?? {}),
           environment: { ...start?.environment, ...filled(environment, model) },

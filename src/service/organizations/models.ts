@@ -1,4 +1,5 @@
 import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
+import { stricterPermissions } from '../../core/agents/stricter-permissions.ts'
 import { invalid } from '../../core/service-error.ts'
 import { getOrganization } from '../../store/access/organizations.ts'
 import type { ActorContext, Context, ModelList, UsableModel } from '../context.ts'
@@ -50,10 +51,12 @@ export async function listModels(ctx: Context) {
 }
 
 /** Returns the agents that a run can name as `agent_type` (docs/specification.md#create-and-resume). */
-export function listAgents(ctx: Context) {
+export async function listAgents(ctx: Context) {
+  const organization = await getOrganization(ctx.db, ctx.organization_id)
   const built_in = { agent_type: BUILT_IN_AGENT, label: 'Built-in', apis: null, version: null, tested_version: null, permissions: null }
   const registered = [...ctx.agents.values()].map(({ id, label, apis, npm, permissions }) => ({
-    ...{ agent_type: id, label, apis: [...apis], permissions },
+    ...{ agent_type: id, label, apis: [...apis] },
+    permissions: stricterPermissions(permissions, organization?.agent_permissions ?? null),
     version: ctx.agent_versions.get(id) ?? null,
     tested_version: npm?.verified ?? null,
   }))

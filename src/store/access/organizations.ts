@@ -1,3 +1,4 @@
+import type { AgentPermissions } from '../../contract/organizations/agent-permissions.ts'
 import type { ReasoningEffort } from '../../contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../contract/review-modes.ts'
 import type { Window } from '../../core/paging.ts'
@@ -14,13 +15,14 @@ export type OrganizationRow = {
   default_model: string | null
   reasoning_effort: ReasoningEffort | null
   review: ReviewMode | null
+  agent_permissions: AgentPermissions | null
   rules: string | null
   max_concurrent_runs: number | null
   budget_usd_per_month: string | null
   runs_per_month: number | null
 }
 const columns = `o.id, o.name, o.enable_pr_creation, o.enable_rules_detection, o.default_repository_id, o.default_model, o.reasoning_effort, o.review,
-  o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
+  o.agent_permissions, o.rules, o.max_concurrent_runs, o.budget_usd_per_month, o.runs_per_month`
 
 /** Returns an organization; undefined when it does not exist. The caller has checked the membership. */
 export async function getOrganization(db: Db, organization_id: number): Promise<OrganizationRow | undefined> {
@@ -89,7 +91,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
         budget_usd_per_month = case when $13 then $14::numeric else budget_usd_per_month end,
         runs_per_month = case when $15 then $16::int else runs_per_month end,
         reasoning_effort = case when $17 then $18 else reasoning_effort end,
-        review = case when $19 then $20 else review end
+        review = case when $19 then $20 else review end,
+        agent_permissions = case when $21 then $22 else agent_permissions end
       where id = $1`,
     values: [
       organization_id,
@@ -112,6 +115,8 @@ export async function updateOrganization(db: Db, organization_id: number, change
       change.reasoning_effort ?? null,
       change.review !== undefined,
       change.review ?? null,
+      change.agent_permissions !== undefined,
+      change.agent_permissions ?? null,
     ],
   })
   return rowCount === 1

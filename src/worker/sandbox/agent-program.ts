@@ -1,3 +1,4 @@
+import type { AgentPermissions } from '../../contract/organizations/agent-permissions.ts'
 import { agentFolder, type RegisteredAgent } from '../../core/agents/registered-agents.ts'
 import { errorText } from '../../core/log.ts'
 import { GATEWAY_PORT, GATEWAY_SOCKET } from '../../core/sandbox-environment.ts'
@@ -15,7 +16,7 @@ import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
  */
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
-  permissions: RegisteredAgent['permissions']
+  permissions: AgentPermissions
   continues: RegisteredAgent['continues']
   connect(meter: GatewayMeter, tools: ToolServers): void
   tool_address(server: string): string
@@ -32,6 +33,7 @@ const not_connected: GatewayMeter = {
 export async function openAgentProgram(
   deps: EgressDeps & LogDeps & ModelDeps & Pick<HostFolderDeps, 'users'>,
   agent: RegisteredAgent,
+  permissions: AgentPermissions,
   model: Model & { endpoint: ModelEndpoint },
 ): Promise<AgentProgram> {
   const { endpoint, context_tokens, max_output_tokens } = model
@@ -58,10 +60,10 @@ export async function openAgentProgram(
       context_tokens,
       max_output_tokens,
     }
-    const { command, environment } = agent.start(called)
+    const { command, environment } = agent.start(called, permissions)
     return {
       command,
-      permissions: agent.permissions,
+      permissions,
       continues: agent.continues,
       sockets: [{ host: socket.path, inside: GATEWAY_SOCKET, port: GATEWAY_PORT }],
       environment,

@@ -2,7 +2,9 @@ import { type Conversation, rebuildConversation } from '../../agent/conversation
 import type { LoopOutcome } from '../../agent/loop-state.ts'
 import { createToolCallModel } from '../../agent/tool-call-model.ts'
 import { BUILT_IN_AGENT } from '../../core/agents/registered-agents.ts'
+import { stricterPermissions } from '../../core/agents/stricter-permissions.ts'
 import type { Model } from '../../model/port.ts'
+import { getOrganization } from '../../store/access/organizations.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { type Base, prepareBase } from '../base/base.ts'
 import { StartError } from '../base/start-error.ts'
@@ -57,7 +59,10 @@ async function openProgram({ deps, run }: TurnOf, model: Model): Promise<AgentPr
       `The agent ${run.agent_type} is not registered here for the model ${run.model}.`,
       'setup',
     )
-  return openAgentProgram(deps, agent, { ...model, endpoint })
+  // Read in each turn: a change counts from the next one on.
+  const organization = await getOrganization(deps.db, run.organization_id)
+  const permissions = stricterPermissions(agent.permissions, organization?.agent_permissions ?? null)
+  return openAgentProgram(deps, agent, permissions, { ...model, endpoint })
 }
 
 const notConfigured = ({ model }: RunRow): End => ({

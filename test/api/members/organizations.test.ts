@@ -21,7 +21,15 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 const bounds = { max_concurrent_runs: null, budget_usd_per_month: null, runs_per_month: null }
-const defaults = { default_repo_id: null, default_model: null, reasoning_effort: null, review: null, rules: null, ...bounds }
+const defaults = {
+  default_repo_id: null,
+  default_model: null,
+  reasoning_effort: null,
+  review: null,
+  agent_permissions: null,
+  rules: null,
+  ...bounds,
+}
 const both = { enable_pr_creation: true, enable_rules_detection: true }
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}`
 const patch = (body: unknown, org_id = app.org_id) => app.call('PATCH', path(org_id), body)
@@ -102,6 +110,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       { settings: { enable_rules_detection: false } },
       { default_repo_id: app.repo_id },
       { default_model: 'scripted/playbook', reasoning_effort: 'high', review: 'rules' },
+      { agent_permissions: 'ask' },
       { rules: 'Write tests.\nUse "quotes" and 😀.' },
       { max_concurrent_runs: 3 },
       { budget_usd_per_month: '12.5' },
@@ -127,7 +136,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       `select detail from audit_entries where action = 'organization.updated' order by id`,
     )
     expect(audited.length).toBe(changes.length + 4)
-    expect(JSON.parse(audited[5]?.detail ?? '')).toEqual({ rules: 'changed' })
+    expect(JSON.parse(audited[6]?.detail ?? '')).toEqual({ rules: 'changed' })
   })
 
   test('400: errors are named, and nothing is stored', async () => {
@@ -141,6 +150,7 @@ describe('GET and PATCH /v1/organizations/{org_id}, GET …/settings', () => {
       [{ default_model: 'nobody/knows' }, 'body.default_model'],
       [{ reasoning_effort: 'hgih' }, 'body.reasoning_effort'],
       [{ review: 'none' }, 'body.review'],
+      [{ agent_permissions: 'always' }, 'body.agent_permissions'],
       [{ rules: 'x'.repeat(20_001) }, 'body.rules'],
       [{ rules: 'a\0b' }, 'body.rules'],
       ...[0, -1, 1.5, '1', 10_001].map((n): [object, string] => [{ max_concurrent_runs: n }, 'body.max_concurrent_runs']),

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { canonicalJson, isShownWhole } from '../../../acp/call-request.ts'
 import type { PermissionDecision } from '../../../acp/permission.ts'
 import type { AgentToolCall } from '../../../acp/updates.ts'
-import type { RegisteredAgent } from '../../../core/agents/registered-agents.ts'
+import type { AgentPermissions } from '../../../contract/organizations/agent-permissions.ts'
 import type { UpdateRecorder } from './record-updates.ts'
 
 type Permissions = {
-  policy: RegisteredAgent['permissions']
+  policy: AgentPermissions
   /** Takes the approval of a call. Resolves with false when there is none of this digest: each permits one call. */
   takeApproval(digest: string): Promise<boolean>
   recorder: UpdateRecorder

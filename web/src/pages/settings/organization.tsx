@@ -7,6 +7,7 @@ import { ApiForm, TextField } from '../../components/api-form.tsx'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { useAdminReason } from '../../components/permission.ts'
+import { AgentPermissionsField } from '../../components/runs/fields/agent-permissions-field.tsx'
 import { EffortField } from '../../components/runs/fields/effort-field.tsx'
 import { ModelField } from '../../components/runs/fields/model-field.tsx'
 import { ReviewField } from '../../components/runs/fields/review-field.tsx'
@@ -27,15 +28,24 @@ export function OrganizationSettings() {
   )
 }
 
-type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review'> & {
+type Draft = Pick<Organization, 'name' | 'default_repo_id' | 'reasoning_effort' | 'review' | 'agent_permissions'> & {
   default_model: string
   rules: string
   enable_pr_creation: boolean
   enable_rules_detection: boolean
 }
 
-const draftOf = ({ name, default_repo_id, reasoning_effort, review, default_model, rules, settings }: Organization): Draft => ({
-  ...{ name, default_repo_id, reasoning_effort, review, ...settings },
+const draftOf = ({
+  name,
+  default_repo_id,
+  reasoning_effort,
+  review,
+  agent_permissions,
+  default_model,
+  rules,
+  settings,
+}: Organization): Draft => ({
+  ...{ name, default_repo_id, reasoning_effort, review, agent_permissions, ...settings },
   default_model: default_model ?? '',
   rules: rules ?? '',
 })
@@ -74,7 +84,7 @@ function OrganizationForm({ organization }: { organization: Organization }) {
     <ApiForm
       label="Organization"
       request={save}
-      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'rules']}
+      fields={['name', 'default_repo_id', 'default_model', 'reasoning_effort', 'review', 'agent_permissions', 'rules']}
       forbidden={forbidden}
       changed={Object.keys(touched).length > 0}
       submit="Save"
@@ -110,6 +120,11 @@ function OrganizationForm({ organization }: { organization: Organization }) {
         problem={problems.reasoning_effort}
       />
       <ReviewField value={now.review} on_change={review => set({ review })} problem={problems.review} />
+      <AgentPermissionsField
+        value={now.agent_permissions}
+        on_change={agent_permissions => set({ agent_permissions })}
+        problem={problems.agent_permissions}
+      />
       <Field label="Rules" hint="Instructions for the agent of every run." problem={problems.rules}>
         {props => <TextArea {...props} rows={6} value={now.rules} onChange={event => set({ rules: event.target.value })} />}
       </Field>

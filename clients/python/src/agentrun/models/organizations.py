@@ -53,6 +53,8 @@ class OrganizationDetailResponse(Model):
     """Reasoning effort of its runs; null: the model's default"""
     review: Literal["model", "rules"] | str | None
     """Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"""
+    agent_permissions: Literal["allow", "ask", "deny"] | str | None
+    """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None
@@ -89,6 +91,8 @@ class UpdateOrganizationInput(TypedDict):
     """Reasoning effort of runs where neither the request nor the repository sets it; null: the model's default"""
     review: NotRequired[Literal["model", "rules"] | None]
     """Reviewer of the changes of runs where neither the request nor the repository sets it: `model`, or `rules` without model calls; null: the service's default"""
+    agent_permissions: NotRequired[Literal["allow", "ask", "deny"] | None]
+    """Response to requests of agents of other vendors for permissions: `allow`, `deny`, or `ask`, with which a person decides while the run waits. A stricter one that the operator has set for an agent stays; null: the one of the agent"""
     rules: NotRequired[str | None]
     """Given to the agent of every run; null or empty: none"""
     max_concurrent_runs: NotRequired[int | None]
@@ -112,6 +116,8 @@ class OrganizationSettingsResponse(Model):
     """Reasoning effort of its runs; null: the model's default"""
     review: Literal["model", "rules"] | str | None
     """Reviewer of the changes of its runs: `model` or `rules`; null: the service's default"""
+    agent_permissions: Literal["allow", "ask", "deny"] | str | None
+    """Response to requests of agents of other vendors for permissions, if no stricter one is set for the agent; null: the one of the agent"""
     rules: str | None
     """Given to the agent of every run"""
     max_concurrent_runs: int | None

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { AgentPermissions } from '../../../../contract/organizations/agent-permissions.ts'
 import type { Body, Result } from '../../../sdk/operations.ts'
 import { command, type Given, type Options, whole } from '../../command.ts'
 import { CliError, UsageError } from '../../exit.ts'
@@ -11,6 +12,10 @@ const options = {
   name: { type: 'string', value: 'NAME', actions: set, about: 'name of the organization' },
   model: { type: 'string', value: 'MODEL', actions: set, about: 'default model; none: that of the service' },
   repo: { type: 'string', value: 'ID|NAME', actions: set, about: 'default repository; none: no default' },
+  'agent-permissions': {
+    ...{ type: 'string', value: 'allow|ask|deny', actions: set },
+    about: 'when agents of other vendors request a permission; none: as set for the agent',
+  },
   rules: { type: 'string', value: 'FILE', actions: set, about: 'rules for the agent of every run; none: no rules' },
   'max-concurrent-runs': { type: 'string', value: 'N', actions: set, about: 'runs at the same time; none: no limit' },
   'runs-per-month': { type: 'string', value: 'N', actions: set, about: 'runs created in a month; none: no limit' },
@@ -47,6 +52,8 @@ async function changes({ values, client, signal }: Given<typeof options>): Promi
     name: values.name,
     default_model: none(values.model, text => text),
     default_repo_id: values.repo === 'none' ? null : repo,
+    // The service checks the value.
+    agent_permissions: none(values['agent-permissions'], text => text as AgentPermissions),
     rules: none(values.rules, file),
     max_concurrent_runs: none(values['max-concurrent-runs'], text => whole('--max-concurrent-runs', text)),
     runs_per_month: none(values['runs-per-month'], text => whole('--runs-per-month', text)),
