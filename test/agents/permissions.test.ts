@@ -1,15 +1,10 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { expectProblem } from '../api/expect-problem.ts'
-import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { type CodingApp, makeRepository } from '../runs/coding-app.ts'
-import { startServiceProcess } from '../runs/recovery/service-process.ts'
-import { rows, TOKEN } from '../start-app.ts'
-import { testFolder } from '../temporary-folder.ts'
-import { callAgentApi } from './agent-api.ts'
-import { programEnv, startProgramApp } from './program-app.ts'
+import type { CodingApp } from '../runs/coding-app.ts'
+import { rows } from '../start-app.ts'
+import { startProgramApp } from './program-app.ts'
 
 const agent_type = 'program'
 const hello = () => ({ text: 'Hello.' })
@@ -111,31 +106,6 @@ test('under policy deny the agent gets no permission, and a run that nobody appr
   const late = await createRun(asking, { prompt: 'do: permission touch a', agent_type })
   expect(await awaitEnd(asking, late.id)).toMatchObject({ status: 'failed', status_reason: 'timeout' })
 })
-
-test('kill -9 while a call waits for approval: another process takes the approval and continues', async () => {
-  await using database = await createTestDatabase()
-  const env = {
-    ...{ AGENTRUN_DATA_DIR: join(testFolder(), 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
-    ...{ AGENTRUN_INIT_REPO_URL: makeRepository(), OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' },
-    ...{ AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake' },
-    ...programEnv({ permissions: 'ask' }),
-  }
-  let service = await startServiceProcess(env)
-  const call = (method: string, path: string, body?: unknown) => callAgentApi(service.base_url, method, path, body)
-  try {
-    const { id } = await call('POST', '/run', { prompt: 'do: permission touch a | say Done.', agent_type })
-    const status = async () => (await call('GET', `/run/${id}`)).status
-    await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe('waiting')
-    service.child.kill('SIGKILL')
-    await service.ended
-    service = await startServiceProcess(env)
-    expect(await call('POST', '/run/resume', { agent_run_id: id, prompt: 'Yes.', approve: true })).toMatchObject({ id })
-    await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe('completed')
-  } finally {
-    service.child.kill('SIGKILL')
-    await service.ended
-  }
-}, 120_000)
 
 test('an organization makes the policy of an agent stricter from the next turn on, and never less strict', async () => {
   await using app = await startProgramApp(hello)

@@ -1,7 +1,7 @@
 // A small program that speaks the Agent Client Protocol. The prompt says what it does: lines of `do: argument`, one after another.
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const gateway = process.env.GATEWAY
@@ -55,6 +55,13 @@ async function post(url, body, headers = {}) {
 }
 const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
 
+/** Counts the requests for a permission of all processes: with UNREAD, the response to that one is not read. */
+function countRequest() {
+  const file = `${process.env.HOME}/.requests`
+  appendFileSync(file, '.')
+  return readFileSync(file, 'utf8').length
+}
+
 function askFor(request) {
   const options = [
     { optionId: 'always', name: 'Always', kind: 'allow_always' },
@@ -62,14 +69,15 @@ function askFor(request) {
     { optionId: 'no', name: 'No', kind: 'reject_once' },
   ]
   const answer = new Promise(resolve => (waiting = resolve))
+  // Without a response, the next prompt of the session makes the same call again.
+  const { left } = session
+  store({ left: [current, ...left] })
   const toolCall = { toolCallId: `p${++calls}`, ...request }
+  if (process.env.UNREAD && countRequest() === Number(process.env.UNREAD)) process.stdin.pause()
   send({ id: 'p1', method: 'session/request_permission', params: { sessionId: 's', toolCall, options } })
   return answer.then(result => {
-    if (result?.outcome.outcome === 'cancelled') {
-      // The next prompt of the session may request to make the same call again.
-      store({ left: [current, ...session.left] })
-      return new Promise(() => {})
-    }
+    if (result?.outcome.outcome === 'cancelled') return new Promise(() => {})
+    store({ left })
     update({ sessionUpdate: 'tool_call_update', toolCallId: toolCall.toolCallId, status: 'completed' })
     say(`[${JSON.stringify(result?.outcome)}]`)
   })

@@ -1,16 +1,9 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import pg from 'pg'
 import { expect, test } from 'vitest'
-import { createTestDatabase } from '../database.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
-import { type CodingApp, gitIn, makeRepository } from '../runs/coding-app.ts'
-import { startServiceProcess } from '../runs/recovery/service-process.ts'
-import { TOKEN } from '../start-app.ts'
-import { testFolder } from '../temporary-folder.ts'
-import { callAgentApi } from './agent-api.ts'
-import { programEnv, programSettings, startProgramApp } from './program-app.ts'
+import { type CodingApp, gitIn } from '../runs/coding-app.ts'
+import { startKillable } from './killable-service.ts'
+import { programSettings, startProgramApp } from './program-app.ts'
 
 const agent_type = 'program'
 const hello = () => ({ text: 'Hello.' })
@@ -79,56 +72,14 @@ test('an approved call is made again in the session in which it waited', async (
   expect([status, result]).toEqual(['completed', '[{"outcome":"selected","optionId":"once"}][prompt 2, continued]'])
 })
 
-/** A service as a process of its own, whose agent continues sessions. */
-async function startKillable() {
-  const database = await createTestDatabase()
-  const repository = makeRepository()
-  const agents = programEnv(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
-  const start = (data: string) =>
-    startServiceProcess({
-      ...{ AGENTRUN_DATA_DIR: join(data, 'data'), DATABASE_URL: database.url, AGENTRUN_INIT_TOKEN: TOKEN },
-      ...{ AGENTRUN_INIT_REPO_URL: repository, OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' },
-      ...{ AGENTRUN_DEFAULT_MODEL: 'openai-compatible/fake', AGENTRUN_LIMIT_STANDARD: 'off', AGENTRUN_LIMIT_TOKEN_TOTAL: 'off' },
-      ...agents,
-    })
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  let folder = testFolder()
-  let service = await start(folder)
-  const call = (method: string, path: string, body?: unknown) => callAgentApi(service.base_url, method, path, body)
-  const kill = async () => {
-    service.child.kill('SIGKILL')
-    await service.ended
-  }
-  return {
-    ...{ call, repository },
-    /** The number of calls that the agent has started. */
-    async started(id: number) {
-      const { rows } = await client.query("select 1 from journal where run_id = $1 and kind = 'tool_started'", [id])
-      return rows.length
-    },
-    /** `elsewhere`: with another data folder and without the files of the first one, as on another machine. */
-    async killAndRestart(elsewhere = false) {
-      await kill()
-      if (elsewhere) rmSync(join(folder, 'data/workspaces'), { recursive: true })
-      if (elsewhere) folder = testFolder()
-      service = await start(folder)
-    },
-    async [Symbol.asyncDispose]() {
-      await kill()
-      await client.end()
-      await database[Symbol.asyncDispose]()
-    },
-  }
-}
-
 const settled = { timeout: 60_000, interval: 200 }
 
 test('kill -9 in the middle of a command: the session continues, and nothing of it is done again', async () => {
-  await using service = await startKillable()
+  await using service = await startKillable(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
   const prompt = 'do: tool echo x >>notes.txt | tool sleep 600 | session | tool true | say Done.'
   const { id } = await service.call('POST', '/run', { prompt, agent_type })
-  await expect.poll(() => service.started(id), settled).toBe(2)
+  const started = "select 1 from journal where run_id = $1 and kind = 'tool_started'"
+  await expect.poll(async () => (await service.rows(started, [id])).length, settled).toBe(2)
   await service.killAndRestart()
   const run = () => service.call('GET', `/run/${id}`)
   await expect.poll(async () => (await run()).status, settled).toBe('completed')
@@ -144,7 +95,7 @@ test('kill -9 in the middle of a command: the session continues, and nothing of 
 }, 120_000)
 
 test('a worker without the files of the session does not try to continue it, and the agent gets the conversation as text', async () => {
-  await using service = await startKillable()
+  await using service = await startKillable(programSettings({ SESSIONS: 'load', REPEATS: '100' }))
   const { id } = await service.call('POST', '/run', { prompt: 'do: tool echo x >notes.txt | say One.', agent_type })
   const run = () => service.call('GET', `/run/${id}`)
   await expect.poll(async () => (await run()).status, settled).toBe('completed')
