@@ -382,6 +382,7 @@ create table log_entries (
   constraint log_entries_organization_id_run_id_fkey FOREIGN KEY (organization_id, run_id) REFERENCES runs(organization_id, id) ON DELETE CASCADE,
   constraint log_entries_pkey PRIMARY KEY (run_id, seq)
 );
+CREATE INDEX log_entries_failed ON public.log_entries USING btree (organization_id, run_id, seq) WHERE failed;
 
 create table mcp_servers (
   id bigint not null generated always as identity,

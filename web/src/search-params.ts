@@ -38,7 +38,7 @@ export type AuditSearch = { user?: number; action?: string; from?: string; to?: 
 export const trace_views = ['log', 'answer', 'changes', 'files', 'config'] as const
 export type TraceView = (typeof trace_views)[number]
 /** `file`: a path in the files of the run. */
-type TraceSearch = { view?: TraceView; type?: MessageType; q?: string; file?: string }
+type TraceSearch = { view?: TraceView; type?: MessageType; failed?: true; q?: string; file?: string }
 
 /** The request of a program that signs in by OAuth (RFC 6749, 4.1.1). */
 export type OAuthSearch = Partial<
@@ -116,6 +116,7 @@ export const usageSearch = (raw: Raw): UsageSearch => ({ by: oneOf(raw.by, usage
 export const traceSearch = (raw: Raw): TraceSearch => ({
   view: oneOf(raw.view, trace_views),
   type: oneOf(raw.type, MessageTypes),
+  failed: flag(raw.failed),
   q: text(raw.q),
   file: text(raw.file),
 })

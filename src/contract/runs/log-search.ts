@@ -3,13 +3,14 @@ import { decimal } from '../decimal.ts'
 import { limits } from '../limits.ts'
 import { several } from '../several.ts'
 import { text } from '../text.ts'
-import { MessageType } from './logs.ts'
+import { failedFilter, MessageType } from './logs.ts'
 
 export const SearchLogsQuery = z.object({
   q: text(1, 200).describe('Text in the thought, the tool, its input, its output or the observation of an entry; the case does not matter'),
   after_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a greater `seq`: `searched_to` of the previous response'),
   message_type: several(MessageType).describe('Only entries of one of these kinds'),
   tool_name: several(text(1, 100)).describe('Only entries of one of these tools'),
+  failed: failedFilter,
   limit: decimal(0, limits.page_limit).optional().describe('Largest number of `hits`, default 100; `seqs` does not depend on it'),
 })
 export type SearchLogsQuery = z.output<typeof SearchLogsQuery>

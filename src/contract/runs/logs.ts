@@ -61,6 +61,12 @@ export const LogEntry = z
   .meta({ id: 'AgentRunLogEntry', examples: [exampleEntry] })
 export type LogEntry = z.infer<typeof LogEntry>
 
+export const failedFilter = flag()
+  .optional()
+  .describe(
+    'Only entries that report a failure, as the timeline counts them: errors, failed tool calls, failed checks and refused reviews; `false`: only others',
+  )
+
 export const ListLogsQuery = z.object({
   ...pageQuery,
   skip: pageQuery.skip.meta({ description: 'Number of logs to skip', default: 0 }),
@@ -70,11 +76,7 @@ export const ListLogsQuery = z.object({
   before_seq: decimal(0, limits.page_skip).optional().describe('Only entries with a smaller `seq`'),
   message_type: several(MessageType).describe('Only entries of one of these kinds'),
   tool_name: several(text(1, 100)).describe('Only entries of one of these tools'),
-  failed: flag()
-    .optional()
-    .describe(
-      'Only entries that report a failure, as the timeline counts them: errors, failed tool calls, failed checks and refused reviews; `false`: only others',
-    ),
+  failed: failedFilter,
   q: text(1, 200).optional().describe('Text anywhere in the entry'),
 })
 export type ListLogsQuery = z.output<typeof ListLogsQuery>

@@ -80,7 +80,7 @@ const foldedText = (q: string): string => JSON.stringify(q).slice(1, -1).toLower
 export function searchRange(
   db: Transactional,
   [organization_id, run_id]: [number, number],
-  { q, message_type, tool_name }: { q: string; message_type?: string[] | undefined; tool_name?: string[] | undefined },
+  { q, message_type, tool_name, failed }: Pick<EntryFilter, 'message_type' | 'tool_name' | 'failed'> & { q: string },
   range: { after: number; to: number; limit: number },
 ): Promise<number[]> {
   const folded = foldedText(q)
@@ -93,9 +93,13 @@ export function searchRange(
       text: `with hits as materialized (select seq from log_entries
         where organization_id = $1 and run_id = $2 and seq > $3 and seq <= $4
           and ($5::text[] is null or message_type = any($5)) and ($6::text[] is null or tool_name = any($6))
+          and ($9::boolean is null or failed = $9)
           and case when ${excluded} then false else ${containsText(folded, `substr(body, strpos(substr(body, 1, 200), '"message_type":'))`)} end)
         select seq from hits order by seq limit $8`,
-      values: [organization_id, run_id, range.after, range.to, message_type ?? null, tool_name ?? null, folded, range.limit],
+      values: [
+        ...[organization_id, run_id, range.after, range.to, message_type ?? null, tool_name ?? null],
+        ...[folded, range.limit, failed ?? null],
+      ],
     })
     return rows.map(({ seq }) => seq)
   })

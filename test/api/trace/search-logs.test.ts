@@ -62,6 +62,8 @@ test.each([
   ['q=e', [1, 2, 3, 4]],
   ['q=error&message_type=ACTION', [2, 4]],
   ['q=error&tool_name=read,write', [4]],
+  ['q=error&failed=true', [3]],
+  ['q=error&failed=false', [2, 4]],
   ['q=error&after_seq=2', [3, 4]],
   ['q=error&after_seq=999', []],
 ])('%s finds %j: the values of an entry, and not its names, its time and its run', async (query, seqs) => {
@@ -128,6 +130,7 @@ const allows = (signature: Buffer, q: string) =>
 test('a search for nothing, in an unknown run or with a wrong filter is refused with the field', async () => {
   expectProblem(await search(''), 400, 'query.q')
   expectProblem(await search('q='), 400, 'query.q')
+  expectProblem(await search('q=x&failed=1'), 400, 'query.failed')
   expectProblem(await search('q=x&limit=101'), 400, 'query.limit')
   expectProblem(await search('q=x&message_type=X'), 400, 'query.message_type')
   expectProblem(await search('q=x', 424_242), 404)

@@ -121,7 +121,7 @@ test('keys lead from failure to failure, also of commands, from the end or the s
   await page.keyboard.press('E')
   await command.waitFor()
   await page.keyboard.press('E')
-  await page.getByText('No error before this entry').waitFor()
+  await page.getByText('No failure before this entry').waitFor()
   await end.waitFor()
   await page.keyboard.press('E')
   await command.waitFor()

@@ -8,7 +8,7 @@ import { afterDisconnect, afterEntry, afterEvent, afterReconnect, type LiveWork,
 import { createLogPages, type LogPages } from './log-pages.ts'
 import { createLogSearch, type LogSearch } from './search/log-search.ts'
 
-export type LogFilter = { message_type?: MessageType }
+export type LogFilter = { message_type?: MessageType; failed?: true }
 
 /** A run as the page shows it: its entries, its current activity, and the state of the stream. Outside React, read by useSyncExternalStore. */
 export type Trace = {

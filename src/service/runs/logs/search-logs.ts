@@ -41,7 +41,7 @@ export async function searchRunLogs(ctx: SearchContext, run_id: number, query: S
 async function searchForward(
   ctx: SearchContext,
   run_id: number,
-  { q, message_type, tool_name, after_seq = 0 }: SearchLogsQuery,
+  { limit: _limit, after_seq = 0, ...filter }: SearchLogsQuery,
   last: number,
 ) {
   const started = performance.now()
@@ -51,7 +51,7 @@ async function searchForward(
     const statement_started = performance.now()
     if (statement_started - started > SEARCH_MS) break
     const range = { after: searched_to, to: Math.min(searched_to + size, last), limit: MAX_SEQS - seqs.length }
-    const found = await searchRange(ctx.db, [ctx.organization_id, run_id], { q, message_type, tool_name }, range)
+    const found = await searchRange(ctx.db, [ctx.organization_id, run_id], filter, range)
     seqs.push(...found)
     searched_to = found.length === range.limit ? (found.at(-1) ?? range.to) : range.to
     const growth = STATEMENT_MS / (performance.now() - statement_started)

@@ -22,7 +22,7 @@ const in_a_trace: Shortcut[] = [
   { keys: ['Enter', 'o'], meaning: 'Open or close the entry' },
   { keys: ['Tab'], meaning: 'To the controls of an open entry' },
   { keys: ['n', 'N'], meaning: 'Next, previous match' },
-  { keys: ['e', 'E'], meaning: 'Next, previous error or failed command' },
+  { keys: ['e', 'E'], meaning: 'Next, previous failure' },
   { keys: ['1', '2', '3', '4'], meaning: 'The tabs, on a phone also 5' },
   { keys: ['f'], meaning: 'Follow the end' },
   { keys: ['l'], meaning: 'Show or hide the outline' },

@@ -8,7 +8,7 @@ import { messageLabels } from '../../trace/entry-summary.ts'
 import { Select } from '../../ui/field.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 
-const chips: MessageType[] = ['ACTION', 'ERROR', 'USER_MESSAGE']
+const chips: MessageType[] = ['ACTION', 'USER_MESSAGE']
 
 type Props = {
   /** The search field. */
@@ -24,10 +24,12 @@ type Props = {
 export function FeedToolbar({ children, total, outline, on_outline }: Props) {
   const search = useSearch({ from: '/app/agent/trace/$id' })
   const navigate = useNavigate({ from: '/agent/trace/$id' })
+  const { type, failed } = search
   // A search needs the space of the chips.
-  const shown = search.q === undefined ? chips : chips.filter(type => type === search.type)
+  const shown = search.q === undefined ? chips : chips.filter(chip => chip === type)
   const rest = MessageTypes.filter(type => !shown.includes(type))
-  const change = (next: { type?: MessageType }) => navigate({ search: previous => ({ ...previous, ...next }), hash: '', replace: true })
+  const change = (next: { type?: MessageType; failed?: true }) =>
+    navigate({ search: previous => ({ ...previous, type: undefined, failed: undefined, ...next }), hash: '', replace: true })
   return (
     <search className="flex shrink-0 items-center gap-2 overflow-x-auto border-line border-b bg-surface px-3 py-1.5">
       <IconButton label={outline ? 'Hide the outline' : 'Show the outline'} aria-pressed={outline} onClick={on_outline}>
@@ -35,18 +37,21 @@ export function FeedToolbar({ children, total, outline, on_outline }: Props) {
       </IconButton>
       {children}
       <div role="group" aria-label="Kind of entry" className="flex shrink-0 gap-1">
-        <Chip on={!search.type} onClick={() => change({ type: undefined })}>
+        <Chip on={!type && !failed} onClick={() => change({})}>
           All
         </Chip>
-        {shown.map(type => (
-          <Chip key={type} on={search.type === type} onClick={() => change({ type: search.type === type ? undefined : type })}>
-            {messageLabels[type]}
+        <Chip on={failed === true} onClick={() => change(failed ? {} : { failed: true })}>
+          Failures
+        </Chip>
+        {shown.map(chip => (
+          <Chip key={chip} on={type === chip} onClick={() => change(type === chip ? {} : { type: chip })}>
+            {messageLabels[chip]}
           </Chip>
         ))}
         <Select
           aria-label="Other kinds"
-          className={`h-6! w-20! rounded-full! text-xs! ${search.type && rest.includes(search.type) ? 'border-accent! text-accent' : ''}`}
-          value={search.type && rest.includes(search.type) ? search.type : ''}
+          className={`h-6! w-20! rounded-full! text-xs! ${type && rest.includes(type) ? 'border-accent! text-accent' : ''}`}
+          value={type && rest.includes(type) ? type : ''}
           onChange={event => change({ type: rest.find(type => type === event.target.value) })}
         >
           <option value="">More</option>
@@ -58,7 +63,7 @@ export function FeedToolbar({ children, total, outline, on_outline }: Props) {
         </Select>
       </div>
       <span className="tabular ml-auto shrink-0 text-faint text-xs">
-        {total !== null && (search.type ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
+        {total !== null && (type || failed ? `${total.toLocaleString('en')} found` : plural(total, 'entry', 'entries'))}
       </span>
     </search>
   )

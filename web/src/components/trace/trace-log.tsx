@@ -30,12 +30,12 @@ type Props = { run: AgentRun; trace: Trace; feed: RefObject<FeedHandle | null> }
 
 /** Search, entries and follow-up box of a run. A search lists its matches, and each leads to the entry in the whole trace. */
 export function TraceLog({ run, trace, feed }: Props) {
-  const { type, q } = useSearch({ from: '/app/agent/trace/$id' })
+  const { type, failed, q } = useSearch({ from: '/app/agent/trace/$id' })
   const seq = useEntrySeq()
-  const search = useLogSearch(trace, q, { message_type: type })
+  const search = useLogSearch(trace, q, { message_type: type, failed })
   const listed = q !== undefined && seq === 0
-  const filter = q === undefined ? type : undefined
-  const pages = useEntries(trace, { message_type: filter })
+  const filter = q === undefined ? { message_type: type, failed } : {}
+  const pages = useEntries(trace, filter)
   const filtered = pages !== trace.pages
   const search_box = useRef<HTMLInputElement>(null)
   const last_seq = useRef(seq)
@@ -78,7 +78,7 @@ export function TraceLog({ run, trace, feed }: Props) {
         ) : (
           <Entries trace={trace} pages={pages} filtered={filtered}>
             <Feed
-              key={filter ?? ''}
+              key={`${filter.message_type ?? ''} ${filter.failed ?? ''}`}
               ref={feed}
               pages={pages}
               work={filtered ? null : trace.work}

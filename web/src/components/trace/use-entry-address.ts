@@ -34,7 +34,7 @@ export function useEntryAddress({ seq, shown, feed }: Options): EntryAddress {
       else
         void navigate({
           // With a text, the kind of entry restricts the search; without one, the feed.
-          search: previous => ({ ...previous, type: previous.q === undefined ? undefined : previous.type }),
+          search: previous => (previous.q === undefined ? { ...previous, type: undefined, failed: undefined } : previous),
           hash: `e${wanted}`,
           replace: shown !== 'matches',
         })

@@ -28,8 +28,8 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, 
     const found = await failure(direction, feed.current?.seq_from(direction))
     const again = found ?? (await failure(direction, undefined))
     const end =
-      direction === 'next' ? 'No error after this entry: this is the first one' : 'No error before this entry: this is the last one'
-    setNotice(again === undefined ? 'The trace has no error' : found === undefined ? end : null)
+      direction === 'next' ? 'No failure after this entry: this is the first one' : 'No failure before this entry: this is the last one'
+    setNotice(again === undefined ? 'The trace has no failure' : found === undefined ? end : null)
     if (again === undefined) return
     go(again)
     await untilShown(feed, again)

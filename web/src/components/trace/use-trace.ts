@@ -32,16 +32,16 @@ export function useTrace(run: AgentRun): Trace | null {
 const nothing = () => () => {}
 
 /** The entries to show: all, or those that match the filter. */
-export function useEntries(trace: Trace, { message_type }: LogFilter): LogPages {
+export function useEntries(trace: Trace, { message_type, failed }: LogFilter): LogPages {
   const [matching, setMatching] = useState<LogPages | null>(null)
   useEffect(() => {
-    if (!message_type) return
-    const filtered = trace.filtered({ message_type })
+    if (!message_type && !failed) return
+    const filtered = trace.filtered({ message_type, failed })
     setMatching(filtered.pages)
     return () => {
       filtered.close()
       setMatching(null)
     }
-  }, [trace, message_type])
-  return (message_type ? matching : null) ?? trace.pages
+  }, [trace, message_type, failed])
+  return (message_type || failed ? matching : null) ?? trace.pages
 }

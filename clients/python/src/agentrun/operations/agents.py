@@ -233,6 +233,8 @@ class SearchAgentRunLogsQuery(TypedDict):
     """Only entries of one of these kinds"""
     tool_name: NotRequired[str | Sequence[str] | None]
     """Only entries of one of these tools"""
+    failed: NotRequired[bool | None]
+    """Only entries that report a failure, as the timeline counts them: errors, failed tool calls, failed checks and refused reviews; `false`: only others"""
     limit: NotRequired[int | None]
     """Largest number of `hits`, default 100; `seqs` does not depend on it"""
 

@@ -5,17 +5,17 @@ import { type LogSearch, matchFrom } from '../../../trace/search/log-search.ts'
 import type { FeedHandle } from '../use-feed-handle.ts'
 
 /** Searches the trace for the text of the address. Null without a text, and until the search has begun. */
-export function useLogSearch(trace: Trace, q: string | undefined, { message_type }: LogFilter): LogSearch | null {
+export function useLogSearch(trace: Trace, q: string | undefined, { message_type, failed }: LogFilter): LogSearch | null {
   const [current, setCurrent] = useState<{ q: string; search: LogSearch } | null>(null)
   useEffect(() => {
     if (q === undefined) return
-    const { search, close } = trace.search({ q, message_type })
+    const { search, close } = trace.search({ q, message_type, failed })
     setCurrent({ q, search })
     return () => {
       close()
       setCurrent(null)
     }
-  }, [trace, q, message_type])
+  }, [trace, q, message_type, failed])
   return current !== null && current.q === q ? current.search : null
 }
 
