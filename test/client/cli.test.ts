@@ -201,11 +201,11 @@ describe('resources', () => {
     expect(lines(out).map(line => Number(line.slice(0, 4)))).toEqual(Array.from({ length: 150 }, (_, n) => n + 1))
     const after = await cli(['logs', String(id), '--url', idle.base_url, '--after-seq', '148', '--json'])
     expect(lines(after.out).map(line => JSON.parse(line).seq)).toEqual([149, 150])
-    const commands = [2, 0].map(exit_code => entry({ message_type: 'ACTION', tool_name: 'shell', tool_output: { status: 'ok', exit_code } }))
+    const commands = [2, 0].map(exit_code => entry({ message_type: 'ACTION', tool_output: { status: 'ok', exit_code } }))
     await append(idle.db, idle.org_id, id, null, { entries: commands })
     const failed = await cli(['logs', String(id), '--url', idle.base_url, '--failed', '--json'])
     expect(lines(failed.out).map(line => JSON.parse(line).seq)).toEqual([151])
-    expect(await cli(['logs', String(id), '--url', idle.base_url, '--failed', '--follow'])).toMatchObject({ code: 2, out: '' })
+    expect(await cli(['logs', String(id), '--failed', '--follow'])).toMatchObject({ code: 2, out: '' })
   })
 })
 

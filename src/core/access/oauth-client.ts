@@ -3,7 +3,7 @@ import { storedJson } from '../json.ts'
 import type { Sealer } from '../secrets/sealing.ts'
 
 /** A program that signs a person in by OAuth. It chose its name itself. */
-export type OAuthClient = { name: string; redirect_uris: string[] }
+type OAuthClient = { name: string; redirect_uris: string[] }
 
 const context = { organization_id: 0, scope: 'oauth', name: 'client' }
 

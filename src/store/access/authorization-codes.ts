@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts'
 import { is_live } from './token-access.ts'
 
-export type AuthorizationCode = {
+type AuthorizationCode = {
   digest: Buffer
   organization_id: number
   /** A token whose secret nobody has yet. */

@@ -19,7 +19,10 @@ test('the filter Failures shows every failure that the keys and the outline coun
   expect(await entries.evaluateAll((all: { id: string }[]) => all.map(({ id }) => id))).toEqual(failures)
   await page.locator('article[data-type=ACTION]', { hasText: 'echo second; exit 3' }).waitFor()
   await page.getByLabel('Search the trace').fill('echo')
-  await page.getByTestId('match-count').getByText(/^[12] match/).waitFor()
+  await page
+    .getByTestId('match-count')
+    .getByText(/^[12] match/)
+    .waitFor()
   await page.getByRole('list', { name: 'Matches' }).getByText('echo second; exit 3').first().waitFor()
   expect(await page.getByText('echo first').count()).toBe(0)
   expect(new URL(page.url()).search).toBe('?failed=true&q=echo')

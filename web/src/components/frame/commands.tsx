@@ -4,12 +4,12 @@ import { FolderGit2, Keyboard, LogOut, Monitor, Moon, Plus, Settings, SquareTerm
 import type { ReactNode } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
-import { settingsSections } from '../../pages/settings/settings-sections.ts'
 import { visible } from '../../text/visible.ts'
 import { useReadOnlyReason } from '../permission.ts'
 import { chooseTheme } from '../theme.ts'
 import { all_navigation } from './navigation.ts'
 import { pageCommands } from './page-commands.ts'
+import { settingsSections } from './settings-sections.ts'
 import { useSignOut } from './use-sign-out.ts'
 
 /** `words`: by which it is found besides its text. */

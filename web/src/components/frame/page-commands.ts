@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react'
 
 /** An action of the page that is open, for the command menu. */
-export type PageCommand = { label: string; icon: ReactNode; start: () => void }
+type PageCommand = { label: string; icon: ReactNode; start: () => void }
 
 let offered: readonly PageCommand[] = []
 

@@ -1,6 +1,6 @@
 import { Outlet } from '@tanstack/react-router'
+import { settingsSections } from '../../components/frame/settings-sections.ts'
 import { SectionList } from '../../ui/section-nav.tsx'
-import { settingsSections } from './settings-sections.ts'
 
 /** The side navigation of the settings, beside one of their pages. */
 export function SettingsPage() {
