@@ -1,7 +1,7 @@
 /** The variables that determine an address, with their values. */
 type Listened = { host_variable: string; host: string; port_variable: string; port: number }
 
-/** Returns an error with one sentence about why the address cannot be listened on, and what to do. Others are returned as they are. */
+/** Returns an error whose message is one sentence: why the address cannot be listened on, and what to do. Others are returned as they are. */
 export function explainListenError(error: unknown, { host_variable, host, port_variable, port }: Listened): unknown {
   const { code } = error as NodeJS.ErrnoException
   const at = `${host_variable} ${host}, ${port_variable} ${port}`
