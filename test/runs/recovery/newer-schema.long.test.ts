@@ -82,7 +82,7 @@ test('code of the previous version starts on a schema that only adds, and works 
 test('an incompatible schema is refused at the start, in one line that names the migration', async () => {
   await using database = await createTestDatabase()
   using folder = temporaryFolder()
-  await migrateFurther(database.url, join(folder.path, 'migrations'), '-- contract\nalter table runs drop column title;\n')
+  await migrateFurther(database.url, join(folder.path, 'migrations'), '-- contract\nalter table runs drop column source_type;\n')
   const service = await startServiceProcess({ DATABASE_URL: database.url, AGENTRUN_DATA_DIR: join(folder.path, 'data') })
   const { code, output } = await service.ended
   expect({ code, output: output.trim() }).toEqual({
