@@ -30,6 +30,29 @@ test('without a connection the frame stays, a page waits for the service, and a 
   expect(body.items[0].name).toBe('My organization')
 })
 
+test('without a connection a page that is opened reports it at once, and its code is loaded when the service is back', async () => {
+  await using network = await networkTo(app.base_url)
+  await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
+  const { page } = someone
+  const notice = page.getByRole('alert').filter({ hasText: 'The service does not respond' })
+  const failed: string[] = []
+  page.on('requestfailed', request => failed.push(new URL(request.url()).pathname))
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  network.cut()
+  await page.context().setOffline(true)
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Usage' }).click()
+  await notice.waitFor()
+  // Then only the readiness is requested until the service is back, and not the code of the page.
+  const code = () => failed.filter(path => path.endsWith('.js'))
+  const before = code()
+  for (const _ of [1, 2]) await page.waitForEvent('requestfailed', request => request.url().endsWith('/readyz'))
+  expect(code()).toEqual(before)
+  network.restore()
+  await page.context().setOffline(false)
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
+  await notice.waitFor({ state: 'detached' })
+})
+
 test('a double click on Start run starts one run', async () => {
   await using someone = await visit()
   const { page } = someone

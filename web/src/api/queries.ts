@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, type QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query'
 import type { Result } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
@@ -8,9 +8,8 @@ import { call, session } from './client.ts'
 import { fetchRun } from './first-view.ts'
 
 /** The streams keep cached responses up to date, so focusing a tab does not refetch them. */
-export const createQueryClient = (queryCache: QueryCache) =>
+export const createQueryClient = () =>
   new QueryClient({
-    queryCache,
     defaultOptions: {
       queries: {
         staleTime: 30_000,
