@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { expect, test } from 'vitest'
+import { processesIn } from '../api/forges/git-processes.ts'
 import { gitIn } from '../runs/coding-app.ts'
 import { startKillable } from './killable-service.ts'
 import { programSettings } from './program-app.ts'
@@ -87,11 +88,13 @@ test(
   async () => {
     await using service = await startKillable({ ...programSettings({ SESSIONS: 'resume' }), permissions: 'ask' })
     const { start, waiting, approve, result, executed, bash } = approvals(service)
-    const id = await start('permission touch a | tool echo x >>executed.txt; sleep 600 | permission touch a | say Done.')
+    const id = await start('permission touch a | tool echo x >>executed.txt; sleep 612 | permission touch a | say Done.')
     const first = await waiting(id)
     await approve(id)
-    const running = "select 1 from journal where run_id = $1 and kind = 'tool_started' and body like '%sleep 600%'"
+    const running = "select 1 from journal where run_id = $1 and kind = 'tool_started' and body like '%sleep 612%'"
     await expect.poll(async () => (await service.rows(running, [id])).length, settled).toBe(1)
+    // The agent reports the call before it starts the command.
+    await expect.poll(() => processesIn('sleep 612').filter(command => command.startsWith('sleep')).length, settled).toBe(1)
     await service.killAndRestart()
     const second = await waiting(id, first.seq)
     expect(second.tool_output.approval).toBe(first.tool_output.approval)
