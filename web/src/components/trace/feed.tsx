@@ -46,12 +46,12 @@ export function Feed({ ref, pages, work, target, begin, q, on_step, view }: Prop
   const scrolling = useFeedScrolling({ pages, live_rows: live.length, selected: current, target, begin })
   const { box, virtualizer, items, size, visible_range, follow, unpin } = scrolling
   if (follow.on) seen_total.current = pages.total
-  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent, on_step })
+  const reveal = useHighlight(box, q, unpin)
+  const { toggled, toggle, toEnd } = useFeedHandle(ref, scrolling, { pages, target, current, setCurrent, on_step, reveal })
   const focus = useFeedFocus(box, current ?? visible_range.first)
-  const cancelReveal = useHighlight(box, q, target, unpin)
   useEffect(() => view.set({ first: visible_range.first, last: Math.min(visible_range.last, pages.total - 1), current }))
   const onInteraction = () => {
-    cancelReveal()
+    reveal(null)
     unpin()
   }
   // Fixed while somebody reads: what is on the screen must not move.

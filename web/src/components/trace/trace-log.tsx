@@ -42,7 +42,11 @@ export function TraceLog({ run, trace, feed }: Props) {
   if (seq > 0) last_seq.current = seq
   const address = useEntryAddress({ seq, shown: listed ? 'matches' : filtered ? 'filtered' : 'all', feed })
   const { notice, toError } = useErrorJump(run, feed, address.go)
-  const steps = useSearchSteps(search, seq, feed, address.go)
+  const steps = useSearchSteps(search, seq, feed, match => {
+    // The keys of the page lead on from the match that is shown.
+    search_box.current?.blur()
+    address.go(match)
+  })
   const [view] = useState(createFeedView)
   const outline = useOutline()
   const narrow = useMedia('(max-width: 40rem)')
@@ -56,7 +60,7 @@ export function TraceLog({ run, trace, feed }: Props) {
   return (
     <section aria-label="Log" className="flex min-h-0 min-w-0 flex-1 flex-col">
       <FeedToolbar total={q === undefined ? pages.total : null} outline={outline.open} on_outline={toggleOutline}>
-        <SearchField box={search_box} q={q} search={search} seq={seq} steps={steps} />
+        <SearchField box={search_box} q={q} search={search} seq={seq} steps={steps} on_leave={() => feed.current?.focus()} />
       </FeedToolbar>
       <Problem error={pages.problem ?? search?.problem ?? null} retry={() => (pages.problem === null ? search?.retry() : pages.retry())} />
       {notice && (

@@ -1,5 +1,6 @@
 import { type RefObject, useCallback, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import type { LogPages } from '../../trace/log-pages.ts'
+import type { Reveal } from './search/use-highlight.ts'
 import type { FeedScrolling } from './use-feed-scroll.ts'
 
 export type FeedHandle = {
@@ -11,6 +12,8 @@ export type FeedHandle = {
   show: (index: number) => void
   /** Brings the entry at this position into view. */
   scroll_to: (index: number) => void
+  /** Moves the focus to the selected entry, or to the first visible one. */
+  focus: () => void
   current_seq: () => number | null
   /** The `seq` after or before which the next or previous entry is: that of the selected one, otherwise next to the visible ones. */
   seq_from: (direction: 'next' | 'previous') => number
@@ -24,12 +27,14 @@ type Options = {
   setCurrent: (index: number | null) => void
   /** Called with the index of an entry that a key has selected. */
   on_step: (index: number) => void
+  /** Shows the match in the entry that is brought into view. */
+  reveal: Reveal
 }
 
 /** What the keys and the toolbar do with the entries: select, open, move, follow the end. Returns which ones are open. */
 export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: FeedScrolling, options: Options) {
-  const { pages, target, current, setCurrent, on_step } = options
-  const { virtualizer, visible_range, follow, pin, unpin, focus } = scrolling
+  const { pages, target, current, setCurrent, on_step, reveal } = options
+  const { virtualizer, visible_range, follow, pin, unpin, focus, focusEntry } = scrolling
   const [toggled, setToggled] = useState<ReadonlyMap<number, boolean>>(new Map())
   const toggle = useCallback((index: number) => setToggled(old => new Map(old).set(index, !old.get(index))), [])
   const show = useCallback(
@@ -38,9 +43,10 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
       setCurrent(index)
       setToggled(old => new Map(old).set(index, true))
       pin(index)
+      reveal(index)
       focus.current = index
     },
-    [follow.set, setCurrent, pin, focus],
+    [follow.set, setCurrent, pin, reveal, focus],
   )
   /** The entry that `step` has selected: when the address names it, nothing is to be shown. */
   const stepped_to = useRef<number | null>(null)
@@ -49,8 +55,12 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
     stepped_to.current = null
     if (target !== null && !is_step) show(target)
   }, [target, show])
-  const toEnd = () => {
+  const release = () => {
     unpin()
+    reveal(null)
+  }
+  const toEnd = () => {
+    release()
     setCurrent(null)
     follow.set(true)
   }
@@ -60,7 +70,7 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
       const index = Math.min(Math.max(0, from + by), pages.total - 1)
       if (index < 0) return
       follow.set(false)
-      unpin()
+      release()
       setCurrent(index)
       focus.current = index
       stepped_to.current = index
@@ -72,9 +82,10 @@ export function useFeedHandle(ref: RefObject<FeedHandle | null>, scrolling: Feed
     show,
     scroll_to(index) {
       follow.set(false)
-      unpin()
+      release()
       virtualizer.scrollToIndex(index, { align: 'center' })
     },
+    focus: () => focusEntry(current ?? visible_range.first),
     current_seq: () => (current === null ? null : (pages.at(current)?.seq ?? null)),
     seq_from(direction) {
       const seqAt = (index: number) => pages.at(Math.min(index, pages.total - 1))?.seq ?? index + 1

@@ -29,13 +29,14 @@ export function useFeedScrolling({ pages, live_rows, selected, target, begin }: 
   const follow = useFollow(box, target === null && begin === 'end', size, () => virtualizer.scrollToEnd())
   const { pin, unpin } = usePinnedEntry(virtualizer, size)
   const focus = useEntryFocus(box)
+  const focusEntry = (index: number) => articleAt(box, index)?.focus({ preventScroll: true })
   const visible_range = { first: virtualizer.range?.startIndex ?? 0, last: virtualizer.range?.endIndex ?? 0 }
   const items = virtualizer.getVirtualItems()
   useEffect(() => {
     // Before the box is measured there is no range, and the first page must not be loaded for it.
     if (items.length > 0) pages.want(visible_range.first - ROWS_AHEAD, Math.min(visible_range.last + ROWS_AHEAD, pages.total - 1))
   })
-  return { box, virtualizer, items, size, visible_range, follow, pin, unpin, focus }
+  return { box, virtualizer, items, size, visible_range, follow, pin, unpin, focus, focusEntry }
 }
 
 /** The virtual list of `total` entries and the live rows after them. `selected`: the index of the selected entry. */
@@ -80,11 +81,13 @@ function usePinnedEntry(virtualizer: FeedVirtualizer, size: number) {
   )
 }
 
+const articleAt = (box: Box, index: number) => box.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`)
+
 /** Focuses the entry whose index was assigned to the result, once it is in the document. Who types keeps the focus. */
 function useEntryFocus(box: Box): RefObject<number | null> {
   const wanted = useRef<number | null>(null)
   useEffect(() => {
-    const element = wanted.current === null ? null : box.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] > article`)
+    const element = wanted.current === null ? null : articleAt(box, wanted.current)
     if (!element) return
     wanted.current = null
     if (document.activeElement?.matches('input, textarea')) return

@@ -5,7 +5,7 @@ const MAX_HIGHLIGHTS = 2000
 
 /** Marks a text in the entries of a feed, without changing the document, until `stop`. */
 export type Highlighter = {
-  /** Scrolls to the first match in the entry at this index, as soon as it is rendered; null: to none. */
+  /** Keeps the first match in the entry at this index in view, from when it is rendered; null: none. */
   reveal: (index: number | null) => void
   stop: () => void
 }
@@ -20,7 +20,6 @@ export function highlight(box: HTMLElement, q: string, on_reveal: () => void): H
       ranges.push(...found)
       const [first] = found
       if (first === undefined || revealed === null || Number(row.dataset.index) !== revealed) continue
-      revealed = null
       on_reveal()
       scrollTo(first, box)
     }

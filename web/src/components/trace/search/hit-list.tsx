@@ -7,10 +7,11 @@ import { clock } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { messageLabels } from '../../../trace/entry-summary.ts'
 import { type LogSearch, rankOf } from '../../../trace/search/log-search.ts'
+import { useMedia } from '../../../ui/media.ts'
 
 const ROW_PX = 52
-/** Characters before a match, so that the match is visible in a row that is cut at its end. */
-const BEFORE_CHARS = 48
+/** Characters before a match, so that the match is visible in a row that is cut at its end; on a phone and elsewhere. */
+const BEFORE_CHARS = { narrow: 16, wide: 48 }
 
 type Props = {
   search: LogSearch
@@ -35,6 +36,7 @@ export default function HitList({ search, near }: Props) {
       return active < count && !rows.includes(active) ? [...rows, active].sort((a, b) => a - b) : rows
     },
   })
+  const before_chars = useMedia('(max-width: 40rem)') ? BEFORE_CHARS.narrow : BEFORE_CHARS.wide
   const items = virtualizer.getVirtualItems()
   useEffect(() => {
     const [first, last] = [items[0], items.at(-1)]
@@ -60,7 +62,13 @@ export default function HitList({ search, near }: Props) {
             className="absolute top-0 left-0 w-full border-line/60 border-b"
             style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
           >
-            <HitRow index={index} seq={search.seqs[index] ?? 0} hit={search.hit(index)} active={index === active} on_focus={setActive} />
+            <HitRow
+              {...{ index, before_chars }}
+              seq={search.seqs[index] ?? 0}
+              hit={search.hit(index)}
+              active={index === active}
+              on_focus={setActive}
+            />
           </div>
         ))}
       </div>
@@ -68,9 +76,16 @@ export default function HitList({ search, near }: Props) {
   )
 }
 
-type RowProps = { index: number; seq: number; hit: LogHit | undefined; active: boolean; on_focus: (index: number) => void }
+type RowProps = {
+  index: number
+  before_chars: number
+  seq: number
+  hit: LogHit | undefined
+  active: boolean
+  on_focus: (index: number) => void
+}
 
-function HitRow({ index, seq, hit, active, on_focus }: RowProps) {
+function HitRow({ index, before_chars, seq, hit, active, on_focus }: RowProps) {
   return (
     <Link
       to="."
@@ -90,16 +105,16 @@ function HitRow({ index, seq, hit, active, on_focus }: RowProps) {
         <span className="tabular shrink-0 text-2xs text-faint">{hit && clock(hit.created_at)}</span>
         <span className="tabular min-w-6 shrink-0 text-right text-2xs text-faint">{seq}</span>
       </span>
-      <span className="truncate font-mono text-muted text-xs">{hit && <Snippet hit={hit} />}</span>
+      <span className="truncate font-mono text-muted text-xs">{hit && <Snippet hit={hit} before_chars={before_chars} />}</span>
     </Link>
   )
 }
 
-function Snippet({ hit: { snippet, match_start, match_length } }: { hit: LogHit }) {
+function Snippet({ hit: { snippet, match_start, match_length }, before_chars }: { hit: LogHit; before_chars: number }) {
   const before = oneLine(snippet.slice(0, match_start))
   return (
     <>
-      {before.length > BEFORE_CHARS ? `…${before.slice(-BEFORE_CHARS)}` : before}
+      {before.length > before_chars ? `…${before.slice(-before_chars)}` : before}
       <mark className="rounded-xs bg-warn/30 text-ink">{oneLine(snippet.slice(match_start, match_start + match_length))}</mark>
       {oneLine(snippet.slice(match_start + match_length))}
     </>

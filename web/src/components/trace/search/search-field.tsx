@@ -14,10 +14,12 @@ type Props = {
   /** The entry that is shown in its context, 0 in the list of matches. */
   seq: number
   steps: SearchSteps
+  /** Moves the focus to the entries. */
+  on_leave: () => void
 }
 
 /** The search field of a trace: the number of matches, and buttons that show them one after the other. */
-export function SearchField({ box, q, search, seq, steps }: Props) {
+export function SearchField({ box, q, search, seq, steps, on_leave }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
     if (box.current && (document.activeElement !== box.current || q === undefined)) box.current.value = q ?? ''
@@ -34,8 +36,9 @@ export function SearchField({ box, q, search, seq, steps }: Props) {
   }
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Escape') {
-      if (event.currentTarget.value === '') event.currentTarget.blur()
       clear()
+      event.currentTarget.blur()
+      on_leave()
     } else if (event.key === 'Enter') {
       const text = submit(event.currentTarget.value)
       if (text !== undefined) steps.go(event.shiftKey ? 'previous' : 'next', text)
