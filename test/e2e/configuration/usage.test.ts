@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { awaitEnd, createRun } from '../../runs/await-run.ts'
+import { awaitEnd, awaitRun, createRun } from '../../runs/await-run.ts'
 import { startApp } from '../../start-app.ts'
 import { inBrowser, playbook } from '../visit.ts'
 
@@ -8,6 +8,10 @@ const { app, visit } = await inBrowser(startApp())
 
 const proposed = await createRun(app, { prompt: playbook('Change', 'write: { path: "a.txt", content: "x" }', 'answer: Done.') })
 await awaitEnd(app, proposed.id)
+// A second turn of the same run.
+const again = { agent_run_id: proposed.id, prompt: playbook('Again', 'answer: Done again.') }
+await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, again)
+await awaitRun(app, proposed.id, ({ turn, terminal }) => turn === 2 && terminal)
 const failed = await createRun(app, { prompt: playbook('Fail', 'run: "exit 1"', 'answer: Done.') })
 await awaitEnd(app, failed.id)
 
@@ -16,9 +20,13 @@ test('the usage shows success and the time to a pull request per group and in to
   const { page } = someone
   await someone.open('/usage')
   const table = page.getByRole('table')
-  for (const column of ['Success', 'Pull requests', 'To pull request']) await table.getByRole('columnheader', { name: column }).waitFor()
+  for (const column of ['Runs', 'Turns completed', 'Turns failed', 'Success', 'Pull requests', 'To pull request'])
+    await table.getByRole('columnheader', { name: column }).waitFor()
   const total = table.getByRole('row', { name: /^Total/ })
-  expect(await total.getByRole('cell').nth(3).textContent()).toBe('50 %')
+  // Two runs, of which one has a second turn.
+  const numbers = await total.getByRole('cell').allTextContents()
+  expect(numbers.slice(0, 4)).toEqual(['2', '2', '1', '67 %'])
+  await page.getByText('Success is the share of completed turns').waitFor()
   expect(await total.getByRole('cell').nth(4).textContent()).toBe('1')
   expect(await total.getByRole('cell').nth(5).textContent()).toMatch(/^\d.* m?s$/)
   await page.getByLabel('Group by').selectOption('By repository')

@@ -7,8 +7,13 @@ type Numbers = Result<'getUsage'>['total']
 /** What is counted of each group, and of all. */
 export const numberColumns: Column<Numbers>[] = [
   { name: 'Runs', align: 'end', cell: ({ runs }) => runs.toLocaleString('en') },
-  { name: 'Completed', align: 'end', wide_only: true, cell: ({ completed }) => completed.toLocaleString('en') },
-  { name: 'Failed', align: 'end', wide_only: true, cell: ({ failed }) => <span className={failed > 0 ? 'text-bad' : ''}>{failed}</span> },
+  { name: 'Turns completed', align: 'end', wide_only: true, cell: ({ completed }) => completed.toLocaleString('en') },
+  {
+    name: 'Turns failed',
+    align: 'end',
+    wide_only: true,
+    cell: ({ failed }) => <span className={failed > 0 ? 'text-bad' : ''}>{failed}</span>,
+  },
   { name: 'Success', align: 'end', cell: ({ success_rate }) => (success_rate === null ? '–' : `${Math.round(success_rate * 100)} %`) },
   { name: 'Pull requests', align: 'end', wide_only: true, cell: ({ pull_requests }) => pull_requests.toLocaleString('en') },
   {

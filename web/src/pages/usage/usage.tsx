@@ -60,6 +60,12 @@ export function UsagePage() {
           row_key={({ day, repo_id, user_id, model }) => [day, repo_id, user_id, model].join(' ')}
         />
       )}
+      {data && data.items.length > 0 && (
+        <p className="mt-2 text-muted text-xs">
+          Each message to a run starts a turn, so that a run can complete or fail more than once. <em>Success</em> is the share of completed
+          turns among those that completed or failed.
+        </p>
+      )}
     </Page>
   )
 }
