@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ago, compact, duration, money } from './format.ts'
+import { ago, clock, compact, duration, moment, money } from './format.ts'
 
 test('an unknown price is never shown as a number', () => {
   expect(money(null)).toBe('unknown')
@@ -31,4 +31,14 @@ test('times are relative for a week, and never in the future', () => {
   expect(ago('2026-11-20T09:59:20Z', now)).toBe('40 s ago')
   expect(ago('2026-11-20T07:00:00Z', now)).toBe('3 h ago')
   expect(ago('2026-11-17T10:00:00Z', now)).toBe('3 d ago')
+})
+
+test('times of day have 24 hours everywhere', () => {
+  const evening = new Date(2026, 10, 20, 21, 4, 31).toISOString()
+  const midnight = new Date(2026, 10, 20, 0, 4, 31).toISOString()
+  for (const format of [clock, moment]) {
+    expect(format(evening)).toMatch(/21:04:31$/)
+    expect(format(midnight)).toMatch(/0:04:31$/)
+    expect(format(midnight)).not.toMatch(/(12|24):04/)
+  }
 })

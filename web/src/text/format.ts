@@ -38,10 +38,11 @@ export function ago(iso: string, now: number): string {
   return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
 }
 
-/** Local date and time with seconds, for titles and details. */
-export const moment = (iso: string) => new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+/** Local date and time with seconds, 24 hours, for titles and details. */
+export const moment = (iso: string) =>
+  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
-/** `12:04:31`, the reader's time. */
-export const clock = (iso: string) => new Date(iso).toLocaleTimeString(undefined, { hour12: false })
+/** `14:04:31`, the reader's time. */
+export const clock = (iso: string) => new Date(iso).toLocaleTimeString(undefined, { hourCycle: 'h23' })
 
 export const plural = (count: number, one: string, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`

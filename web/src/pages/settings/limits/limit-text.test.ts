@@ -4,7 +4,9 @@ import { limitText, shareOf } from './limit-text.ts'
 test.each([
   [{ value: null, unit: 'usd', window_seconds: null }, 'no limit'],
   [{ value: '250', unit: 'usd', window_seconds: null }, '$250.00'],
-  [{ value: 60, unit: 'requests', window_seconds: 30 }, '60 requests in 30 s'],
+  [{ value: 60, unit: 'requests', window_seconds: 30 }, '60 requests per 30 s'],
+  [{ value: 5, unit: 'requests', window_seconds: 60 }, '5 requests per minute'],
+  [{ value: 100, unit: 'runs', window_seconds: 86_400 }, '100 runs per day'],
   [{ value: 16 * 1024 ** 2, unit: 'bytes', window_seconds: null }, '16 MiB'],
   [{ value: 1536, unit: 'bytes', window_seconds: null }, '1.5 KiB'],
   [{ value: 7200, unit: 'seconds', window_seconds: null }, '2 h 00 m'],

@@ -12,10 +12,14 @@ export function amountText(amount: number | string, unit: Limit['unit']): string
   return `${Number(amount).toLocaleString('en')} ${Number(amount) === 1 ? unit.replace(/s$/, '') : unit}`
 }
 
-/** `60 requests in 30 s`, `no limit`. */
+const per: Record<number, string> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
+
+/** `60 requests per minute`, `60 requests per 30 s`, `no limit`. */
 export function limitText({ value, unit, window_seconds }: Pick<Limit, 'value' | 'unit' | 'window_seconds'>): string {
   if (value === null) return 'no limit'
-  return window_seconds === null ? amountText(value, unit) : `${amountText(value, unit)} in ${duration(window_seconds * 1000)}`
+  return window_seconds === null
+    ? amountText(value, unit)
+    : `${amountText(value, unit)} per ${per[window_seconds] ?? duration(window_seconds * 1000)}`
 }
 
 /** The used share, 0 to 1; null where nothing is counted or limited. */
