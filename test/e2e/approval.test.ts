@@ -17,6 +17,7 @@ test('the page shows a change of CI that needs approval, and one click pushes it
   await visitor.open(`/agent/trace/${id}`)
   const question = visitor.page.getByTestId('approval')
   await question.getByText(workflow).waitFor()
+  await visitor.page.getByText('Review and approve at the end of the log.').waitFor()
   await question.getByRole('button', { name: 'Approve and push' }).click()
   expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', github_pull_requests: [{ number: 1, state: 'open' }] })
   await question.waitFor({ state: 'detached' })

@@ -24,6 +24,10 @@ export const nothing_live: LiveWork = { tools: [], ended: [], reasoning: '', tex
 /** Actions of the service that are announced and stream their output like tools of the agent. */
 const service_commands: ReadonlySet<string> = new Set([actionTool.check, actionTool.setup_command, actionTool.setup_proof])
 
+/** Whether a tool is a command, which may have no output yet. */
+export const hasTerminal = ({ tool_name, output }: LiveTool): boolean =>
+  output !== '' || tool_name === 'shell' || service_commands.has(tool_name)
+
 const kept_ended = 20
 
 /** Characters of a tool's output kept for the live view: the entry will have the rest. */

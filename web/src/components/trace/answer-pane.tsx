@@ -4,7 +4,7 @@ import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { reasonNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
-import type { LiveTool } from '../../trace/live-work.ts'
+import { hasTerminal, type LiveTool } from '../../trace/live-work.ts'
 import { foundSetupOf } from '../../trace/setup/found-setup.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Blank, Notice } from '../../ui/notice.tsx'
@@ -13,6 +13,7 @@ import { PlanList } from '../entries/plan.tsx'
 import { PullRequestCard } from '../entries/pull-request.tsx'
 import { Markdown } from '../markdown.tsx'
 import { NotLoaded } from '../not-loaded.tsx'
+import { useReadOnlyReason } from '../permission.ts'
 import { PlainText } from '../plain-text.tsx'
 import { RecoveryNote } from '../runs/recovery-section.tsx'
 import { RelatedSection } from '../runs/related-section.tsx'
@@ -74,7 +75,7 @@ export function AnswerPane({ run, tools }: { run: AgentRun; tools: LiveTool[] })
         </section>
       )}
       <Suspense>{working && <LiveSection run={run} tools={tools} />}</Suspense>
-      {run.result === '' && !run.error && !plan && tools.length === 0 && <NoAnswer run={run} />}
+      {run.result === '' && !run.error && !plan && !tools.some(hasTerminal) && <NoAnswer run={run} />}
       <RelatedSection run={run} />
     </div>
   )
@@ -106,12 +107,15 @@ function RunProblem({ run, error }: { run: AgentRun; error: NonNullable<AgentRun
 }
 
 function NoAnswer({ run }: { run: AgentRun }) {
+  const read_only = useReadOnlyReason() !== null
   if (run.terminal) return <Blank icon={<CircleAlert />} title="No answer">{`The run is ${run.status}.`}</Blank>
   if (run.waiting_on === 'user_input' || run.waiting_on === 'tool_approval') {
-    const title = run.waiting_on === 'user_input' ? 'The agent has a question' : 'The agent waits for your approval'
+    const question = run.waiting_on === 'user_input'
+    const others = `The run continues when a member ${question ? 'replies' : 'decides'}.`
+    const own = question ? 'Reply at the end of the log.' : 'Review and approve at the end of the log.'
     return (
-      <Blank icon={<MessageCircleQuestionMark />} title={title}>
-        Reply at the end of the log. The answer appears here when the run has completed.
+      <Blank icon={<MessageCircleQuestionMark />} title={question ? 'The agent has a question' : 'The agent waits for approval'}>
+        {read_only ? others : own} The answer appears here when the run has completed.
       </Blank>
     )
   }

@@ -5,7 +5,7 @@ import { diffQuery } from '../../api/queries.ts'
 import { plural } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { toolLine } from '../../trace/entry-summary.ts'
-import type { LiveTool } from '../../trace/live-work.ts'
+import { hasTerminal, type LiveTool } from '../../trace/live-work.ts'
 import { AnsiText } from '../plain-text.tsx'
 
 const FILES = 8
@@ -13,7 +13,7 @@ const LINES = 20
 
 /** What an active run does: the files that it has changed so far, and the end of the output of its command. */
 export default function LiveSection({ run, tools }: { run: AgentRun; tools: LiveTool[] }) {
-  const command = tools.findLast(({ output }) => output !== '')
+  const command = tools.findLast(({ output }) => output !== '') ?? tools.findLast(hasTerminal)
   return (
     <>
       {run.repo_id !== null && run.started_at !== null && <ChangesSoFar run={run} />}
@@ -23,6 +23,7 @@ export default function LiveSection({ run, tools }: { run: AgentRun; tools: Live
           <pre className="overflow-hidden whitespace-pre-wrap rounded-md border border-line bg-sunken px-3 py-2 font-mono text-xs [overflow-wrap:anywhere]">
             <span className="text-faint">$ {visible(toolLine(command.tool_name, command.tool_input)).slice(0, 500)}</span>
             {'\n'}
+            {command.output === '' && <span className="text-faint">No output yet</span>}
             <AnsiText text={command.output.trimEnd().split('\n').slice(-LINES).join('\n')} />
           </pre>
         </section>
