@@ -88,6 +88,22 @@ test('the only match stays in view when n leads to it again, and on a phone its 
   await page.waitForFunction(match_in_view)
 })
 
+test('what a jump to a failure reported ends when a search begins', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  const run = await createRun(app, { prompt: playbook('One failure', 'run: exit 3', 'answer: Done.') })
+  const { total_logs } = await awaitEnd(app, run.id)
+  await someone.open(`/agent/trace/${run.id}`)
+  await page.locator(`#e${total_logs}`).waitFor()
+  await page.keyboard.press('e')
+  const notice = page.getByText('No failure after this entry: this is the first one')
+  await notice.waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('exit')
+  await page.getByRole('list', { name: 'Matches' }).waitFor()
+  expect(await notice.count()).toBe(0)
+})
+
 /** Whether the selected entry has its match inside the visible part of the feed, in two frames. */
 const match_in_view = `(async () => {
   const seen = () => {

@@ -41,7 +41,7 @@ export function TraceLog({ run, trace, feed }: Props) {
   const last_seq = useRef(seq)
   if (seq > 0) last_seq.current = seq
   const address = useEntryAddress({ seq, shown: listed ? 'matches' : filtered ? 'filtered' : 'all', feed })
-  const { notice, toError } = useErrorJump(run, feed, address.go)
+  const { notice, toError } = useErrorJump(run, feed, q, address.go)
   const steps = useSearchSteps(search, seq, feed, match => {
     // The keys of the page lead on from the match that is shown.
     search_box.current?.blur()

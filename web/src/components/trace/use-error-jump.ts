@@ -14,10 +14,13 @@ const MAX_FRAMES = 60
 
 /**
  * Moves to the next or previous entry of the whole trace that reports a failure: an error, a failed command or check. After the last one
- * follows the first. `notice`: for ten seconds, or until the next jump, that it began again, or that there is none.
+ * follows the first. `notice`: for ten seconds, or until the next jump or another
+ * search `q`, that it began again, or that there is none.
  */
-export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, go: (seq: number) => void) {
-  const [notice, setNotice] = useState<string | null>(null)
+export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, q: string | undefined, go: (seq: number) => void) {
+  const [shown, setShown] = useState<{ text: string; q: string | undefined } | null>(null)
+  const setNotice = (text: string | null) => setShown(text === null ? null : { text, q })
+  const notice = shown !== null && shown.q === q ? shown.text : null
 
   const failure = async (direction: Direction, from: number | undefined) => {
     const query = direction === 'next' ? { after_seq: from } : { before_seq: from, reverse: true }
@@ -36,7 +39,7 @@ export function useErrorJump(run: AgentRun, feed: RefObject<FeedHandle | null>, 
   }
   useEffect(() => {
     if (notice === null) return
-    const timer = setTimeout(() => setNotice(null), NOTICE_MS)
+    const timer = setTimeout(() => setShown(null), NOTICE_MS)
     return () => clearTimeout(timer)
   }, [notice])
   // One after the other: a key that is pressed twice moves twice, and the second time from where the first one led.
