@@ -1,6 +1,6 @@
 import type { KnownValue } from '../core/secrets/known-value.ts'
 import { type BackgroundRedactor, type BackgroundStream, composed } from './port.ts'
-import { createRedactor, type Scope, type StreamStep } from './redact.ts'
+import { createRedactor, type HeldText, nothing_held, type Scope, type StepOptions, type StreamStep, withoutShown } from './redact.ts'
 import { type Method, type Owner, RedactionThreads } from './threads.ts'
 
 /** The maximum size in characters, or bytes, that is redacted synchronously: a few milliseconds for any content. */
@@ -25,8 +25,8 @@ export function createBackgroundRedactor(
     for (const name of met) found(name)
     return (same ? args[0] : result) as T
   }
-  const step = async (held_text: string, piece: string, gap: boolean): Promise<StreamStep> =>
-    held_text.length + piece.length > MAX_AT_ONCE ? away('step', held_text, piece, gap) : here.step(held_text, piece, gap)
+  const step: Step = async (held, piece, options) =>
+    held.text.length + piece.length > MAX_AT_ONCE ? away('step', held, piece, options) : here.step(held, piece, options)
   const text: BackgroundRedactor['text'] = async (text, scope) =>
     text.length > MAX_AT_ONCE ? away('text', text, scope) : here.text(text, scope)
 
@@ -38,34 +38,33 @@ export function createBackgroundRedactor(
       composed(await (isLarge(value) ? away<T>('value', value, scope) : here.value(value, scope))),
     json: async (json, scope) => (json.length > MAX_AT_ONCE ? away('json', json, scope) : here.json(json, scope)),
     names: async text => (text.length > MAX_AT_ONCE ? away('names', text) : here.names(text)),
-    stream: () => streamOf(step, text),
+    stream: live => streamOf((held, piece, { gap }) => step(held, piece, { gap, live: live === true }), text),
     placeholders: here.placeholders,
     small: value => (isLarge(value) ? { left_out: 'too large' } : here.value(value)),
   }
 }
 
-function streamOf(
-  step: (held_text: string, piece: string, gap: boolean) => Promise<StreamStep>,
-  text: BackgroundRedactor['text'],
-): BackgroundStream {
-  let held_text = ''
+type Step = (held: HeldText, piece: string, options: StepOptions) => Promise<StreamStep>
+
+function streamOf(step: Step, text: BackgroundRedactor['text']): BackgroundStream {
+  let held = nothing_held
   let lost = false
   return {
     async push(piece, gap = false) {
-      const before = held_text
+      const before = held
       const is_gap = gap || lost
       // After a failure the held text is dropped, and the next piece does not follow on it.
-      held_text = ''
+      held = nothing_held
       lost = true
-      const next = await step(before, piece, is_gap)
-      held_text = next.held_text
+      const next = await step(before, piece, { gap: is_gap })
+      held = next.held
       lost = false
       return next.shown
     },
-    end() {
-      const rest = held_text
-      held_text = ''
-      return text(rest)
+    async end() {
+      const rest = held
+      held = nothing_held
+      return withoutShown(await text(rest.text), rest)
     },
   }
 }

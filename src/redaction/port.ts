@@ -18,7 +18,8 @@ export type BackgroundRedactor = {
   value<T>(value: T, scope: Scope): Promise<T>
   json(json: string, scope?: Scope): Promise<string>
   names(text: string): Promise<string[]>
-  stream(): BackgroundStream
+  /** As `stream` of a `Redactor`. */
+  stream(live?: boolean): BackgroundStream
   placeholders: Redactor['placeholders']
   /** Synchronous: a value that is too large is replaced by a note. */
   small(value: Record<string, unknown>): Record<string, unknown>

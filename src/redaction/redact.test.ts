@@ -150,6 +150,27 @@ test('a value of many lines: as a whole, as each of its long lines, and in JSON'
   expect(redactor.text('-----BEGIN CERTIFICATE-----')).toBe('-----BEGIN CERTIFICATE-----')
 })
 
+test('a live stream shows each line whole when it has ended, and of a value that begins there no more than three characters', () => {
+  const stream = redactor.stream(true)
+  const head = PLAIN.slice(0, 1)
+  // Without `live` the last character waits for what follows.
+  expect(redactor.stream().push(`word${head}\n`)).toBe('word')
+  expect(stream.push(`word${head}\n`)).toBe(`word${head}\n`)
+  expect(stream.push('next\n')).toBe('next\n')
+  expect(stream.push(`${head}\n`)).toBe(`${head}\n`)
+  const rest = stream.push(PLAIN.slice(1)) + stream.push(`. ${head}\r\n`)
+  expect(rest + stream.end()).toBe(`[redacted:PLAIN]. ${head}\r\n`)
+  const lines = [...PLAIN].map(char => `${char}\n`)
+  const slow = redactor.stream(true)
+  expect(lines.map(line => slow.push(line)).join('') + slow.push(' after') + slow.end()).toBe(`${lines[0]}[redacted:PLAIN]\n after`)
+  for (let length = 1; length < PLAIN.length; length++) {
+    const cut = redactor.stream(true)
+    const shown = cut.push(`${PLAIN.slice(0, length)}\n`)
+    expect(shown.length).toBeLessThanOrEqual(4)
+    expect(shown + cut.push(`${PLAIN.slice(length)}.`) + cut.end()).toBe(`${shown}[redacted:PLAIN].`)
+  }
+})
+
 test('a stream holds back no more than the possible beginning of a value', () => {
   const stream = redactor.stream()
   expect(stream.push('Password: ')).toBe('Password: ')

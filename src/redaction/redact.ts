@@ -33,10 +33,13 @@ export type Redactor = {
   value<T>(value: T, scope?: Scope): T
   /** The same for JSON text. */
   json(json: string, scope?: Scope): string
-  /** For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole. */
-  stream(): TextStream
+  /**
+   * For text that arrives in pieces: the results of `push` and `end` together equal the redacted whole. `live`: a line that has ended is shown
+   * whole, although up to three characters at its end may begin a value. If they do, the placeholder follows them.
+   */
+  stream(live?: boolean): TextStream
   /** One push of a stream, without hidden state. `gap`: text is missing before the piece, and the held text is dropped. */
-  step(held_text: string, piece: string, gap?: boolean): StreamStep
+  step(held: HeldText, piece: string, options?: StepOptions): StreamStep
   /** Returns the names of the values in the text, each once; except values that may be a word or a path, which many texts contain. */
   names(text: string): string[]
   /** Returns the placeholders in a text that this redactor may have inserted; each once. */
@@ -48,8 +51,13 @@ type TextStream = {
   end(): string
 }
 
+/** A possible beginning of a value. `shown`: the number of its characters that are shown already. */
+export type HeldText = { text: string; shown: number }
+export type StepOptions = { gap?: boolean; live?: boolean }
 /** The text that can be shown so far, and a possible beginning of a value. */
-export type StreamStep = { shown: string; held_text: string }
+export type StreamStep = { shown: string; held: HeldText }
+
+export const nothing_held: HeldText = { text: '', shown: 0 }
 
 type Named = Span & { name: string; word?: boolean }
 
@@ -119,11 +127,13 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
     if (Array.isArray(value)) return value.map(item => walk(item, scope))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [redacted(key, scope), walk(item, scope)]))
   }
-  const step = (held_text: string, piece: string, gap = false) =>
-    stepOf(text => find(text, 'all'), finder, gap ? piece.slice(restOfForm(texts, piece)) : held_text + piece)
+  const step = (held: HeldText, piece: string, { gap = false, live = false }: StepOptions = {}) => {
+    const next = gap ? { text: piece.slice(restOfForm(texts, piece)), shown: 0 } : { text: held.text + piece, shown: held.shown }
+    return stepOf(text => find(text, 'all'), finder, next, live)
+  }
   const head = (text: string) => {
-    const { shown, held_text } = step('', text)
-    const rest = redacted(held_text)
+    const { shown, held } = step(nothing_held, text)
+    const rest = redacted(held.text)
     return rest.length > SHORTEST_REST ? shown : shown + rest
   }
   const tail = (text: string) => redacted(text.slice(restOfForm(texts, text)))
@@ -141,7 +151,7 @@ export function createRedactor(values: readonly KnownValue[], found: (name: stri
       return (containsSecret(JSON.stringify(value) ?? '', scope) ? walk(value, scope) : value) as typeof value
     },
     json: (json, scope = 'all') => (containsSecret(json, scope) ? JSON.stringify(walk(JSON.parse(json), scope)) : json),
-    stream: () => streamOf(step, redacted),
+    stream: live => streamOf((held, piece) => step(held, piece, { live: live === true }), redacted),
     step,
     placeholders(text) {
       const names = new Set([...shape_names, ...values.map(({ name }) => name)])
@@ -230,22 +240,29 @@ function restOfForm(forms: readonly string[], text: string): number {
 }
 
 function streamOf(step: Redactor['step'], redacted: (text: string) => string): TextStream {
-  let held_text = ''
+  let held = nothing_held
   return {
     push(piece) {
-      const next = step(held_text, piece)
-      held_text = next.held_text
+      const next = step(held, piece)
+      held = next.held
       return next.shown
     },
     end() {
-      const rest = redacted(held_text)
-      held_text = ''
+      const rest = withoutShown(redacted(held.text), held)
+      held = nothing_held
       return rest
     },
   }
 }
 
-function stepOf(find: (text: string) => Named[], finder: Finder, text: string): StreamStep {
+/** Returns the redacted end of a stream without what is shown already. */
+export const withoutShown = (clean: string, { text, shown }: HeldText): string =>
+  clean.startsWith(text.slice(0, shown)) ? clean.slice(shown) : clean
+
+/** A line that has ended, of which so little may begin a value that it can be shown. */
+const SHORT_LINE_END = new RegExp(`^[^\\r\\n]{0,${SHORTEST_REST}}\\r?\\n$`)
+
+function stepOf(find: (text: string) => Named[], finder: Finder, { text, shown }: HeldText, live: boolean): StreamStep {
   const read = halfEscape(text)
   let hold_from = Math.min(openShape(text), read)
   for (const view of viewsOf(text.slice(0, read)))
@@ -253,11 +270,13 @@ function stepOf(find: (text: string) => Named[], finder: Finder, text: string): 
   const spans = find(text)
   for (const { start, end } of spans) if (start < hold_from && end > hold_from) hold_from = start
   if (text.length - hold_from > MAX_HELD_CHARS) hold_from = text.length
-  const shown = replaced(
+  const clean = replaced(
     text.slice(0, hold_from),
-    spans.filter(({ end }) => end <= hold_from),
+    spans.filter(({ end }) => end <= hold_from).map(span => ({ ...span, start: Math.max(span.start, shown) })),
   )
-  return { shown, held_text: text.slice(hold_from) }
+  const held = text.slice(hold_from)
+  const shown_to = Math.max(hold_from, shown, live && SHORT_LINE_END.test(held) ? text.length : 0)
+  return { shown: (clean + text.slice(hold_from, shown_to)).slice(shown), held: { text: held, shown: shown_to - hold_from } }
 }
 
 function halfEscape(text: string): number {

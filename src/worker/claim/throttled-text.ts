@@ -51,7 +51,16 @@ export class ThrottledText {
   /** `viewed`: whether the run has viewers. */
   add({ text, ...part }: Shown, redactor: BackgroundRedactor, viewed: boolean): void {
     const known = this.#streams.find(one => !one.ended && isSame(one.part, part))
-    const stream = known ?? { part, stream: redactor.stream(), unseen: '', waiting: '', tail: '', gap: false, unread: true, ended: false }
+    const stream = known ?? {
+      part,
+      stream: redactor.stream(true),
+      unseen: '',
+      waiting: '',
+      tail: '',
+      gap: false,
+      unread: true,
+      ended: false,
+    }
     if (!known) this.#streams.push(stream)
     const to = viewed || stream.waiting !== '' ? 'waiting' : 'unseen'
     stream[to] += text
