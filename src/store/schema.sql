@@ -393,6 +393,7 @@ create table mcp_servers (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   updated_by bigint not null,
+  renewing_until timestamp with time zone,
   constraint mcp_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   constraint mcp_servers_organization_id_repository_id_fkey FOREIGN KEY (organization_id, repository_id) REFERENCES repositories(organization_id, id),
   constraint mcp_servers_organization_id_repository_id_name_key UNIQUE NULLS NOT DISTINCT (organization_id, repository_id, name),

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { mcpServerName } from '../../contract/organizations/mcp-servers.ts'
 import { secretName } from '../../contract/organizations/secrets.ts'
 import { mayBeVariable } from '../sandbox-environment.ts'
-import { mcpCredentialName } from './mcp-credentials.ts'
+import { mcpCredentialName, mcpSignInName } from './mcp-credentials.ts'
 
 test('credentials of MCP servers have names of secrets, each its own, and are never variables of a sandbox', () => {
   const servers = ['github', 'git-hub', 'g', 'a1-b2', 'x'.repeat(32)]
   for (const server of servers) expect([server, mcpServerName().safeParse(server).success]).toEqual([server, true])
-  const names = servers.map(mcpCredentialName)
+  const names = [...servers.map(mcpCredentialName), ...servers.map(mcpSignInName)]
   expect(new Set(names).size).toBe(names.length)
   for (const name of names) expect([name, secretName().safeParse(name).success, mayBeVariable(name)]).toEqual([name, true, false])
 })

@@ -1,4 +1,6 @@
 import type { KnownValue } from './known-value.ts'
+import { isMcpSignIn } from './mcp-credentials.ts'
+import { signInValues } from './mcp-sign-in.ts'
 import type { SealContext, Sealed, Sealer } from './sealing.ts'
 
 /** Returns the context that a secret is bound to: a repository's secret cannot be swapped for one of its organization. */
@@ -11,7 +13,7 @@ export const secretContext = (organization_id: number, repository_id: number | n
 export type SealedSecret = Sealed & { name: string; repository_id: number | null; for_agent: boolean }
 export type OpenSecret = KnownValue & { repository_id: number | null; for_agent: boolean }
 
-/** Returns the values of secrets, and the names of those that no configured key opens. */
+/** Returns the values of secrets, of a sign-in to an MCP server each of its own, and the names of those that no configured key opens. */
 export function openSecrets(sealer: Sealer, organization_id: number, rows: readonly SealedSecret[]) {
   const secrets: OpenSecret[] = []
   const unreadable: string[] = []
@@ -19,7 +21,7 @@ export function openSecrets(sealer: Sealer, organization_id: number, rows: reado
     const { name, repository_id, for_agent } = row
     try {
       const value = sealer.open(secretContext(organization_id, repository_id, name), row)
-      secrets.push({ name, value, repository_id, for_agent })
+      for (const each of isMcpSignIn(name) ? signInValues(value) : [value]) secrets.push({ name, value: each, repository_id, for_agent })
     } catch {
       unreadable.push(name)
     }

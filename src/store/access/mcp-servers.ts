@@ -87,6 +87,44 @@ export async function deleteMcpServersOf(db: Db, organization_id: number, reposi
   })
 }
 
+/**
+ * Reserves the renewal of the sign-in to a server: of all processes, one renews it at a time. Returns what ends the reservation early; undefined
+ * while another one lasts, or when the server does not exist.
+ */
+export async function reserveRenewal(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+  seconds: number,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ until: string }>({
+    name: 'reserve_renewal',
+    text: `update mcp_servers set renewing_until = clock_timestamp() + make_interval(secs => $4)
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3
+        and (renewing_until is null or renewing_until < clock_timestamp())
+      returning renewing_until::text as until`,
+    values: [organization_id, repository_id, name, seconds],
+  })
+  return rows[0]?.until
+}
+
+/** Ends a reservation, unless another one has followed it. */
+export async function endRenewal(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+  until: string,
+): Promise<void> {
+  await db.query({
+    name: 'end_renewal',
+    text: `update mcp_servers set renewing_until = null
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3 and renewing_until = $4::timestamptz`,
+    values: [organization_id, repository_id, name, until],
+  })
+}
+
 /** A server of a run, without who set it. */
 export type RunMcpServer = Pick<McpServerRow, 'name' | 'repository_id' | 'settings'>
 type RunRow = {

@@ -37,6 +37,39 @@ export async function listSealedSecrets(db: Db, organization_id: number, reposit
   return rows
 }
 
+/** Returns a sealed secret of the organization, or of the repository, itself; locked until the transaction ends with `lock`. */
+export async function getSealedSecret(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+  lock = false,
+): Promise<SealedSecret | undefined> {
+  const { rows } = await db.query<SealedSecret>({
+    name: lock ? 'lock_sealed_secret' : 'get_sealed_secret',
+    text: `select name, repository_id, for_agent, key_id, sealed from secrets
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3${lock ? ' for no key update' : ''}`,
+    values: [organization_id, repository_id, name],
+  })
+  return rows[0]
+}
+
+/** Replaces the value of a secret, whose user stays. The row is locked. */
+export async function replaceSealedSecret(
+  db: Db,
+  organization_id: number,
+  repository_id: number | null,
+  name: string,
+  { key_id, sealed }: Pick<SealedSecret, 'key_id' | 'sealed'>,
+): Promise<void> {
+  await db.query({
+    name: 'replace_sealed_secret',
+    text: `update secrets set key_id = $4, sealed = $5, updated_at = now()
+      where organization_id = $1 and repository_id is not distinct from $2 and name = $3`,
+    values: [organization_id, repository_id, name, key_id, sealed],
+  })
+}
+
 type NewSecret = {
   organization_id: number
   repository_id: number | null

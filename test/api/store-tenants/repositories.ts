@@ -1,6 +1,14 @@
 import { expect } from 'vitest'
 import { deleteEgressOf, getEgress, listEgressOfRun, saveEgress } from '../../../src/store/access/egress.ts'
-import { deleteMcpServer, deleteMcpServersOf, getMcpServer, listMcpServers, saveMcpServer } from '../../../src/store/access/mcp-servers.ts'
+import {
+  deleteMcpServer,
+  deleteMcpServersOf,
+  endRenewal,
+  getMcpServer,
+  listMcpServers,
+  reserveRenewal,
+  saveMcpServer,
+} from '../../../src/store/access/mcp-servers.ts'
 import { repositoryOf } from '../../../src/store/access/reach.ts'
 import {
   getRepository,
@@ -12,7 +20,15 @@ import {
   setSetupStatus,
   updateRepository,
 } from '../../../src/store/access/repositories.ts'
-import { deleteSecret, deleteSecretsOf, listSealedSecrets, listSecrets, saveSecret } from '../../../src/store/access/secrets.ts'
+import {
+  deleteSecret,
+  deleteSecretsOf,
+  getSealedSecret,
+  listSealedSecrets,
+  listSecrets,
+  replaceSealedSecret,
+  saveSecret,
+} from '../../../src/store/access/secrets.ts'
 import { deleteCheckCommandsOf, getCheckCommands, saveCheckCommands } from '../../../src/store/pull-requests/check-commands.ts'
 import { getCheckSuiteSettings, saveCheckSuiteSettings } from '../../../src/store/pull-requests/check-suite-settings.ts'
 import { findRunsAt } from '../../../src/store/pull-requests/check-waits.ts'
@@ -75,6 +91,10 @@ export const reachesOfRepositories = ({ app, mine, other }: Ours): Reaches => ({
   saveMcpServer: async (db, org) => {
     await expect(saveMcpServer(db, { ...mcp_server, organization_id: org, repository_id: mine.repo }, 20)).rejects.toThrow(/foreign key/)
   },
+  reserveRenewal: (db, org) => reserveRenewal(db, org, mine.repo, 'tickets', 1),
+  endRenewal: (db, org) => endRenewal(db, org, mine.repo, 'tickets', 'now'),
+  getSealedSecret: (db, org) => getSealedSecret(db, org, mine.repo, 'TOKEN'),
+  replaceSealedSecret: (db, org) => replaceSealedSecret(db, org, mine.repo, 'TOKEN', secret),
   listSealedSecrets: (db, org) => listSealedSecrets(db, org, mine.repo),
   listSecrets: (db, org) => listSecrets(db, org, mine.repo, { skip: 0, limit: 100 }),
   saveSecret: async (db, org) => {
