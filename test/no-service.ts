@@ -53,6 +53,7 @@ export function unusedServices(db: Database): Services {
     git: unusedPullRequestGit,
     forges: { of: unused, gitCredentials: unused, open: unusedOpen, lookUp: unused, tryOut: unusedOpen, convertManifest: unused },
     oauth_redirect_hosts: new Set<string>(),
+    mcp_sign_in: { begin: unused, exchange: unused },
     allow_private_forges: false,
     git_server: unusedGit,
     readTrees: unused,

@@ -142,6 +142,7 @@ export const rooms: Record<string, Room> = {
       'src/git',
       'src/http',
       'src/live',
+      'src/mcp/sign-in',
       'src/model',
       'src/queue',
       'src/sandbox',

@@ -15,6 +15,7 @@ import { createLogPages } from '../service/runs/logs/log-page-cache.ts'
 import { storedFiles } from '../worker/workspace/read-files.ts'
 import { readTrees } from '../worker/workspace/read-trees.ts'
 import { readAgentVersions } from './agent-versions.ts'
+import { createMcpSignIn } from './mcp-sign-in.ts'
 import { organizationModels, testModel } from './models.ts'
 import { operatorLimits } from './operator-limits.ts'
 import { ownCredentials } from './own-credentials.ts'
@@ -65,6 +66,7 @@ export function createServices(parts: Parts, baseUrl: () => string, signal: Abor
     git: pullRequestGit(git, author),
     forges: parts.forges,
     oauth_redirect_hosts: new Set(config.AGENTRUN_OAUTH_REDIRECT_HOSTS),
+    mcp_sign_in: createMcpSignIn(parts),
     allow_private_forges: config.AGENTRUN_ALLOW_PRIVATE_GIT,
     git_server: gitServer(git),
     readTrees: (run, between) => readTrees({ db, git, log }, run, between),

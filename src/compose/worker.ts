@@ -9,6 +9,7 @@ import { Environments } from '../worker/setup/environments.ts'
 import { Worker } from '../worker/worker.ts'
 import { wrongAgentFolders } from './agent-versions.ts'
 import { childRuns } from './child-runs.ts'
+import { createSignInRenewal } from './mcp-sign-in.ts'
 import { organizationModels } from './models.ts'
 import { ownCredentials } from './own-credentials.ts'
 import type { Parts } from './parts.ts'
@@ -64,6 +65,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     organizationModels: organizationModels(parts),
     heartbeats: joinHeartbeats(parts.db),
     agents,
+    renewSignIn: createSignInRenewal(parts),
     users,
     folders: { workspaces: data.workspaces, bundles: data.bundles },
     host: hostname(),

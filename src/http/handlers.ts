@@ -112,6 +112,7 @@ type Special =
   | 'receiveGitea'
   | 'openGitHubManifest'
   | 'finishGitHubManifest'
+  | 'finishMcpSignIn'
 type OpenName = 'getHealth' | 'getReadiness'
 type ActorName =
   | 'listOrganizations'

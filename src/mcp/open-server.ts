@@ -1,4 +1,5 @@
 import {
+  type AuthProvider,
   ClientCredentialsProvider,
   type FetchLike,
   type StoredOAuthTokens,
@@ -7,6 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { createBackgroundRedactor } from '../redaction/background-redactor.ts'
 import type { Sandbox } from '../sandbox/port.ts'
+import type { AccessTokens } from './access-tokens.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectServer, type McpConnection } from './connection.ts'
 import { McpError } from './mcp-error.ts'
@@ -15,13 +17,14 @@ import { createServerTraffic, type ServerTraffic } from './server-traffic.ts'
 
 type Limits = Parameters<typeof connectServer>[1]
 
-/** An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client. */
+/** An address that speaks MCP. `credential` null: it needs none; with `oauth` it is the secret of the client, with `sign_in` it is not sent. */
 export type Address = {
   url: string
   headers: Readonly<Record<string, string>>
   credential: string | null
   credential_header: string | null
   oauth: { client_id: string; issuer: string; scope: string | null } | null
+  sign_in: AccessTokens | null
 }
 
 /** A revision without `initialize`, which a program may be the only one to speak. */
@@ -47,7 +50,7 @@ export async function openProgram(sandbox: Sandbox, program: Program, limits: Li
 export async function openAddress(fetch: FetchLike, address: Address, limits: Limits): Promise<McpConnection> {
   const url = URL.parse(address.url)
   if (url === null) throw new McpError('failed', 'Its address is no URL.')
-  const client = clientOf(address)
+  const client = await clientOf(address, url)
   const traffic = createServerTraffic()
   const transport = new StreamableHTTPClientTransport(url, {
     fetch: boundedFetch(fetch, traffic),
@@ -79,14 +82,15 @@ function bound(transport: Transport, traffic: ServerTraffic): void {
 }
 
 /** The tokens of a client are no secrets that are set, so nothing else redacts them. With one the agent could call the address without this service. */
-class RedactingClient extends ClientCredentialsProvider {
+class IssuedTokens {
   readonly #issued = new Set<string>()
   #redactor = createBackgroundRedactor([])
 
-  override saveTokens(tokens: StoredOAuthTokens): void {
-    for (const token of [tokens.access_token, tokens.refresh_token]) if (token !== undefined) this.#issued.add(token)
-    this.#redactor = createBackgroundRedactor([...this.#issued].map(value => ({ name: 'ACCESS_TOKEN', value })))
-    super.saveTokens(tokens)
+  add(...tokens: (string | undefined)[]): void {
+    const before = this.#issued.size
+    for (const token of tokens) if (token !== undefined) this.#issued.add(token)
+    if (this.#issued.size > before)
+      this.#redactor = createBackgroundRedactor([...this.#issued].map(value => ({ name: 'ACCESS_TOKEN', value })))
   }
 
   redacted<T>(value: T): Promise<T> {
@@ -94,14 +98,46 @@ class RedactingClient extends ClientCredentialsProvider {
   }
 }
 
-function headersOf({ headers, credential, credential_header, oauth }: Address): Record<string, string> {
-  if (credential === null || oauth !== null) return { ...headers }
+class RedactingClient extends ClientCredentialsProvider {
+  readonly #issued = new IssuedTokens()
+
+  override saveTokens(tokens: StoredOAuthTokens): void {
+    this.#issued.add(tokens.access_token, tokens.refresh_token)
+    super.saveTokens(tokens)
+  }
+
+  redacted<T>(value: T): Promise<T> {
+    return this.#issued.redacted(value)
+  }
+}
+
+/** Sends the token of a sign-in, and renews one that the server rejects once per request. */
+function signedInClient(tokens: AccessTokens): AuthProvider & Pick<RedactingClient, 'redacted'> {
+  const issued = new IssuedTokens()
+  let sent: string | null = null
+  return {
+    async token() {
+      sent = await tokens.current()
+      issued.add(sent)
+      return sent
+    },
+    onUnauthorized: () => tokens.replace(sent),
+    redacted: value => issued.redacted(value),
+  }
+}
+
+function headersOf({ headers, credential, credential_header, oauth, sign_in }: Address): Record<string, string> {
+  if (credential === null || oauth !== null || sign_in !== null) return { ...headers }
   return credential_header === null
     ? { ...headers, authorization: `Bearer ${credential}` }
     : { ...headers, [credential_header]: credential }
 }
 
-function clientOf({ credential, oauth }: Address): RedactingClient | null {
+async function clientOf({ credential, oauth, sign_in }: Address, url: URL) {
+  if (sign_in !== null) {
+    if (new URL(await sign_in.url()).href !== url.href) throw new McpError('failed', 'Its sign-in is for another address.')
+    return signedInClient(sign_in)
+  }
   if (credential === null || oauth === null) return null
   const { client_id, issuer, scope } = oauth
   const client = { clientId: client_id, clientSecret: credential, expectedIssuer: issuer }

@@ -4,7 +4,7 @@ import { type McpServerInput, mcpServerSettings } from '../contract/organization
 import { serversOfRun } from './run-servers.ts'
 
 const server = (name: string, repository_id: number | null, input: McpServerInput) => ({
-  ...{ name, repository_id, credential: null },
+  ...{ name, repository_id, credential: null, sign_in: null },
   settings: mcpServerSettings(input),
 })
 const file = (mcpServers: object) => JSON.stringify({ mcpServers })

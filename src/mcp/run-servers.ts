@@ -1,10 +1,17 @@
 import { type McpServerSettings, mcpServerSettings } from '../contract/organizations/mcp-servers.ts'
+import type { AccessTokens } from './access-tokens.ts'
 import { MCP_FILE, readMcpFile } from './mcp-file.ts'
 import type { Address } from './open-server.ts'
 import type { Program } from './sandbox-transport.ts'
 
-/** A server as it is set. `credential` null: it has none. */
-export type ConfiguredServer = { name: string; repository_id: number | null; settings: McpServerSettings; credential: string | null }
+/** A server as it is set. `credential` null: it has none; `sign_in` null: nobody signs in to it. */
+export type ConfiguredServer = {
+  name: string
+  repository_id: number | null
+  settings: McpServerSettings
+  credential: string | null
+  sign_in: AccessTokens | null
+}
 
 /** A server that a run uses. `tools` null: all of them. */
 export type RunServer = {
@@ -37,7 +44,7 @@ export function serversOfRun(
   for (const { name, input } of named) {
     const settings = mcpServerSettings(input)
     if (by_name.has(name)) problems.push({ name: MCP_FILE, problem: `${name} is left out: a configured server has its name.` })
-    else by_name.set(name, { name, repository_id: null, settings, credential: null, source: MCP_FILE })
+    else by_name.set(name, { name, repository_id: null, settings, credential: null, sign_in: null, source: MCP_FILE })
   }
   const servers: RunServer[] = []
   for (const server of by_name.values()) {
@@ -55,7 +62,7 @@ export function serversOfRun(
 const missingText = (names: string[]) =>
   `It refers to ${[...new Set(names)].join(', ')}, and agents of this run receive no secret of that name.`
 
-function targetOf({ settings, credential }: ConfiguredServer, variables: Readonly<Record<string, string>>) {
+function targetOf({ settings, credential, sign_in }: ConfiguredServer, variables: Readonly<Record<string, string>>) {
   const missing: string[] = []
   const fill = (text: string) =>
     text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, fallback?: string) => {
@@ -68,6 +75,6 @@ function targetOf({ settings, credential }: ConfiguredServer, variables: Readonl
   const target: RunServer['target'] =
     url === null
       ? { program: { command: fill(command ?? ''), args: args.map(fill), environment: fillAll(environment) } }
-      : { address: { url: fill(url), headers: fillAll(headers), credential, credential_header, oauth } }
+      : { address: { url: fill(url), headers: fillAll(headers), credential, credential_header, oauth, sign_in } }
   return { target, missing }
 }

@@ -20,6 +20,7 @@ import type { Db, Transactional } from '../store/database.ts'
 import type { RunAccess, RunHead } from '../store/runs/run-heads.ts'
 import type { Limiter } from './access/limits.ts'
 import type { GitServer } from './forges/git-server-port.ts'
+import type { McpSignInClient } from './organizations/mcp-sign-in-port.ts'
 import type { PullRequestGit } from './pull-requests/git-port.ts'
 import type { LogPages } from './runs/logs/log-page-cache.ts'
 
@@ -129,6 +130,7 @@ export type Services = {
   /** Hosts that may receive the codes of sign-ins by OAuth, over https. */
   oauth_redirect_hosts: ReadonlySet<string>
   allow_private_forges: boolean
+  mcp_sign_in: McpSignInClient
   git_server: GitServer
   readTrees: TreeReader
   files: FileReader

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts'
 import type { Mirror } from '../core/network/package-mirrors.ts'
 import type { Ceilings } from '../core/runs/budget/budget-check.ts'
 import type { KnownValue } from '../core/secrets/known-value.ts'
+import type { Grant, Tokens } from '../core/secrets/mcp-sign-in.ts'
 import type { Sealer } from '../core/secrets/sealing.ts'
 import type { Forges } from '../forge/forges.ts'
 import type { GitHost } from '../git/process/git-host.ts'
@@ -57,6 +58,11 @@ export type EgressDeps = { egress: EgressSettings }
 
 /** `known_values`: credentials of this process. */
 export type SecretDeps = { sealer: Sealer; known_values: readonly KnownValue[] }
+
+/** Renews the tokens of a sign-in to an MCP server once. `ended`: the authorization server no longer accepts it. */
+export type McpDeps = {
+  renewSignIn(organization_id: number, grant: Grant, refresh_token: string): Promise<Tokens | { problem: string; ended: boolean }>
+}
 
 /** The agents of other vendors that the operator has registered, by id. */
 export type AgentDeps = { agents: ReadonlyMap<string, RegisteredAgent> }

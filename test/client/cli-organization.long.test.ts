@@ -58,6 +58,7 @@ test('MCP servers are set from JSON, of the organization and of a repository, li
     err: expect.stringContaining('is not a JSON object'),
   })
   expect((await cli(['mcp-servers', 'delete', 'files', '--repo', `${app.repo_id}`])).out).toBe('deleted: files\n')
+  expect(await cli(['mcp-servers', 'sign-in', 'files'])).toMatchObject({ code: 1, err: expect.stringContaining('set `sign_in` first') })
   expect((await cli(['mcp-servers', 'delete', 'files'])).out).toBe('deleted: files\n')
 })
 

@@ -84,7 +84,7 @@ async function serveLegacy(
 const send = (response: ServerResponse, message: object) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', ...message }))
 const connect = ({ origin }: { origin: string }) =>
-  openAddress(fetch, { url: `${origin}/mcp`, headers: {}, credential: null, credential_header: null, oauth: null }, limits())
+  openAddress(fetch, { url: `${origin}/mcp`, headers: {}, credential: null, credential_header: null, oauth: null, sign_in: null }, limits())
 
 test('an address that sends requests without end gets no response to each, and its connection is ended', async () => {
   await using server = await serveLegacy(({ id, method }, response) => {

@@ -1,14 +1,20 @@
 import { z } from 'zod'
-import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
+import { type Endpoint, open, org, repository, v1 } from '../endpoint.ts'
 import { McpServer, McpServerInput, McpServerPage, mcpServerName } from '../organizations/mcp-servers.ts'
+import { McpSignInCallback, McpSignInStart } from '../organizations/mcp-sign-in.ts'
 import { namedPageQuery } from '../page.ts'
 
 const base = { ...v1, tag: 'mcp-servers', bucket: 'standard' } as const
 const of_organization = '/v1/organizations/{org_id}/mcp-servers'
 const of_repository = '/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers'
+/** Where authorization servers send people back: the redirect URI of every sign-in. */
+export const MCP_SIGN_IN_PATH = '/hooks/mcp-sign-in'
 const server = { server: mcpServerName() }
 const given =
   'The built-in agent gets its tools as `<server>__<tool>` from the next turn of a run on. A program runs inside the sandbox of the run; an address is reached under the egress rules of the run, with the credential added outside of the sandbox. At most 20 of them: one more is 409.'
+
+const signing_in =
+  'The service discovers the authorization server of the MCP server, registers itself there if the settings name no client, and returns the page at which the person allows the access. An earlier link of the same server is no longer valid. 409 when the server or its authorization server cannot be used, with the reason.'
 
 /** MCP servers whose tools agents use (specification.md#access). */
 export const mcpServerEndpoints = {
@@ -45,6 +51,17 @@ export const mcpServerEndpoints = {
     problems: ['not_found'],
     response: McpServer,
   },
+  startMcpSignIn: {
+    ...base,
+    method: 'POST',
+    path: `${of_organization}/{server}/sign-in`,
+    summary: 'Sign in to an MCP server of the organization',
+    description: signing_in,
+    scope: 'org:admin',
+    params: org.extend(server),
+    problems: ['conflict'],
+    response: McpSignInStart,
+  },
   listRepositoryMcpServers: {
     ...base,
     method: 'GET',
@@ -77,5 +94,30 @@ export const mcpServerEndpoints = {
     params: repository.extend(server),
     problems: ['not_found'],
     response: McpServer,
+  },
+  startRepositoryMcpSignIn: {
+    ...base,
+    method: 'POST',
+    path: `${of_repository}/{server}/sign-in`,
+    summary: 'Sign in to an MCP server of a repository',
+    description: signing_in,
+    scope: 'repos:admin',
+    params: repository.extend(server),
+    problems: ['conflict'],
+    response: McpSignInStart,
+  },
+  finishMcpSignIn: {
+    ...open,
+    tag: 'mcp-servers',
+    method: 'GET',
+    path: MCP_SIGN_IN_PATH,
+    changes: true,
+    summary: 'The page to which an authorization server redirects after a sign-in',
+    description: 'It leads back to the settings, which show whether the sign-in succeeded.',
+    query: McpSignInCallback,
+    problems: ['unauthorized'],
+    response: 'file',
+    other_content_types: ['text/html'],
+    examples: { response: '<!doctype html>…' },
   },
 } as const satisfies Record<string, Endpoint>

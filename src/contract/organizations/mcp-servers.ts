@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { pageOf } from '../page.ts'
 import { text } from '../text.ts'
+import { httpAddress, McpSignIn, McpSignInState } from './mcp-sign-in.ts'
 
 /** A letter first, as all providers require of the tools that begin with it. */
 const SERVER_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
@@ -26,9 +27,7 @@ const header_name = z
   .regex(HEADER, 'must be the name of a header')
   .refine(name => !OWN_HEADER.test(name), 'is a header that the connection determines')
 const header_value = text(0, limits.mcp_argument_chars).refine(value => !/[\r\n]/.test(value), 'must be one line')
-const url = text(1, 2_000)
-  .refine(value => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'must be an http or https address')
-  .refine(value => (URL.parse(value)?.username ?? '') === '', 'must not contain credentials: set `credential`')
+const url = httpAddress()
 const issuer = url.describe(
   'The `issuer` of the authorization server, which is the only one that receives the credential. It must be reachable by the egress rules too',
 )
@@ -65,18 +64,30 @@ const fields = {
   oauth: OAuthClient.nullable().describe(
     'Client of the grant `client_credentials`, whose secret is the credential; null: the credential itself is sent',
   ),
+  sign_in: McpSignIn.nullable().describe(
+    'A person signs in to the server in a browser, and runs act with that access; null: nobody signs in. With `client_id`, the credential is the secret of the client, if it has one',
+  ),
   tools: z.array(text(1, 200)).max(limits.mcp_tools).nullable().describe('Names of the tools that agents get; null: all, up to a limit'),
   enabled: z.boolean().describe('Whether runs use it'),
   timeout_seconds: z.int().min(1).max(limits.mcp_seconds).describe('Seconds that its start may take, at most 120, and each call of a tool'),
 }
 
 /** What is stored of a server; its credential is a secret. */
-export const McpServerSettings = z.object(fields)
+export const McpServerSettings = z.object({ ...fields, sign_in: fields.sign_in.default(null) })
 export type McpServerSettings = z.output<typeof McpServerSettings>
 
 const example = {
   ...{ name: 'tickets', repo_id: null, command: null, args: [], environment: {}, url: 'https://tickets.example.com/mcp', headers: {} },
-  ...{ credential_header: null, oauth: null, has_credential: true, tools: ['search', 'comment'], enabled: true, timeout_seconds: 60 },
+  ...{
+    credential_header: null,
+    oauth: null,
+    sign_in: null,
+    sign_in_state: null,
+    has_credential: true,
+    tools: ['search', 'comment'],
+    enabled: true,
+    timeout_seconds: 60,
+  },
   ...{ created_at: '2026-11-20T10:30:00.000Z', updated_at: '2026-11-20T10:30:00.000Z', updated_by: 1 },
 }
 
@@ -87,6 +98,7 @@ export const McpServer = z
     repo_id: z.int().nullable().describe('Repository whose runs use it; null: those of all repositories of the organization'),
     ...fields,
     has_credential: z.boolean().describe('Whether a credential is set'),
+    sign_in_state: McpSignInState.nullable().describe('The sign-in; null: the server has none'),
     created_at: z.iso.datetime().describe('Time of its creation'),
     updated_at: z.iso.datetime().describe('Time of the last change'),
     updated_by: z.int().describe('The user who set it last'),
@@ -103,6 +115,7 @@ export const McpServerInput = z
     headers: fields.headers.optional(),
     credential_header: fields.credential_header.optional(),
     oauth: fields.oauth.optional(),
+    sign_in: fields.sign_in.optional(),
     credential: z
       .string()
       .regex(/^[\x21-\x7e]{8,8192}$/, 'must be 8 to 8192 printable ASCII characters without blanks')
@@ -116,13 +129,20 @@ export const McpServerInput = z
       .optional()
       .describe(`Seconds that its start may take, at most 120, and each call of a tool; default ${DEFAULT_SECONDS}`),
   })
-  .superRefine(({ command, url: address, args, environment, headers, credential_header, oauth, credential }, ctx) => {
+  .superRefine(({ command, url: address, args, environment, headers, credential_header, oauth, sign_in, credential }, ctx) => {
     const issue = (field: string, message: string) => ctx.addIssue({ code: 'custom', path: [field], message })
     if ((command == null) === (address == null)) return issue('command', 'is required, or url: one of the two')
-    const foreign = address == null ? { headers, credential_header, oauth, credential } : { args, environment }
+    const foreign = address == null ? { headers, credential_header, oauth, sign_in, credential } : { args, environment }
     for (const [field, value] of Object.entries(foreign))
       if (value != null && Object.keys(value).length > 0) issue(field, `needs ${address == null ? 'url' : 'command'}`)
     if (oauth != null && credential_header != null) issue('credential_header', 'cannot be set with oauth')
+    if (sign_in == null) return
+    if (oauth != null) issue('oauth', 'cannot be set with sign_in')
+    if (credential_header != null) issue('credential_header', 'cannot be set with sign_in')
+    if (sign_in.client_id !== null && sign_in.issuer === null)
+      ctx.addIssue({ code: 'custom', path: ['sign_in', 'issuer'], message: 'is required with client_id' })
+    if (sign_in.client_id === null && credential != null) issue('credential', 'needs sign_in.client_id')
+    if (address?.includes('${')) issue('url', 'must not refer to a secret with sign_in')
   })
   .meta({
     id: 'McpServerInput',
@@ -139,6 +159,7 @@ export const mcpServerSettings = (input: McpServerInput): McpServerSettings => (
   headers: input.headers ?? {},
   credential_header: input.credential_header ?? null,
   oauth: input.oauth ?? null,
+  sign_in: input.sign_in ?? null,
   tools: input.tools ?? null,
   enabled: input.enabled ?? true,
   timeout_seconds: input.timeout_seconds ?? DEFAULT_SECONDS,

@@ -1,11 +1,15 @@
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../../contract/endpoints.ts'
 import type { Context } from '../../service/context.ts'
 import { deleteMcpServer, listMcpServers, setMcpServer } from '../../service/organizations/mcp-servers.ts'
+import { startMcpSignIn } from '../../service/organizations/mcp-sign-in.ts'
 import { deleteSkill, getSkill, listSkills, setSkill } from '../../service/organizations/skills.ts'
 import { deleteSecret, listSecrets, setSecret } from '../../service/secrets/secrets.ts'
 
 type Handler<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Promise<HandlerResult<Endpoints[N]>>
-type Names = Extract<EndpointName, `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}`>
+type Names = Extract<
+  EndpointName,
+  `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}` | 'startMcpSignIn' | 'startRepositoryMcpSignIn'
+>
 
 /** What the runs of an organization, or of a repository, get besides their tasks. */
 export const setting_handlers: { [N in Names]: Handler<N> } = {
@@ -22,7 +26,9 @@ export const setting_handlers: { [N in Names]: Handler<N> } = {
   listMcpServers: (ctx, { query }) => listMcpServers(ctx, null, query),
   setMcpServer: (ctx, { params, body }) => setMcpServer(ctx, null, params.server, body),
   deleteMcpServer: (ctx, { params }) => deleteMcpServer(ctx, null, params.server),
+  startMcpSignIn: (ctx, { params }) => startMcpSignIn(ctx, null, params.server),
   listRepositoryMcpServers: (ctx, { params, query }) => listMcpServers(ctx, params.repo_id, query),
   setRepositoryMcpServer: (ctx, { params, body }) => setMcpServer(ctx, params.repo_id, params.server, body),
   deleteRepositoryMcpServer: (ctx, { params }) => deleteMcpServer(ctx, params.repo_id, params.server),
+  startRepositoryMcpSignIn: (ctx, { params }) => startMcpSignIn(ctx, params.repo_id, params.server),
 }

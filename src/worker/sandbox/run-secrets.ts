@@ -14,7 +14,8 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
 import { errorEntry } from '../../trace/entry.ts'
 import type { Alarms, RunWriter } from '../claim/run-writer.ts'
-import type { DatabaseDeps, LogDeps, SecretDeps, TelemetryDeps } from '../deps.ts'
+import type { DatabaseDeps, LogDeps, McpDeps, SecretDeps, TelemetryDeps } from '../deps.ts'
+import { signInTokens } from './sign-in-tokens.ts'
 
 /** The secrets that a worker passes to the sandboxes of a run and keeps out of everything else. */
 export type RunSecrets = {
@@ -28,7 +29,7 @@ export type RunSecrets = {
   canary: string
 }
 
-type RunSecretDeps = DatabaseDeps & SecretDeps & LogDeps & TelemetryDeps
+type RunSecretDeps = DatabaseDeps & SecretDeps & LogDeps & TelemetryDeps & McpDeps
 
 /** Opens the secrets of the run's organization and repository. From then on the writer redacts them, the service's credentials and the canary. */
 export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run: RunRow): Promise<RunSecrets> {
@@ -41,7 +42,11 @@ export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run
   const alarms = canaryAlarms(deps, writer)
   const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
   writer.protect(redactor, alarms)
-  const mcp_servers = stored.servers.map(server => ({ ...server, credential: credentialOf(server, secrets) }))
+  const mcp_servers = stored.servers.map(server => {
+    const { name, repository_id, settings } = server
+    const key = { organization_id: run.organization_id, repository_id, server: name }
+    return { ...server, credential: credentialOf(server, secrets), sign_in: settings.sign_in === null ? null : signInTokens(deps, key) }
+  })
   return { redactor, secrets, environment: agentVariables(secrets), mcp_servers, canary }
 }
 

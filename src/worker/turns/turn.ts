@@ -15,6 +15,7 @@ import type {
   CheckDeps,
   CommandDeps,
   LinkDeps,
+  McpDeps,
   ModelDeps,
   OrganizationModels,
   ReviewDeps,
@@ -37,6 +38,7 @@ type TurnDeps = BaseDeps &
   CheckDeps &
   CommandDeps &
   LinkDeps &
+  McpDeps &
   ModelDeps &
   ReviewDeps &
   SecretDeps &

@@ -89,6 +89,12 @@ describe.each(locations)('%s', location => {
     ['a', { url: 'https://a.example', credential: 'short' }, 'body.credential'],
     ['a', { command: 'x', environment: { 'A=B': 'c' } }, 'body.environment.A=B'],
     ['a', { command: 'x', timeout_seconds: 0 }, 'body.timeout_seconds'],
+    ['a', { command: 'x', sign_in: { client_id: null, issuer: null, scope: null } }, 'body.sign_in'],
+    ['a', { url: 'https://a.example', sign_in: { client_id: 'c', issuer: null, scope: null } }, 'body.sign_in.issuer'],
+    ['a', { url: 'https://a.example', sign_in: { client_id: null, issuer: 'x', scope: null } }, 'body.sign_in.issuer'],
+    ['a', { url: 'https://a.example', sign_in: { client_id: null, issuer: null, scope: null }, credential: CREDENTIAL }, 'body.credential'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of a configuration
+    ['a', { url: 'https://a.example/${X}', sign_in: { client_id: null, issuer: null, scope: null } }, 'body.url'],
   ])('400: %s %j; the error names the field, and nothing is stored', async (name, body, field) => {
     const before = await contents(app)
     expectProblem(await put(name, body), 400, field)

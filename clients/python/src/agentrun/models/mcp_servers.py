@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NotRequired, TypedDict
+from typing import ClassVar, Literal, NotRequired, TypedDict
 
 from agentrun.model import Model, Nested, Page
 
@@ -16,8 +16,30 @@ class McpOAuthClient(Model):
     """Scopes to request, separated by blanks; null: those that the server names"""
 
 
+class McpSignIn(Model):
+    client_id: str | None
+    """Client that is registered at the authorization server for this service; null: the service registers itself"""
+    issuer: str | None
+    """The `issuer` of the only authorization server that is accepted, required with `client_id`; null: the one that the server names"""
+    scope: str | None
+    """Scopes to request, separated by blanks; null: those that the server names"""
+
+
+class McpSignInState(Model):
+    status: Literal["signed_in", "expired", "signed_out"] | str
+    """`expired`: the access has ended and cannot be renewed without a person"""
+    issuer: str | None
+    """The authorization server; null: nobody has signed in"""
+    signed_in_at: str | None
+    """Time of the sign-in"""
+    expires_at: str | None
+    """Time at which it ends; null: it is renewed without a person, or the time is unknown"""
+    problem: str | None
+    """The reason of the last failure of a sign-in or renewal; null: none failed since the last sign-in"""
+
+
 class McpServer(Model):
-    _nested: ClassVar[Nested] = {"oauth": McpOAuthClient}
+    _nested: ClassVar[Nested] = {"oauth": McpOAuthClient, "sign_in": McpSignIn, "sign_in_state": McpSignInState}
     name: str
     """The name, with which the names of its tools begin: `tickets__search`"""
     repo_id: int | None
@@ -36,6 +58,8 @@ class McpServer(Model):
     """Header whose value is the credential; null: `Authorization` with `Bearer` before it"""
     oauth: McpOAuthClient | None
     """Client of the grant `client_credentials`, whose secret is the credential; null: the credential itself is sent"""
+    sign_in: McpSignIn | None
+    """A person signs in to the server in a browser, and runs act with that access; null: nobody signs in. With `client_id`, the credential is the secret of the client, if it has one"""
     tools: list[str] | None
     """Names of the tools that agents get; null: all, up to a limit"""
     enabled: bool
@@ -44,6 +68,8 @@ class McpServer(Model):
     """Seconds that its start may take, at most 120, and each call of a tool"""
     has_credential: bool
     """Whether a credential is set"""
+    sign_in_state: McpSignInState | None
+    """The sign-in; null: the server has none"""
     created_at: str
     """Time of its creation"""
     updated_at: str
@@ -65,6 +91,15 @@ class McpOAuthClientInput(TypedDict):
     """Scopes to request, separated by blanks; null: those that the server names"""
 
 
+class McpSignInInput(TypedDict):
+    client_id: str | None
+    """Client that is registered at the authorization server for this service; null: the service registers itself"""
+    issuer: str | None
+    """The `issuer` of the only authorization server that is accepted, required with `client_id`; null: the one that the server names"""
+    scope: str | None
+    """Scopes to request, separated by blanks; null: those that the server names"""
+
+
 class McpServerInput(TypedDict):
     command: NotRequired[str | None]
     """Program of a server that runs in the sandbox of the run and speaks over its standard streams; null: it has a `url`"""
@@ -80,6 +115,8 @@ class McpServerInput(TypedDict):
     """Header whose value is the credential; null: `Authorization` with `Bearer` before it"""
     oauth: NotRequired[McpOAuthClientInput | None]
     """Client of the grant `client_credentials`, whose secret is the credential; null: the credential itself is sent"""
+    sign_in: NotRequired[McpSignInInput | None]
+    """A person signs in to the server in a browser, and runs act with that access; null: nobody signs in. With `client_id`, the credential is the secret of the client, if it has one"""
     credential: NotRequired[str | None]
     """Token, key or client secret, for a server with a `url`. It is never shown again; null: none; absent: unchanged, if it goes to the same address"""
     tools: NotRequired[list[str] | None]
@@ -88,3 +125,10 @@ class McpServerInput(TypedDict):
     """Whether runs use it, default true"""
     timeout_seconds: NotRequired[int]
     """Seconds that its start may take, at most 120, and each call of a tool; default 60"""
+
+
+class McpSignInStart(Model):
+    authorization_url: str
+    """The page of the authorization server, which the person opens in a browser"""
+    expires_at: str
+    """Time until which the sign-in must be completed"""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model
-from agentrun.models.mcp_servers import McpServer, McpServerInput, PageOfMcpServer
+from agentrun.models.mcp_servers import McpServer, McpServerInput, McpSignInStart, PageOfMcpServer
 
 
 class ListMcpServersQuery(TypedDict):
@@ -37,6 +37,11 @@ def delete_mcp_server(server: str, *, org_id: int | None = None) -> Call[McpServ
     return Call("deleteMcpServer", "DELETE", "/v1/organizations/{org_id}/mcp-servers/{server}", as_model(McpServer), params={"org_id": org_id, "server": server})
 
 
+def start_mcp_sign_in(server: str, *, org_id: int | None = None) -> Call[McpSignInStart]:
+    """Sign in to an MCP server of the organization: `POST /v1/organizations/{org_id}/mcp-servers/{server}/sign-in`."""
+    return Call("startMcpSignIn", "POST", "/v1/organizations/{org_id}/mcp-servers/{server}/sign-in", as_model(McpSignInStart), params={"org_id": org_id, "server": server})
+
+
 class ListRepositoryMcpServersQuery(TypedDict):
     skip: NotRequired[int | None]
     """Number of items to skip, default 0"""
@@ -63,3 +68,8 @@ def set_repository_mcp_server(repo_id: int, server: str, *, org_id: int | None =
 def delete_repository_mcp_server(repo_id: int, server: str, *, org_id: int | None = None) -> Call[McpServer]:
     """Delete an MCP server of a repository: `DELETE /v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}`."""
     return Call("deleteRepositoryMcpServer", "DELETE", "/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}", as_model(McpServer), params={"org_id": org_id, "repo_id": repo_id, "server": server})
+
+
+def start_repository_mcp_sign_in(repo_id: int, server: str, *, org_id: int | None = None) -> Call[McpSignInStart]:
+    """Sign in to an MCP server of a repository: `POST /v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}/sign-in`."""
+    return Call("startRepositoryMcpSignIn", "POST", "/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}/sign-in", as_model(McpSignInStart), params={"org_id": org_id, "repo_id": repo_id, "server": server})

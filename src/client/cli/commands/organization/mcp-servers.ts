@@ -16,13 +16,14 @@ const LINE_CHARS = 100
 
 export const mcpServers = command({
   name: 'mcp-servers',
-  summary: 'list, set or delete the MCP servers whose tools agents get',
-  usage: ['[list]', 'set NAME FILE', 'delete NAME'],
+  summary: 'list, set, sign in to or delete the MCP servers whose tools agents get',
+  usage: ['[list]', 'set NAME FILE', 'sign-in NAME', 'delete NAME'],
   words: [0, 3],
-  choices: ['list', 'set', 'delete'],
+  choices: ['list', 'set', 'sign-in', 'delete'],
   options,
   notes: [
     'FILE has the settings as JSON, as the API takes them: {"command": "npx", "args": ["-y", "server"]} or {"url": "https://…", "credential": "…"}; - reads standard input.',
+    'sign-in prints the page to open in a browser, for a server with {"sign_in": {…}}.',
   ],
   async run(given) {
     const [action = 'list', server, file, ...rest] = given.words
@@ -32,6 +33,7 @@ export const mcpServers = command({
         `agentrun mcp-servers ${action} takes ${['nothing else', 'the name of a server', 'the name of a server and a file'][needed]}`,
       )
     if (action === 'list' || server === undefined) return list(given)
+    if (action === 'sign-in') return signIn(given, server)
     const done = action === 'set' ? await set(given, server, readInput(file ?? '-')) : await remove(given, server)
     if (given.json) given.print.json(done)
     else given.print.line(`${action === 'set' ? 'set' : 'deleted'}: ${done.name}`)
@@ -66,6 +68,19 @@ async function remove(given: Of, server: string): Promise<Result<'setMcpServer'>
     : client().call('deleteRepositoryMcpServer', { params: { repo_id, server }, signal })
 }
 
+/** Prints the page where a person allows the access. */
+async function signIn(given: Of, server: string): Promise<number> {
+  const { client, json, print, signal } = given
+  const repo_id = await repositoryOf(given)
+  const begun =
+    repo_id === null
+      ? await client().call('startMcpSignIn', { params: { server }, signal })
+      : await client().call('startRepositoryMcpSignIn', { params: { repo_id, server }, signal })
+  if (json) print.json(begun)
+  else print.line(begun.authorization_url)
+  return 0
+}
+
 async function list(given: Of): Promise<number> {
   const { client, json, print, signal } = given
   const repo_id = await repositoryOf(given)
@@ -76,8 +91,12 @@ async function list(given: Of): Promise<number> {
   if (json) print.json(page)
   else if (page.items.length === 0) print.line('no MCP servers')
   else {
-    const rows = page.items.map(({ name, enabled, url, command: program, args }) => [
-      ...[name, enabled ? 'enabled' : 'disabled', firstLine(url ?? [program, ...args].join(' '), LINE_CHARS)],
+    const rows = page.items.map(({ name, enabled, url, command: program, args, sign_in_state }) => [
+      ...[
+        name,
+        enabled ? (sign_in_state?.status.replace('_', ' ') ?? 'enabled') : 'disabled',
+        firstLine(url ?? [program, ...args].join(' '), LINE_CHARS),
+      ],
     ])
     for (const line of columns([['NAME', 'STATE', 'SERVER'], ...rows])) print.line(line)
   }
