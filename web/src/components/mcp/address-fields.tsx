@@ -43,10 +43,11 @@ export function AddressFields({ draft, set, problems, has_credential }: DraftFie
           on_change={credential_header => set({ credential_header })}
         />
       )}
-      {draft.sent === 'oauth' && <ClientFields draft={draft} set={set} problems={problems} />}
-      {draft.sent !== 'none' && (
+      {draft.sent === 'oauth' && <ClientFields field="oauth" draft={draft} set={set} problems={problems} />}
+      {draft.sent === 'sign_in' && <ClientFields field="sign_in" draft={draft} set={set} problems={problems} />}
+      {hasSecret(draft) && (
         <TextField
-          label={draft.sent === 'oauth' ? 'Client secret' : draft.sent === 'header' ? 'Value' : 'Token'}
+          label={draft.sent === 'oauth' || draft.sent === 'sign_in' ? 'Client secret' : draft.sent === 'header' ? 'Value' : 'Token'}
           hint={has_credential ? 'Empty: unchanged.' : 'It is never shown again.'}
           type="password"
           mono
@@ -64,23 +65,39 @@ const ways: Record<ServerDraft['sent'], string> = {
   bearer: 'Bearer token',
   header: 'A header of its own',
   oauth: 'OAuth client credentials',
+  sign_in: 'Sign in (a person, in a browser)',
 }
 
-const ClientFields = ({ draft, set, problems }: DraftFields) => (
+/** Most servers register the service by themselves, as a client without a secret. */
+const hasSecret = ({ sent, client_id }: ServerDraft) => sent !== 'none' && (sent !== 'sign_in' || client_id.trim() !== '')
+
+const hints = {
+  oauth: {
+    client_id: undefined,
+    issuer: 'The authorization server, the only one that receives the secret. The network rules must allow it too.',
+  },
+  sign_in: {
+    client_id: 'Empty: the service registers itself, which most servers accept.',
+    issuer: 'The only authorization server that is accepted. Empty: the one that the server names.',
+  },
+}
+
+const ClientFields = ({ field, draft, set, problems }: DraftFields & { field: 'oauth' | 'sign_in' }) => (
   <>
     <TextField
       label="Client ID"
+      hint={hints[field].client_id}
       mono
-      problem={problems['oauth.client_id']}
+      problem={problems[`${field}.client_id`]}
       value={draft.client_id}
       on_change={client_id => set({ client_id })}
     />
     <TextField
       label="Issuer"
-      hint="The authorization server, the only one that receives the secret. The network rules must allow it too."
+      hint={hints[field].issuer}
       placeholder="https://auth.example.com"
       mono
-      problem={problems['oauth.issuer']}
+      problem={problems[`${field}.issuer`]}
       value={draft.issuer}
       on_change={issuer => set({ issuer })}
     />
@@ -88,7 +105,7 @@ const ClientFields = ({ draft, set, problems }: DraftFields) => (
       label="Scopes"
       hint="Separated by blanks. Empty: those that the server names."
       mono
-      problem={problems['oauth.scope']}
+      problem={problems[`${field}.scope`]}
       value={draft.scope}
       on_change={scope => set({ scope })}
     />

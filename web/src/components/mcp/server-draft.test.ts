@@ -11,13 +11,22 @@ const server: McpServer = {
     url: 'https://mcp.example.com/mcp',
     headers: { 'X-Team': 'a: b' },
   },
-  ...{ credential_header: null, oauth: null, has_credential: true, tools: ['search'], enabled: true, timeout_seconds: 30 },
+  ...{
+    credential_header: null,
+    oauth: null,
+    sign_in: null,
+    sign_in_state: null,
+    has_credential: true,
+    tools: ['search'],
+    enabled: true,
+    timeout_seconds: 30,
+  },
   ...{ created_at: '', updated_at: '', updated_by: 1 },
 }
 
 test('an unchanged draft sends what is set, and leaves the credential unchanged', () => {
   expect(requestOf(draftOf(server))).toEqual({
-    ...{ url: server.url, headers: server.headers, credential_header: null, oauth: null },
+    ...{ url: server.url, headers: server.headers, credential_header: null, oauth: null, sign_in: null },
     ...{ tools: ['search'], enabled: true, timeout_seconds: 30 },
   })
 })
@@ -38,4 +47,15 @@ test('a credential that is no longer sent is removed, and one is required that i
     credential: 's3cret-value',
     oauth: { client_id: 'c', issuer: 'https://a.example', scope: null },
   })
+})
+
+test('a server to which a person signs in needs no client, and one that is named needs its issuer', () => {
+  const draft = { ...draftOf(server), sent: 'sign_in' as const, scope: 'read' }
+  expect(requestOf(draft)).toMatchObject({ oauth: null, sign_in: { client_id: null, issuer: null, scope: 'read' }, credential: null })
+  expect(missingIn(draft, false)).toBeNull()
+  const named = { ...draft, client_id: 'c' }
+  expect(missingIn(named, false)).toBe('Enter the issuer of the client first')
+  expect(requestOf({ ...named, issuer: 'https://a.example' })).not.toHaveProperty('credential')
+  const set = { ...server, sign_in: { client_id: null, issuer: null, scope: 'read' } }
+  expect(requestOf(draftOf(set))).toMatchObject({ sign_in: set.sign_in })
 })

@@ -4,7 +4,7 @@ export type McpServer = Result<'listMcpServers'>['items'][number]
 type Request = Body<'setMcpServer'>
 
 /** How the credential is sent. */
-type Sent = 'none' | 'bearer' | 'header' | 'oauth'
+type Sent = 'none' | 'bearer' | 'header' | 'oauth' | 'sign_in'
 
 /** What is typed. Lists have one item in each line. */
 export type ServerDraft = {
@@ -40,7 +40,8 @@ const joined = (set: Record<string, string>, separator: string) =>
 /** The draft of a server as it is set; null: of a new one. */
 export function draftOf(server: McpServer | null): ServerDraft {
   if (server === null) return empty
-  const { oauth, credential_header, has_credential } = server
+  const { oauth, sign_in, credential_header, has_credential } = server
+  const client = oauth ?? sign_in
   return {
     name: server.name,
     kind: server.url === null ? 'program' : 'address',
@@ -49,12 +50,13 @@ export function draftOf(server: McpServer | null): ServerDraft {
     environment: joined(server.environment, '='),
     url: server.url ?? '',
     headers: joined(server.headers, ': '),
-    sent: oauth !== null ? 'oauth' : !has_credential ? 'none' : credential_header === null ? 'bearer' : 'header',
+    sent:
+      sign_in !== null ? 'sign_in' : oauth !== null ? 'oauth' : !has_credential ? 'none' : credential_header === null ? 'bearer' : 'header',
     credential: '',
     credential_header: credential_header ?? '',
-    client_id: oauth?.client_id ?? '',
-    issuer: oauth?.issuer ?? '',
-    scope: oauth?.scope ?? '',
+    client_id: client?.client_id ?? '',
+    issuer: client?.issuer ?? '',
+    scope: client?.scope ?? '',
     tools: server.tools?.join('\n') ?? '',
     enabled: server.enabled,
     timeout_seconds: String(server.timeout_seconds),
@@ -86,7 +88,11 @@ export function requestOf(draft: ServerDraft): Request {
     headers: pairsOf(draft.headers, ':'),
     credential_header: draft.sent === 'header' ? draft.credential_header.trim() : null,
     oauth: draft.sent === 'oauth' ? { client_id: client_id.trim(), issuer: issuer.trim(), scope: scope.trim() || null } : null,
-    ...(draft.sent === 'none' ? { credential: null } : draft.credential !== '' && { credential: draft.credential.trim() }),
+    sign_in:
+      draft.sent === 'sign_in' ? { client_id: client_id.trim() || null, issuer: issuer.trim() || null, scope: scope.trim() || null } : null,
+    ...(draft.sent === 'none' || (draft.sent === 'sign_in' && client_id.trim() === '')
+      ? { credential: null }
+      : draft.credential !== '' && { credential: draft.credential.trim() }),
     ...common,
   }
 }
@@ -96,6 +102,8 @@ export function missingIn(draft: ServerDraft, had_credential: boolean): string |
   if (draft.name.trim() === '') return 'Enter a name first'
   if (draft.kind === 'program') return draft.command.trim() === '' ? 'Enter the program first' : null
   if (draft.url.trim() === '') return 'Enter the address first'
+  if (draft.sent === 'sign_in')
+    return draft.client_id.trim() !== '' && draft.issuer.trim() === '' ? 'Enter the issuer of the client first' : null
   if (draft.sent !== 'none' && draft.credential === '' && !had_credential) return 'Enter the credential first'
   if (draft.sent === 'header' && draft.credential_header.trim() === '') return 'Enter the name of the header first'
   return draft.sent === 'oauth' && (draft.client_id.trim() === '' || draft.issuer.trim() === '') ? 'Enter the client first' : null

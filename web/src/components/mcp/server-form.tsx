@@ -36,7 +36,18 @@ export function ServerForm({ repo_id, server, taken, on_done }: FormProps) {
     <ApiForm
       label="MCP server"
       request={save}
-      fields={['path.server', 'command', 'args', 'url', 'credential', 'tools', 'timeout_seconds']}
+      fields={[
+        'path.server',
+        'command',
+        'args',
+        'url',
+        'credential',
+        'sign_in.client_id',
+        'sign_in.issuer',
+        'sign_in.scope',
+        'tools',
+        'timeout_seconds',
+      ]}
       missing={is_taken ? 'There is a server of this name: edit that one' : missingIn(draft, server?.has_credential ?? false)}
       submit="Save server"
       variant="primary"

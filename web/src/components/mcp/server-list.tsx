@@ -14,6 +14,7 @@ import { PageProblem } from '../page-problem.tsx'
 import type { McpServer } from './server-draft.ts'
 import { ServerForm } from './server-form.tsx'
 import { serversQuery } from './servers-query.ts'
+import { problemOfSignIn, SignInButton, statuses } from './sign-in.tsx'
 
 type Act = { kind: 'add' } | { kind: 'edit' | 'delete'; server: McpServer }
 
@@ -34,6 +35,7 @@ export function ServerList({
     name: '',
     cell: server => (
       <span className="flex justify-end gap-1">
+        {server.sign_in_state !== null && <SignInButton repo_id={repo_id} name={server.name} state={server.sign_in_state} />}
         <Button variant="quiet" aria-label={`Edit ${server.name}`} onClick={() => setAct({ kind: 'edit', server })}>
           Edit
         </Button>
@@ -81,21 +83,34 @@ const columns: Column<McpServer>[] = [
   {
     name: 'Server',
     main: true,
-    cell: ({ name, url, command, args, enabled }) => (
+    cell: ({ name, url, command, args, enabled, sign_in_state }) => (
       <>
         <span className="flex flex-wrap items-center gap-2">
           <code className="font-mono text-xs">{visible(name)}</code>
           {!enabled && <Badge tone="neutral">Disabled</Badge>}
         </span>
         <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{visible(url ?? [command, ...args].join(' '))}</code>
+        {sign_in_state?.problem != null && (
+          <span className="block text-muted text-xs">{visible(problemOfSignIn(sign_in_state.problem))}</span>
+        )}
       </>
     ),
   },
   {
     name: 'Credential',
     wide_only: true,
-    cell: ({ url, has_credential, oauth }) => (
-      <span className="text-muted">{url === null ? '—' : !has_credential ? 'None' : oauth === null ? 'Set' : 'OAuth client'}</span>
+    cell: ({ url, has_credential, oauth, sign_in_state }) => (
+      <span className="text-muted">
+        {sign_in_state !== null
+          ? statuses[sign_in_state.status]
+          : url === null
+            ? '—'
+            : !has_credential
+              ? 'None'
+              : oauth === null
+                ? 'Set'
+                : 'OAuth client'}
+      </span>
     ),
   },
   {
