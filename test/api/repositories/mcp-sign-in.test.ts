@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { contents } from '../../api/contents.ts'
-import { addPerson } from '../../api/members/people.ts'
+import { callsInTurn, pathOf, playRun, startMcpApp } from '../../mcp-servers/mcp-app.ts'
+import { type Behaviour, serveSignIn } from '../../mcp-servers/sign-in/authorization-server.ts'
 import { rows } from '../../start-app.ts'
-import { callsInTurn, pathOf, playRun, startMcpApp } from '../mcp-app.ts'
-import { type Behaviour, serveSignIn } from './authorization-server.ts'
+import { contents } from '../contents.ts'
+import { addPerson } from '../members/people.ts'
 
 /** Signing in to an MCP server by OAuth in a browser. */
 let app: Awaited<ReturnType<typeof startMcpApp>>
@@ -44,7 +44,7 @@ async function signIn(remote: Remote, repo_id?: number): Promise<URL> {
   return back
 }
 
-test('a person signs in once, and runs act with that access, which no sandbox, trace, request of the model or response has', async () => {
+test('200: a person signs in once, and runs act with that access, which no sandbox, trace, request of the model or response has', async () => {
   await using remote = await serveSignIn()
   await allow(remote.ports)
   await app.servers.set('tickets', { url: remote.url, sign_in })
@@ -239,7 +239,7 @@ describe('a response to a sign-in that gives nothing', () => {
     await signedOut(/./)
   })
 
-  test('was used before, belongs to an earlier link, is too old, or is not ours', async () => {
+  test('401: was used before, belongs to an earlier link, is too old, or is not ours', async () => {
     await using remote = await serveSignIn()
     const used = await signIn(remote)
     const stored = await storedSignIn()
@@ -261,7 +261,7 @@ describe('a response to a sign-in that gives nothing', () => {
     expect(remote.state.forms).toHaveLength(1)
   })
 
-  test('comes after the address of the server has changed, or the person may no longer set it', async () => {
+  test('401: comes after the address of the server has changed, or the person may no longer set it', async () => {
     await using remote = await serveSignIn()
     const back = await begin(remote)
     await app.servers.set('tickets', { url: `${remote.url}/v2`, sign_in })
