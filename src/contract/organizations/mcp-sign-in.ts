@@ -54,12 +54,12 @@ export const McpSignInStart = z
     examples: [{ authorization_url: 'https://auth.example.com/authorize?client_id=c&state=s', expires_at: '2026-11-20T10:40:00.000Z' }],
   })
 
-/** What an authorization server passes back. What is not of its protocol is ignored. */
+/** What an authorization server passes back. What is not of its protocol is ignored. Texts are bounded by what an address may be. */
 export const McpSignInCallback = z.object({
   state: text(1, 500).describe('The state of the sign-in'),
-  code: text(1, 8_000).optional().describe('The code that the authorization server passed'),
-  iss: text(1, 2_000).optional().describe('The issuer (RFC 9207)'),
-  error: text(1, 2_000).optional().describe('The error of the authorization server, instead of a code'),
+  code: z.string().min(1).optional().describe('The code that the authorization server passed'),
+  iss: z.string().min(1).optional().describe('The issuer (RFC 9207)'),
+  error: z.string().min(1).optional().describe('The error of the authorization server, instead of a code'),
   error_description: z.string().optional().describe('The error as a text for people'),
 })
 export type McpSignInCallback = z.output<typeof McpSignInCallback>
