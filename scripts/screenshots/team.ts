@@ -30,7 +30,21 @@ export async function createTeam(service: PictureService) {
   const deliveries = await settledDeliveries(ada)
   const delivery = deliveries.items.find(({ type, agent_run_id }) => type === 'agent_run.finished' && agent_run_id === runs.fixed)?.id
   if (sandbox === undefined || delivery === undefined) throw new Error('the team has no sandbox or no delivery')
-  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code: new URL(invitation_link).hash }
+  const invitation_code = new URL(invitation_link).hash
+  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code, sign_in_request: await signInRequest(service) }
+}
+
+/** What a program that signs a person in passes to the page of the service. */
+async function signInRequest(service: PictureService): Promise<string> {
+  const redirect_uri = 'http://127.0.0.1:53682/callback'
+  const registered = await fetch(`${service.address}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Claude Code', redirect_uris: [redirect_uri] }),
+  })
+  const { client_id } = (await registered.json()) as { client_id: string }
+  const pkce = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' }
+  return `${new URLSearchParams({ response_type: 'code', client_id, redirect_uri, ...pkce })}`
 }
 
 /** Adds a member, who accepts in a browser, and returns a client with the member's permissions. */

@@ -15,7 +15,15 @@ test('every route of the web page has a picture, and every picture shows a route
   const runs = new Proxy({}, { get: () => 1 }) as Parameters<typeof pagePictures>[0]['runs']
   const pull_requests = { merged: 1, commented: 2, failing: 3, all: [1, 2, 3] }
   const repositories = { invoice: 1, storefront: 2, infrastructure: 3 }
-  const pictures = pagePictures({ runs, repositories, pull_requests, sandbox: 1, delivery: 1, invitation_code: '#code=x' })
+  const pictures = pagePictures({
+    runs,
+    repositories,
+    pull_requests,
+    sandbox: 1,
+    delivery: 1,
+    invitation_code: '#code=x',
+    sign_in_request: 'client_id=x',
+  })
   const shown = [...new Set(pictures.map(({ route }) => route)), ...redirects]
   expect(routes.map(({ fullPath }) => fullPath).sort()).toEqual(shown.sort())
   expect(new Set(pictures.map(({ name }) => name)).size).toBe(pictures.length)
