@@ -12,7 +12,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   const text = decode(bytes)
   if (text.startsWith('\uFEFF')) throw refused('begins with a byte order mark; JSON has none')
-  const mistake = jsonMistake(text, limits.body_depth)
+  const mistake = jsonMistake(text, limits.body_depth, limits.body_values)
   if (mistake !== null) throw refused(mistake)
   try {
     const body: unknown = JSON.parse(text)

@@ -1,11 +1,15 @@
 import { type Endpoint, methodsOf, pathsOf } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/endpoints.ts'
 import { mcpOperations } from '../contract/mcp/mcp-operations.ts'
+import { oauthOperations } from '../contract/oauth/oauth-endpoints.ts'
 import { gitOperations } from '../contract/pull-requests/git-operations.ts'
 
 /** Git and MCP have no HEAD: their programs send none. */
 const served = [
-  ...(Object.values(endpoints) as Endpoint[]).map(endpoint => ({ endpoint, methods: methodsOf(endpoint) as string[] })),
+  ...([...Object.values(endpoints), ...Object.values(oauthOperations)] as Endpoint[]).map(endpoint => ({
+    endpoint,
+    methods: methodsOf(endpoint) as string[],
+  })),
   ...([...Object.values(gitOperations), ...Object.values(mcpOperations)] as Endpoint[]).map(endpoint => ({
     endpoint,
     methods: [endpoint.method as string],

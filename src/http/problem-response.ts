@@ -49,7 +49,7 @@ const byStatus: Record<number, ProblemCode> = {
 }
 const words: Partial<Record<ProblemCode, string>> = {
   not_found: 'No such path.',
-  payload_too_large: 'The body is larger than 24 MiB.',
+  payload_too_large: 'The body is larger than 24 MiB, or than this operation accepts.',
   unsupported_media_type: 'The body must be JSON: Content-Type application/json.',
   uri_too_long: 'A part of the path is too long.',
 }

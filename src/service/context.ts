@@ -172,6 +172,8 @@ export type Actor = {
   /** The only repositories that the token is valid for; null: all. */
   repository_ids: readonly number[] | null
   expires_at: Date | null
+  /** Whether a program works with the token that signed its user in by OAuth. */
+  by_program: boolean
 }
 
 /** A verb's first argument: the services, the caller, and, for what belongs to an organization, that organization and the caller's role. */

@@ -942,6 +942,7 @@ create table tokens (
   login_at timestamp with time zone,
   acceptances uuid[] not null default '{}'::uuid[],
   session_digest bytea,
+  oauth_client text,
   constraint tokens_check CHECK (((repository_ids IS NULL) OR (organization_id IS NOT NULL))),
   constraint tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id),
   constraint tokens_digest_key UNIQUE (digest),

@@ -24,6 +24,9 @@ const completed = (result: string) => ({ status: 'completed', result })
 test('the last message is the answer, a tool becomes one ACTION with the message before it, and a plan is shown', async () => {
   const { run, logs } = await perform('plan Say it | say I look. | tool echo hi | unknown | say Done.')
   expect(run).toMatchObject(completed('Done.'))
+  const { seq } = logs.find(entry => entry.tool_name === 'bash')
+  const images = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${run.id}/images?seq=${seq}`)
+  expect(images).toMatchObject({ status: 200, body: { images: [] } })
   expect(logs.find(entry => entry.message_type === 'PLAN_EVALUATION')?.observation).toEqual({
     plan: [{ id: 1, text: 'Say it', state: 'in_progress' }],
   })

@@ -30,12 +30,22 @@ const fields = {
   expires_at: time.nullable().describe('Time at which it expires; null: never'),
   last_used_at: time.nullable().describe('Last use, to the minute'),
   revoked_at: time.nullable().describe('Time at which it was revoked'),
+  oauth_client: z
+    .string()
+    .nullable()
+    .describe('Program that signed its user in by OAuth, by its own name for itself; null: created by a person'),
 }
 
 const example = {
   ...{ id: 7, name: 'nightly build', kind: 'personal', prefix: 'arun_p_', hint: 'x3Kd', scopes: ['runs:read', 'runs:write'] },
   ...{ repository_ids: null, wire_profile: 'standard', organization_id: 1, user_id: 1, created_by: 1 },
-  ...{ created_at: '2026-11-20T10:30:00.000Z', expires_at: '2027-02-18T10:30:00.000Z', last_used_at: null, revoked_at: null },
+  ...{
+    created_at: '2026-11-20T10:30:00.000Z',
+    expires_at: '2027-02-18T10:30:00.000Z',
+    last_used_at: null,
+    revoked_at: null,
+    oauth_client: null,
+  },
 }
 
 /** The visible fields of a token: never its secret. */

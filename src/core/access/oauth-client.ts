@@ -28,8 +28,11 @@ export function clientOf(sealer: Sealer, id: string): OAuthClient | null {
   }
 }
 
-/** Programs that receive the response at an address of their own kind. Any other kind could run a script in the page that leads there. */
-const PROGRAMS = ['cursor:', 'vscode:', 'vscode-insiders:', 'vscodium:', 'windsurf:', 'zed:']
+/**
+ * Where Cursor receives the response, at an address of its own kind. Any other kind could run a script in the page that leads there, and another
+ * place of a program execute something else.
+ */
+const PROGRAM = /^cursor:\/\/anysphere\.cursor-[a-z]+\/oauth\/[\w/-]+$/
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
 /** `hosts`: where else codes may be sent, over https. Returns why an address is refused; null: it is accepted. */
@@ -38,11 +41,11 @@ export function redirectRefusal(uri: string, hosts: ReadonlySet<string>): string
   if (url === null) return 'must be an absolute address'
   if (url.hash !== '' || uri.includes('#')) return 'must have no fragment'
   if (url.username !== '' || url.password !== '') return 'must contain no credentials'
-  if (PROGRAMS.includes(url.protocol)) return null
+  if (PROGRAM.test(uri)) return null
   if (url.protocol === 'http:' && isLoopback(url)) return null
-  if (url.protocol === 'https:' && hosts.has(url.hostname)) return null
-  if (url.protocol === 'https:') return `must be on this computer; the operator can allow ${url.hostname} in AGENTRUN_OAUTH_REDIRECT_HOSTS`
-  return `must be http on this computer, https on an allowed host, or of a known program (${PROGRAMS.join(', ')})`
+  if (url.protocol === 'https:' && hosts.has(url.host)) return null
+  if (url.protocol === 'https:') return `must be on this computer; the operator can allow ${url.host} in AGENTRUN_OAUTH_REDIRECT_HOSTS`
+  return 'must be http on this computer, https on an allowed host, or the address of Cursor'
 }
 
 const isLoopback = ({ hostname }: URL) => LOOPBACK.includes(hostname)

@@ -5,13 +5,14 @@ const json = JSON as unknown as {
 }
 
 /**
- * Returns the mistake in a text that JSON.parse would accept silently: nesting deeper than `max_depth`, or a duplicate key in an object, of
- * which JSON.parse keeps the last. Null: none. One pass without recursion, to run before any recursive parser.
+ * Returns the mistake in a text that JSON.parse would accept silently: nesting deeper than `max_depth`, more than `max_values` values, which would
+ * occupy the process for seconds, or a duplicate key in an object, of which JSON.parse keeps the last. Null: none. One pass without recursion, to run before any recursive parser.
  */
-export function jsonMistake(text: string, max_depth: number): string | null {
+export function jsonMistake(text: string, max_depth: number, max_values = Number.POSITIVE_INFINITY): string | null {
   // For every open bracket: the keys so far, null for an array.
   const open: (Set<string> | null)[] = []
   let key_comes = false
+  let values = 1
   for (let i = 0; i < text.length; i++) {
     const char = text[i]
     if (char === '"') {
@@ -26,8 +27,11 @@ export function jsonMistake(text: string, max_depth: number): string | null {
     } else if (char === '{' || char === '[') {
       if (open.push(char === '{' ? new Set() : null) > max_depth) return `is nested deeper than ${max_depth}`
       key_comes = true
-    } else if (char === ',') key_comes = true
-    else if (char === '}' || char === ']') open.pop()
+      if (++values > max_values) return `has more than ${max_values} values`
+    } else if (char === ',') {
+      key_comes = true
+      if (++values > max_values) return `has more than ${max_values} values`
+    } else if (char === '}' || char === ']') open.pop()
   }
   return null
 }

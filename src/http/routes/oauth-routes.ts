@@ -9,8 +9,10 @@ import { exchangeCode, registerClient } from '../../service/access/oauth.ts'
 import type { Services } from '../../service/context.ts'
 import type { FailedTokens } from '../failed-tokens.ts'
 
-/** No form of a client comes near it. */
-const FORM_BYTES = 32_768
+/** No request of a client comes near them. */
+const BODY_BYTES = 16_384
+const MAX_FIELDS = 20
+const CODE = /^[\w-]{32}$/
 
 /**
  * Adds the sign-in of programs by OAuth 2.1 (specification.md#mcp): metadata (RFC 8414), registration (RFC 7591) and the exchange of a code
@@ -19,7 +21,7 @@ const FORM_BYTES = 32_768
 export function addOAuthRoutes(app: FastifyInstance, { services, failed }: { services: Services; failed: FailedTokens }) {
   const { getOAuthMetadata, registerOAuthClient, exchangeOAuthCode } = oauthOperations
   app.route({ method: methodsOf(getOAuthMetadata), url: getOAuthMetadata.path, handler: async () => metadata(services) })
-  app.post(registerOAuthClient.path, { bodyLimit: FORM_BYTES }, async (request, reply) => {
+  app.post(registerOAuthClient.path, { bodyLimit: BODY_BYTES }, async (request, reply) => {
     const parsed = RegisterClientInput.safeParse(request.body)
     if (!parsed.success) return refuse(reply, isAbout(parsed.error, 'redirect_uris'), describe(parsed.error))
     try {
@@ -32,10 +34,10 @@ export function addOAuthRoutes(app: FastifyInstance, { services, failed }: { ser
     }
   })
   app.register(async forms => {
-    forms.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: FORM_BYTES }, (_request, body, done) =>
+    forms.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) =>
       done(null, formOf(body as string)),
     )
-    forms.post(exchangeOAuthCode.path, async (request, reply) => exchange(request, reply, { services, failed }))
+    forms.post(exchangeOAuthCode.path, { bodyLimit: BODY_BYTES }, async (request, reply) => exchange(request, reply, { services, failed }))
   })
 }
 
@@ -62,7 +64,8 @@ async function exchange(
   if (grant_type !== 'authorization_code') return refuse(reply, 'unsupported_grant_type', 'grant_type: must be authorization_code')
   const parsed = ExchangeInput.safeParse(request.body)
   if (!parsed.success) return refuse(reply, 'invalid_request', describe(parsed.error))
-  const exchanged = await exchangeCode(services, parsed.data)
+  // What cannot be a code is not looked up.
+  const exchanged = CODE.test(parsed.data.code) ? await exchangeCode(services, parsed.data) : null
   if (exchanged === null) {
     const error = failed.refuse(request.ip, new UnknownToken())
     if (error instanceof ServiceError && error.code === 'rate_limited') throw error
@@ -72,12 +75,14 @@ async function exchange(
   return reply.send({ access_token: token, token_type: 'Bearer', expires_in, scope: given.join(' ') })
 }
 
-/** The first value of each field; a field that is repeated is left out, so that its absence is reported (RFC 6749, 3.2). */
+/** The fields of a form. A field that is repeated is left out, so that its absence is reported (RFC 6749, 3.2); so are all of an endless form. */
 function formOf(body: string): Record<string, string> {
-  const form = new URLSearchParams(body)
-  return Object.fromEntries(
-    [...new Set(form.keys())].filter(name => form.getAll(name).length === 1).map(name => [name, form.get(name) ?? '']),
-  )
+  const values = new Map<string, string | null>()
+  for (const [name, value] of new URLSearchParams(body)) {
+    values.set(name, values.has(name) ? null : value)
+    if (values.size > MAX_FIELDS) return {}
+  }
+  return Object.fromEntries([...values].filter((field): field is [string, string] => field[1] !== null))
 }
 
 const refuse = (reply: FastifyReply, error: string, error_description: string) => reply.code(400).send({ error, error_description })

@@ -16,29 +16,31 @@ import type { Services } from '../../service/context.ts'
 import { parseInput } from '../parse-input.ts'
 
 const COOKIE = 'agentrun_session'
+/** A code and a choice. Bodies are parsed before the cookie is known. */
+const SMALL = { bodyLimit: 16_384 }
 
 /**
  * Adds the sign-in of browsers (specification.md#access): the cookie is valid for /session alone; everything else needs the bearer token
  * that it returns.
  */
 export function addSessionRoutes(app: FastifyInstance, services: Services) {
-  app.post(endpoints.createSession.path, async (request, reply) => {
+  app.post(endpoints.createSession.path, SMALL, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
     const { code } = bodyOf(endpoints.createSession, request)
     const { cookie } = await signIn(services, code)
     setCookie(reply, services.base_url, cookie, SESSION_SECONDS)
     return { signed_in: true }
   })
-  app.post(endpoints.createSessionToken.path, async request => {
+  app.post(endpoints.createSessionToken.path, SMALL, async request => {
     requireSameOrigin(request, services.base_url)
     return newSessionToken(services, cookieOf(request))
   })
-  app.post(endpoints.openInvitation.path, async request => {
+  app.post(endpoints.openInvitation.path, SMALL, async request => {
     requireSameOrigin(request, services.base_url)
     const { code } = bodyOf(endpoints.openInvitation, request)
     return viewInvitationAs(services, code, cookieOf(request))
   })
-  app.post(endpoints.acceptSessionInvitation.path, async (request, reply) => {
+  app.post(endpoints.acceptSessionInvitation.path, SMALL, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
     const { code, account } = bodyOf(endpoints.acceptSessionInvitation, request)
     if (account === 'signed_in') return acceptAsSignedIn(services, code, cookieOf(request), request.id)
@@ -46,7 +48,7 @@ export function addSessionRoutes(app: FastifyInstance, services: Services) {
     setCookie(reply, services.base_url, cookie, SESSION_SECONDS)
     return { organization_id }
   })
-  app.delete(endpoints.deleteSession.path, async (request, reply) => {
+  app.delete(endpoints.deleteSession.path, SMALL, async (request, reply) => {
     requireSameOrigin(request, services.base_url)
     await signOut(services, cookieOf(request))
     setCookie(reply, services.base_url, '', 0)

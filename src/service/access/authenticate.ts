@@ -48,10 +48,10 @@ export async function authenticate(
   if (!access) throw new UnknownToken()
   // For information only: the request does not depend on this write.
   if (access.idle) touchToken(services.db, access.token_id).catch(() => {})
-  const { token_id, user_id, kind, wire_profile, token_organization_id, scopes, repository_ids, expires_at } = access
+  const { token_id, user_id, kind, wire_profile, token_organization_id, scopes, repository_ids, expires_at, by_program } = access
   const bound_elsewhere = token_organization_id !== null && token_organization_id !== organization_id
   return {
-    actor: { user_id, token_id, kind, wire_profile, token_organization_id, granted: scopes, repository_ids, expires_at },
+    actor: { user_id, token_id, kind, wire_profile, token_organization_id, granted: scopes, repository_ids, expires_at, by_program },
     role: bound_elsewhere ? null : access.role,
     run_head: head,
   }

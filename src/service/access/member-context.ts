@@ -18,7 +18,7 @@ export async function memberContext(
     ...services,
     actor: {
       ...{ user_id, token_id: 0, kind: 'service', wire_profile: 'standard', token_organization_id: null },
-      ...{ granted: null, repository_ids, expires_at: null },
+      ...{ granted: null, repository_ids, expires_at: null, by_program: false },
     },
     ...{ organization_id, role: member.role, scopes: roleScopes[member.role] },
     ...{ request_id, traceparent: null, windows: [], idempotency_key: null, run_head: null },

@@ -34,7 +34,9 @@ export function registerClient(services: OAuthServices, input: RegisterClientInp
     if (refusal !== null) throw invalid(['body', 'redirect_uris', at], refusal)
   }
   const name = [...(input.client_name?.trim() || 'An application')].slice(0, oauth_limits.name_chars).join('')
-  return { client_id: clientId(services.sealer, { name, redirect_uris: input.redirect_uris }), name, redirect_uris: input.redirect_uris }
+  const client_id = clientId(services.sealer, { name, redirect_uris: input.redirect_uris })
+  if (client_id.length > oauth_limits.client_id_chars) throw invalid(['body', 'redirect_uris'], 'are too long together')
+  return { client_id, name, redirect_uris: input.redirect_uris }
 }
 
 /** Returns what a person is shown of a client. Throws 400 for an unknown client or an address that is not accepted. */
@@ -54,7 +56,8 @@ export async function authorizeClient(ctx: Context, input: AuthorizeClientInput)
   await revokeUnclaimedTokens(ctx.db)
   const code = newSignInCode()
   // The secret that this creates is used by nobody: the client gets another one for its code.
-  const { id } = await createToken(ctx, { name: `${name} (OAuth)`, scopes: input.scopes, expires_in_seconds: TOKEN_DAYS * 86_400 })
+  const token = { name: `${name} (OAuth)`, scopes: input.scopes, expires_in_seconds: TOKEN_DAYS * 86_400 }
+  const { id } = await createToken(ctx, token, { name, redirect_uri: input.redirect_uri })
   const row = { digest: digest(code), organization_id: ctx.organization_id, token_id: id, client_digest: digest(input.client_id) }
   await insertAuthorizationCode(ctx.db, { ...row, redirect_uri: input.redirect_uri, challenge: input.code_challenge }, CODE_SECONDS)
   const to = new URL(input.redirect_uri)

@@ -19,6 +19,9 @@ import type { Context } from '../context.ts'
 import { audit } from './audit.ts'
 import { requireScope } from './authenticate.ts'
 
+/** A program that signs its user in by OAuth, and where its code is sent. */
+type Program = { name: string; redirect_uri: string }
+
 const iso = (time: Date | null) => time?.toISOString() ?? null
 /** A token sees and revokes tokens that reach no further than itself; with `org:admin` all that are bound to the organization. */
 function viewerOf({ actor, scopes }: Context): Viewer {
@@ -55,9 +58,15 @@ export async function listTokens(ctx: Context, query: PageRequest) {
 
 /**
  * Creates a token for the caller, or by an administrator for another member, bound to this organization. It may do at most what the caller's
- * token may: throws 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is not a member.
+ * token may: throws 403 for a scope or a time beyond that, 400 for a repository, 404 for a user who is not a member. `program`: which is given the
+ * token by OAuth; its token creates no others.
  */
-export async function createToken(ctx: Context, input: CreateTokenInput): Promise<Token & { token: string }> {
+export async function createToken(
+  ctx: Context,
+  input: CreateTokenInput,
+  program: Program | null = null,
+): Promise<Token & { token: string }> {
+  if (ctx.actor.by_program) throw new ServiceError('forbidden', 'A program that signed you in cannot create tokens: create one yourself.')
   const user_id = input.user_id ?? ctx.actor.user_id
   if (user_id !== ctx.actor.user_id) requireScope(ctx.actor, ctx.role, 'org:admin')
   const expiry = delegatedExpiry(ctx, input)
@@ -72,11 +81,12 @@ export async function createToken(ctx: Context, input: CreateTokenInput): Promis
       ...{ user_id, kind, name: input.name, digest: digest(secret), prefix: tokenPrefix(secret), hint: secret.slice(-4) },
       ...{ wire_profile: input.wire_profile ?? 'standard', organization_id: ctx.organization_id, scopes, repository_ids, ...expiry },
       created_by: ctx.actor.user_id,
+      oauth_client: program?.name ?? null,
     })
     const row = await getToken(tx, ctx.organization_id, { ...viewerOf(ctx), all: true }, id)
     if (!row) throw notFound()
     const { name, expires_at, wire_profile } = row
-    const detail = { name, user_id, scopes, repository_ids, expires_at: iso(expires_at), wire_profile }
+    const detail = { name, user_id, scopes, repository_ids, expires_at: iso(expires_at), wire_profile, ...(program && { program }) }
     await audit(tx, ctx, 'token.created', { type: 'token', id }, detail)
     return { ...tokenObject(row), token: secret }
   })

@@ -16,6 +16,8 @@ export type Access = {
   scopes: string[] | null
   repository_ids: number[] | null
   expires_at: Date | null
+  /** Whether a program works with it that signed its user in by OAuth. */
+  by_program: boolean
   /** Not used in the last minute, according to the last record. */
   idle: boolean
   role: Role | null
@@ -26,7 +28,7 @@ export const is_live = 't.revoked_at is null and (t.expires_at is null or t.expi
 
 /** SQL: the columns of `Access`, of what `live_access` joins. */
 export const access_columns = `t.id as token_id, t.user_id, t.kind, t.wire_profile, t.organization_id as token_organization_id, t.scopes,
-  t.repository_ids, t.expires_at, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role`
+  t.repository_ids, t.expires_at, t.oauth_client is not null as by_program, t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as idle, m.role`
 /** SQL: joins the live token and the membership of each row of `requested`, which has a digest and an organization. */
 export const live_access = `join tokens t on t.digest = requested.digest and ${is_live}
   left join memberships m on m.organization_id = requested.organization_id and m.user_id = t.user_id and ${reaches_membership}`
@@ -89,6 +91,8 @@ export async function insertToken(
     scopes?: string[] | null
     repository_ids?: number[] | null
     created_by?: number | null
+    /** The program that works with it; absent: a person created it. */
+    oauth_client?: string | null
     /** The login that the token is derived from; absent: it is a login of its own. */
     login?: Login
     /** The session that a browser token belongs to. */
@@ -99,9 +103,9 @@ export async function insertToken(
     name: 'insert_token',
     text: `insert into tokens
         (user_id, kind, name, digest, wire_profile, expires_at, hint, organization_id, scopes, repository_ids, created_by, prefix,
-          session_digest, login_at, acceptances)
+          session_digest, login_at, acceptances, oauth_client)
       values ($1, $2, $3, $4, $5, least(coalesce($13::timestamptz, now() + make_interval(secs => $6)), $14::timestamptz),
-        $7, $8, $9, $10, $11, $12, $17, ${login_values('$15', '$16')})
+        $7, $8, $9, $10, $11, $12, $17, ${login_values('$15', '$16')}, $18)
       returning id, expires_at`,
     values: [
       token.user_id,
@@ -121,6 +125,7 @@ export async function insertToken(
       token.login?.at ?? null,
       token.login?.acceptances ?? null,
       token.session_digest ?? null,
+      token.oauth_client ?? null,
     ],
   })
   return only(rows)

@@ -21,6 +21,7 @@ export type TokenRow = {
   expires_at: Date | null
   last_used_at: Date | null
   revoked_at: Date | null
+  oauth_client: string | null
   /** The role of its user in the requested organization; null without membership. */
   role: Role | null
 }
@@ -40,7 +41,7 @@ export type Viewer = {
 }
 
 const columns = `t.id, t.name, t.kind, t.prefix, t.hint, t.scopes, t.repository_ids, t.wire_profile, t.organization_id, t.user_id, t.created_by,
-  t.created_at, t.expires_at, t.last_used_at, t.revoked_at, m.role`
+  t.created_at, t.expires_at, t.last_used_at, t.revoked_at, t.oauth_client, m.role`
 const member = 'left join memberships m on m.organization_id = $1 and m.user_id = t.user_id'
 /** SQL: whether the token $7 reaches every organization of its user that the token `t` reaches. */
 const reaches_no_further = `not exists (select 1 from memberships m join tokens v on v.id = $7

@@ -5,7 +5,8 @@ import { parseColumn, TextList } from '../json-column.ts'
 
 const Judged = z.object({ head_sha: z.string(), summary: z.string(), because: z.string().nullable() })
 const SetUp = z.object({ left_out: TextList })
-const ToolFinished = z.object({ message: z.object({ content: z.array(z.object({ output: z.unknown() })) }) })
+/** Of an agent of another vendor the content is a text. */
+const ToolFinished = z.object({ message: z.object({ content: z.union([z.string(), z.array(z.object({ output: z.unknown() }))]) }) })
 const Push = z.object({ branch: z.string(), sha: z.string() })
 type Evaluation = { turn: number } & z.infer<typeof Judged>
 
@@ -63,7 +64,10 @@ export async function toolOutputsAt(db: Db, organization_id: number, run_id: num
     text: `select body from journal where organization_id = $1 and run_id = $2 and seq = $3 and kind = 'tool_finished' order by n limit 1`,
     values: [organization_id, run_id, seq],
   })
-  return rows.flatMap(({ body }) => parseColumn(ToolFinished, body).message.content.map(({ output }) => output))
+  return rows.flatMap(({ body }) => {
+    const { content } = parseColumn(ToolFinished, body).message
+    return typeof content === 'string' ? [] : content.map(({ output }) => output)
+  })
 }
 
 /** Returns the records of a side question to the model, in order. */

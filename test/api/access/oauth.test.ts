@@ -173,6 +173,9 @@ test.each([
   ['https://client.example@evil.example/', 'must contain no credentials'],
   ['http://127.0.0.1:1/callback#part', 'must have no fragment'],
   ['/callback', 'must be an absolute address'],
+  ['https://client.example:8443/callback', 'AGENTRUN_OAUTH_REDIRECT_HOSTS'],
+  ['vscode://vscode.git/clone?url=https://evil.example', 'must be http on this computer'],
+  ['cursor://anysphere.cursor-deeplink/mcp/install?name=x', 'must be http on this computer'],
 ])('a program cannot register %s', async (uri, reason) => {
   const { status, body } = await register({ redirect_uris: [CALLBACK, uri] })
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' })
@@ -192,8 +195,8 @@ test.each([
   expect(refused.body.error_description).toContain(reason)
 })
 
-test('the addresses of known programs are accepted, and on this computer any port', async () => {
-  for (const uri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://extension/callback', 'http://localhost/x'])
+test('the address of Cursor is accepted, and on this computer any port', async () => {
+  for (const uri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'http://localhost/x'])
     expect((await register({ redirect_uris: [uri] })).status).toBe(201)
   const client_id = await clientOf('http://localhost/callback')
   expect((await authorize({ client_id, redirect_uri: 'http://localhost:61234/callback' })).status).toBe(200)

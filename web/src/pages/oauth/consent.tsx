@@ -37,7 +37,8 @@ type Props = { client: { name: string; redirect_uri: string; host: string | null
 function Consent({ client, search }: Props) {
   const name = visible(client.name)
   const requested = requestedScopes(search.scope)
-  const [chosen, setChosen] = useState<Scope[]>(requested)
+  // What administers the organization or its repositories is allowed by a choice only.
+  const [chosen, setChosen] = useState<Scope[]>(requested.filter(scope => !scope.endsWith(':admin')))
   const allow = useMutation({
     mutationFn: () => call('authorizeOAuthClient', { body: bodyOf(search, chosen) }),
     onSuccess: ({ redirect_to }) => location.assign(redirect_to),

@@ -38,6 +38,8 @@ class Token(Model):
     """Last use, to the minute"""
     revoked_at: str | None
     """Time at which it was revoked"""
+    oauth_client: str | None
+    """Program that signed its user in by OAuth, by its own name for itself; null: created by a person"""
 
 
 class PageOfToken(Page[Token]):
@@ -75,6 +77,8 @@ class CreatedToken(Model):
     """Last use, to the minute"""
     revoked_at: str | None
     """Time at which it was revoked"""
+    oauth_client: str | None
+    """Program that signed its user in by OAuth, by its own name for itself; null: created by a person"""
     token: str
     """The token itself, shown only now"""
 

@@ -19,6 +19,7 @@ export const tokenColumns = (nameOf: (user_id: number) => string, now: number): 
         {tokenState(token, now) === 'expired' && <Badge tone="warn">Expired</Badge>}
         {token.wire_profile === 'codegen' && <Badge>Codegen format</Badge>}
         {token.organization_id === null && <Badge>All organizations</Badge>}
+        {token.oauth_client !== null && <Badge>Signed in by OAuth</Badge>}
       </span>
     ),
   },
