@@ -4,7 +4,7 @@ import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts
 import type { AuditRow } from '../../../src/store/access/audit.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
-import { tokenCalls } from '../contract/every-endpoint.ts'
+import { tokenCalls, with_client } from '../contract/every-endpoint.ts'
 import { sendCall } from '../contract/send-call.ts'
 import { addOldMembership } from '../members/people.ts'
 import { putRun } from '../runs/put-run.ts'
@@ -37,7 +37,7 @@ const first: Partial<Record<EndpointName, EndpointName>> = {
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  app = await startApp({ ...with_client, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

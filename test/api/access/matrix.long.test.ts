@@ -8,7 +8,7 @@ import { append } from '../../../src/store/runs/append.ts'
 import { serviceAction } from '../../../src/trace/agent-entries.ts'
 import { type App, rows, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
-import { type Call, tokenCalls } from '../contract/every-endpoint.ts'
+import { type Call, tokenCalls, with_client } from '../contract/every-endpoint.ts'
 import { sendCall } from '../contract/send-call.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { addCaller } from './add-caller.ts'
@@ -21,7 +21,7 @@ import { addTenant, type Tenant } from './second-organization.ts'
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  app = await startApp({ ...with_client, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

@@ -3,7 +3,7 @@ import { saveInvitation } from '../../../src/store/access/invitations.ts'
 import { createRun } from '../../runs/await-run.ts'
 import { type ApiResponse, type App, startApp } from '../../start-app.ts'
 import { contents } from '../contents.ts'
-import { type Call, type Ids, tokenCalls, unknown } from '../contract/every-endpoint.ts'
+import { type Call, type Ids, tokenCalls, unknown, with_client } from '../contract/every-endpoint.ts'
 import { type IdField, idFields, withValueAt } from '../contract/id-fields.ts'
 import { sendCall } from '../contract/send-call.ts'
 import { expectProblem } from '../expect-problem.ts'
@@ -25,7 +25,7 @@ let app: App
 let other: Tenant
 let ours: Ids
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0' })
+  app = await startApp({ ...with_client, AGENTRUN_WORKER_CONCURRENCY: '0' })
   other = await addTenant(app)
   const { id: run_id } = await createRun(app, { prompt: 'our secret' })
   const pr_id = await addPullRequest(app.db, { organization_id: app.org_id, repository_id: app.repo_id, run_id }, 'our secret')
@@ -104,9 +104,7 @@ test('no response to one organization contains text of the other', async () => {
     const { status, body } = await send(theirs, other.token)
     // The files of a repository; those of the other organization no longer exist, and its run has none.
     const in_git = ['listPullRequestCommits', 'getPullRequestDiff', 'getAgentRunFile', 'downloadAgentRunFile'].includes(call.name)
-    // No client is registered, and a registered one belongs to no organization.
-    const unregistered = call.name === 'getOAuthClient'
-    expect(in_git ? [409] : unregistered ? [400] : [200, 501]).toContain(status)
+    expect(in_git ? [409] : [200, 501]).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')
   }
 })

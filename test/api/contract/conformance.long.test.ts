@@ -8,7 +8,7 @@ import { addTenant, type Tenant } from '../access/second-organization.ts'
 import { contents } from '../contents.ts'
 import { expectProblem } from '../expect-problem.ts'
 import { isAllowedBody, isAllowedParameter, mistakesOf, type Operation, operations, type Parameter } from './document.ts'
-import { type Call, filledPath, tokenCalls } from './every-endpoint.ts'
+import { type Call, filledPath, tokenCalls, with_client } from './every-endpoint.ts'
 import { meanings } from './id-fields.ts'
 import { allowed, type Known, spoiled } from './schema-values.ts'
 import { sendCall } from './send-call.ts'
@@ -23,7 +23,7 @@ const total_ms = 80_000 * more
 
 let app: App
 beforeAll(async () => {
-  app = await startApp({ AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
+  app = await startApp({ ...with_client, AGENTRUN_WORKER_CONCURRENCY: '0', AGENTRUN_ALLOW_PRIVATE_GIT: '1' })
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

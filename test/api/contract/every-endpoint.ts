@@ -1,5 +1,7 @@
 import type { Endpoint } from '../../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints } from '../../../src/contract/endpoints.ts'
+import { clientId } from '../../../src/core/access/oauth-client.ts'
+import { createSealer } from '../../../src/core/secrets/sealing.ts'
 
 export type Call = {
   name: EndpointName
@@ -8,6 +10,11 @@ export type Call = {
   path: string
   body: Record<string, unknown> | undefined
 }
+const SECRET_KEY = Buffer.alloc(32, 7)
+/** Settings of a service at which the client of the sign-in by OAuth is registered. */
+export const with_client = { AGENTRUN_SECRET_KEY: SECRET_KEY.toString('hex') }
+const registered_client = clientId(createSealer(SECRET_KEY), { name: 'Editor', redirect_uris: ['http://127.0.0.1/x'] })
+
 /** The objects of the requests, all of one organization. */
 export type Ids = {
   org_id: number
@@ -110,7 +117,7 @@ export function tokenCalls(ids: Ids): Call[] {
     createServiceUser: { name: 'bot', role: 'READER' },
     createToken: { name: 'x' },
     authorizeOAuthClient: {
-      ...{ client_id: 'none', redirect_uri: 'http://127.0.0.1/x', scopes: ['runs:read'] },
+      ...{ client_id: registered_client, redirect_uri: 'http://127.0.0.1/x', scopes: ['runs:write'] },
       ...{ code_challenge: 'c'.repeat(43), code_challenge_method: 'S256' },
     },
   }
@@ -138,7 +145,7 @@ export function tokenCalls(ids: Ids): Call[] {
     listGiteaRepositories: 'url=https://gitea.invalid',
     searchAgentRunLogs: 'q=x',
     getMessageImages: 'seq=1',
-    getOAuthClient: 'client_id=none&redirect_uri=http://127.0.0.1/x',
+    getOAuthClient: `client_id=${registered_client}&redirect_uri=http://127.0.0.1/x`,
     getAgentRunFile: 'path=README.md',
     downloadAgentRunFile: 'path=README.md',
     deleteModel: 'id=acme/coder',
