@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { parse, type TomlTable, type TomlValue } from 'smol-toml'
-import { isSecretName } from './secret-names.ts'
+import { isSecretInFile } from './secret-names.ts'
 
 /** A variable that a file gives. `line`: 1 is the first; null when it cannot be determined. */
 type Entry = { name: string; value: string; line: number | null }
@@ -45,7 +45,7 @@ function readConfigurationFile(path: string, parseText: (text: string) => Parsed
 
 function modeMistakes(path: string, mode: number, entries: Entry[]): string[] {
   if ((mode & WRITABLE_BY_OTHERS) !== 0) return [`${path}: every user of this machine can change it: chmod 600 ${path}`]
-  const secret = entries.find(({ name }) => isSecretName(name))
+  const secret = entries.find(({ name }) => isSecretInFile(name))
   if (secret === undefined || (mode & READABLE_BY_OTHERS) === 0) return []
   return [`${path}: contains ${secret.name}, and every user of this machine can read it: chmod 600 ${path}`]
 }

@@ -102,6 +102,9 @@ test('a file with a secret that every user can read is refused, and a file that 
     chmodSync(file, mode)
     expect(mistakesOf(folder)).toContain(refusal)
   }
+  const key = folderOf({ toml: 'MY_CREDENTIAL = "x"\n' })
+  chmodSync(join(key, 'agentrun.toml'), 0o644)
+  expect(mistakesOf(key)).toContain('contains MY_CREDENTIAL, and every user')
   const open = folderOf({ toml: 'AGENTRUN_PORT = 0\n' })
   chmodSync(join(open, 'agentrun.toml'), 0o644)
   expect(mistakesOf(open)).toBe('none')
@@ -140,7 +143,14 @@ test('the description names the origin of every value, and no secret', () => {
 test('keys, tokens, headers and the address of the database are secrets, limits and sizes are not', () => {
   const secrets = Object.keys(schema.shape).filter(isSecretName)
   expect(secrets).toEqual([
-    ...['DATABASE_URL', 'AGENTRUN_INIT_TOKEN', 'AGENTRUN_EGRESS_PROXY', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'],
+    ...[
+      'DATABASE_URL',
+      'AGENTRUN_INIT_TOKEN',
+      'AGENTRUN_AGENTS',
+      'AGENTRUN_EGRESS_PROXY',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+    ],
     ...['AGENTRUN_SECRET_KEY', 'AGENTRUN_SECRET_KEY_PREVIOUS', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
     'OPENAI_COMPATIBLE_API_KEY',
   ])
