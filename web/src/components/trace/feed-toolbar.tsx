@@ -74,7 +74,7 @@ const Chip = ({ on, onClick, children }: { on: boolean; onClick: () => void; chi
     type="button"
     aria-pressed={on}
     onClick={onClick}
-    className={`h-6 rounded-full border px-2.5 text-xs ${on ? 'border-ink bg-ink text-canvas' : 'border-line text-muted hover:border-strong hover:text-ink'}`}
+    className={`h-6 rounded-full border px-2 text-xs ${on ? 'border-ink bg-ink text-canvas' : 'border-line text-muted hover:border-strong hover:text-ink'}`}
   >
     {children}
   </button>

@@ -47,7 +47,7 @@ export function SearchField({ box, q, search, seq, steps, on_leave }: Props) {
   }
   return (
     <div className="flex shrink-0 items-center gap-1">
-      <div className="relative w-36 2xl:w-48">
+      <div className="relative w-32 2xl:w-48">
         <Search aria-hidden className="pointer-events-none absolute top-1.5 left-2 size-4 text-faint" />
         <Input
           ref={box}
