@@ -2,9 +2,9 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Trace } from '../../../trace/open-trace.ts'
 import type { FeedViewStore } from '../../../trace/timeline/feed-view.ts'
 import { NotLoaded } from '../../not-loaded.tsx'
+import { Minimap } from './minimap.tsx'
 import { useTimeline } from './use-timeline.ts'
 
-const Minimap = lazy(() => import('./minimap.tsx').catch(() => ({ default: () => <div /> })))
 const Outline = lazy(() => import('./outline.tsx').catch(() => ({ default: NotLoaded })))
 
 type Props = {
@@ -36,7 +36,7 @@ export function FeedFrame({ agent_run_id, trace, view, outline, whole, on_show, 
       <div id="trace-entries" className={`flex min-h-0 min-w-0 flex-1 flex-col ${outline ? 'max-sm:hidden' : ''}`}>
         {children}
       </div>
-      <Suspense>{whole && timeline && total > 0 && <Minimap timeline={timeline} total={total} view={view} on_jump={on_scroll} />}</Suspense>
+      {whole && timeline && total > 0 && <Minimap timeline={timeline} total={total} view={view} on_jump={on_scroll} />}
     </div>
   )
 }

@@ -27,7 +27,7 @@ type Props = {
 }
 
 /** The whole trace beside the feed: a bar for each entry or group of entries, a tick for each failure. A click or drag shows what is there. */
-export default function Minimap({ timeline, total, view, on_jump }: Props) {
+export function Minimap({ timeline, total, view, on_jump }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const height = useHeight(box)
   const { first, last } = useSyncExternalStore(view.subscribe, view.get)
