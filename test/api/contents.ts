@@ -1,10 +1,11 @@
 import { type App, rows } from '../start-app.ts'
 
-/** Rows that every request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers report every few seconds, and acquire ticks. */
+/** Rows that every request may leave behind: a charge, the use of a key, and the minute in which a token was used. Forges are polled in parallel. Workers and processes report every few seconds, and acquire ticks. */
 const traces: Record<string, { text?: string; rows?: string }> = {
   rate_windows: { rows: 'false' },
   idempotency_keys: { rows: 'answer is not null' },
   workers: { rows: 'false' },
+  processes: { rows: 'false' },
   ticks: { rows: 'false' },
   tokens: { text: "(to_jsonb(t) - 'last_used_at')::text" },
   repositories: { text: "(to_jsonb(t) - 'forge_seen_at' - 'forge_seen_until')::text" },

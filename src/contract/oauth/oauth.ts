@@ -4,16 +4,20 @@ import { text } from '../text.ts'
 
 const Scope = z.enum(scopes)
 
-/** Lengths that every known client stays below by far. */
+/** Lengths that known clients stay below; together they fit into an address in any script. */
 export const oauth_limits = {
-  client_id_chars: 6_000,
+  client_id_chars: 400,
   redirect_uris: 10,
-  redirect_uri_chars: 500,
+  redirect_uri_chars: 250,
   state_chars: 2_000,
   name_chars: 60,
 } as const
 
-const clientId = text(1, oauth_limits.client_id_chars).describe('The id that the client was given when it registered')
+const clientId = z
+  .string({ error: 'must be a string' })
+  .regex(/^[\w.-]+$/, 'must be an id that this service gave')
+  .max(oauth_limits.client_id_chars, `must have at most ${oauth_limits.client_id_chars} characters`)
+  .describe('The id that the client was given when it registered')
 const redirectUri = text(1, oauth_limits.redirect_uri_chars).describe('Address for the code; the client has registered it')
 
 export const OAuthClientQuery = z.object({ client_id: clientId, redirect_uri: redirectUri })
