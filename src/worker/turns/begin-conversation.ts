@@ -50,9 +50,9 @@ export function openFilesOnce(parts: Parts): () => Promise<Workspace> {
 
 /** Rebuilds the conversation, closes what an earlier worker left open, and moves the run to `running`. Null: the run was stopped or moved meanwhile. */
 export async function beginConversation(turn: AgentTurn): Promise<Begun | null> {
-  const { deps, writer, run, base, setup } = turn
+  const { deps, writer, run, base, setup, program } = turn
   // Files that must be restored or set up first are a part of the start, and shown as such.
-  const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup)
+  const files_first = mustRestore(deps, run) || mustSetUp(deps, run, setup, program)
   const begin = async () => run.status !== 'starting' || writer.move({ from: ['starting'], to: 'running', phase: 'agent' })
   const [instructions, records, started] = await Promise.all([
     readInstructions(deps, writer, run, base),

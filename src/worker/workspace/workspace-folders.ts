@@ -16,7 +16,7 @@ import type { RunWriter } from '../claim/run-writer.ts'
 import type { HostFolderDeps, LogDeps } from '../deps.ts'
 import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { Setup } from '../setup/run-setup.ts'
-import { type Home, openHome } from './home.ts'
+import { type Home, homeDigest, openHome } from './home.ts'
 
 type TemplateDeps = { templates: Pick<Templates, 'has' | 'hasHome' | 'open' | 'problem'> }
 type FolderInput = {
@@ -32,7 +32,8 @@ export type WorkspaceFolders = { workspace: string; home: Home | null; adopted: 
 
 /**
  * Opens the folders of the previous turn if they are available, otherwise empty ones or copies of a template. With a setup, and for a
- * program as agent, there is a home folder beside the workspace. Rejects with SandboxError if the folders cannot be mounted; those of the previous turn then keep their names.
+ * program that continues its sessions, there is a home folder beside the workspace. Rejects with SandboxError if the folders cannot be mounted;
+ * those of the previous turn then keep their names.
  */
 export async function openWorkspaceFolders(input: FolderInput, provideTemplate: () => Promise<string | null>): Promise<WorkspaceFolders> {
   const { deps, writer, run } = input
@@ -63,10 +64,8 @@ export async function openWorkspaceFolders(input: FolderInput, provideTemplate: 
   return { workspace: plain, home: new_home, adopted: false, template: null, layer: null }
 }
 
-const homeFor = async (
-  { deps, writer, run, setup, program }: FolderInput,
-  at: { workspace: string; adopted: boolean },
-): Promise<Home | null> => (setup === null && program === null ? null : openHome(deps, writer, run, at, setup))
+const homeFor = ({ deps, writer, run, setup, program }: FolderInput, at: { workspace: string; adopted: boolean }) =>
+  openHome(deps, writer, run, at, { setup, program })
 
 /** Renames the folder of the previous turn for this worker. Null: it is not on this machine any more, or cannot be renamed. */
 function adoptFolder({ deps, writer, run }: FolderInput): string | null {
@@ -96,7 +95,7 @@ function isAway({ templates }: TemplateDeps, { workspace, workspace_host }: RunR
 }
 
 /** Returns whether the setup commands must run before the agent can start. */
-export function mustSetUp(deps: TemplateDeps, run: RunRow, setup: Setup | null): boolean {
+export function mustSetUp(deps: TemplateDeps, run: RunRow, setup: Setup | null, program: AgentProgram | null): boolean {
   if (setup === null) return false
-  return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, setup.digest)
+  return run.workspace === null || isAway(deps, run) || !isHomeReady(run.workspace, homeDigest(run, { setup, program }))
 }

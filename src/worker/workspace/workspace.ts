@@ -21,6 +21,8 @@ export type Workspace = AsyncDisposable & {
   recordBesides(identities: Identities): Promise<void>
   /** How the files came back; null for the first workspace of a run. */
   restored: Restored | null
+  /** The home folder is that of the previous turn, with the sessions of an agent of another vendor. */
+  keeps_home: boolean
   /** Setup commands that failed, if the repository's runs continue nevertheless. */
   setup_failures: SetupFailure[]
 }
@@ -53,6 +55,7 @@ export async function openWorkspace(opening: Opening): Promise<Workspace> {
     reportBlocked: sandboxes.reportBlocked,
     recordBesides: identities => sandboxes.record(true, identities),
     restored: filled.restored,
+    keeps_home: folders.home?.kept === true,
     setup_failures: failures,
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }

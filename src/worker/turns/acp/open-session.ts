@@ -41,10 +41,9 @@ export async function promptOfSession(opening: Opening, session: AgentSession, n
  */
 export async function openSession(opening: Opening, next: Next): Promise<Prompt> {
   const { turn, instructions, approved, on_update, on_permission } = opening
-  const { sandbox, restored } = await turn.openFiles()
-  // On another machine the workspace is restored without the home folder.
-  const has_files = opening.opened_here || restored === null || restored.how === 'adopted'
-  const earlier = has_files && isSameAgent(next.earlier, turn) ? next.earlier : null
+  const { sandbox, keeps_home } = await turn.openFiles()
+  const has_session = opening.opened_here || keeps_home
+  const earlier = has_session && isSameAgent(next.earlier, turn) ? next.earlier : null
   const { command, tool_address } = turn.program
   const servers = (await opening.openServers()).map(name => ({ name, url: tool_address(name) }))
   const { signal } = turn.control

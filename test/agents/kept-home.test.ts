@@ -1,0 +1,53 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
+import { expect, test } from 'vitest'
+import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
+import type { CodingApp } from '../runs/coding-app.ts'
+import { programSettings, startProgramApp } from './program-app.ts'
+
+const hello = () => ({ text: 'Hello.' })
+const outputOf = (logs: any[]) => logs.findLast(({ tool_name }) => tool_name === 'bash').tool_output.output
+const lost = (logs: any[]) => logs.filter(entry => entry.observation?.code === 'agent_session_lost')
+
+async function firstTurn(app: CodingApp, steps: string, agent_type = 'program'): Promise<number> {
+  const { id } = await createRun(app, { prompt: `do: ${steps} | say One.`, agent_type })
+  expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'One.' })
+  return id
+}
+
+async function nextTurn(app: CodingApp, agent_run_id: number, steps: string): Promise<{ run: any; logs: any[] }> {
+  const resumed = await app.call('POST', `/v1/organizations/${app.org_id}/agent/run/resume`, { agent_run_id, prompt: `do: ${steps}` })
+  expect(resumed.status).toBe(200)
+  const run = await awaitRun(app, agent_run_id, ({ turn, terminal }) => turn === resumed.body.turn && terminal)
+  return { run, logs: await allLogs(app, agent_run_id) }
+}
+
+const RULES = '~/.codex/rules/default.rules'
+const SHOW_RULES = `tool cat ${RULES} || echo none | session`
+
+test('what an agent has written into its home folder under one policy is gone under another, and its session too', async () => {
+  await using app = await startProgramApp(hello, {}, programSettings({ SESSIONS: 'load' }))
+  const id = await firstTurn(app, `tool mkdir -p ~/.codex/rules; echo allow >${RULES}`)
+  const kept = await nextTurn(app, id, SHOW_RULES)
+  expect([outputOf(kept.logs), kept.run.result]).toEqual(['allow\n', '[prompt 2, continued]'])
+
+  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status).toBe(200)
+  const stricter = await nextTurn(app, id, SHOW_RULES)
+  expect([outputOf(stricter.logs), stricter.run.result]).toEqual(['none\n', '[prompt 1, repeated as text]'])
+  const again = await nextTurn(app, id, SHOW_RULES)
+  expect([outputOf(again.logs), again.run.result]).toEqual(['none\n', '[prompt 2, continued]'])
+  expect(lost(again.logs)).toEqual([])
+})
+
+test('with another policy the setup commands run again, for an empty home folder', async () => {
+  await using app = await startProgramApp(hello, {}, programSettings({ SESSIONS: 'load' }))
+  const setup = { commands: ['echo set up >>~/setup.txt'] }
+  const path = `/v1/organizations/${app.org_id}/repos/${app.repo_id}/setup-commands`
+  expect((await app.call('PUT', path, setup)).status).toBe(200)
+  const show = `tool cat ~/setup.txt ${RULES}`
+  const id = await firstTurn(app, `tool mkdir -p ~/.codex/rules; echo allow >${RULES}`)
+  expect(outputOf((await nextTurn(app, id, `${show} | session`)).logs)).toBe('set up\nallow\n')
+  expect((await app.call('PATCH', `/v1/organizations/${app.org_id}`, { agent_permissions: 'ask' })).status).toBe(200)
+  const { run, logs } = await nextTurn(app, id, `${show} | session`)
+  expect([outputOf(logs), run.result]).toEqual(['set up\n', '[prompt 1, repeated as text]'])
+  expect(lost(logs)).toEqual([])
+})
