@@ -1,6 +1,8 @@
 import type { ModelApi } from '../../contract/model-settings.ts'
 import type { AgentPermissions } from '../../contract/organizations/agent-permissions.ts'
 import type { AgentSettings } from '../../contract/runs/agent-settings.ts'
+import { homeFileCommand } from '../text/home-file.ts'
+import { shellQuote } from '../text/shell-quote.ts'
 import type { AgentPreset, AgentStart, CalledModel } from './agent-preset.ts'
 import { KNOWN_AGENTS } from './known-agents.ts'
 
@@ -54,13 +56,9 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
 export const agentFolder = (id: string): string => `/opt/agents/${id}`
 
 function withFiles(command: string, files: Record<string, string>): string {
-  const writes = Object.entries(files).map(
-    ([path, text]) => `mkdir -p "$HOME/${path.slice(0, path.lastIndexOf('/'))}" && printf %s ${quoted(text)} >"$HOME/${path}" && `,
-  )
+  const writes = Object.entries(files).map(([path, text]) => `${homeFileCommand(path, `printf %s ${shellQuote(text)}`)} && `)
   return writes.join('') + command
 }
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 function filled(environment: Record<string, string>, { gateway, name, api }: CalledModel): Record<string, string> {
   const values: Record<string, string> = { gateway, model: name, api }

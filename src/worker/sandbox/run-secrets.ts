@@ -1,13 +1,13 @@
-import { dirname } from 'node:path'
 import { actionTool } from '../../contract/runs/action-tools.ts'
 import { agentVariables } from '../../core/sandbox-environment.ts'
 import type { KnownValue } from '../../core/secrets/known-value.ts'
 import { mcpCredentialName } from '../../core/secrets/mcp-credentials.ts'
 import { CANARY, canaryOf, type OpenSecret, openSecrets } from '../../core/secrets/run-secrets.ts'
+import { homeFileCommand } from '../../core/text/home-file.ts'
 import type { ConfiguredServer } from '../../mcp/run-servers.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
-import type { Sandbox } from '../../sandbox/port.ts'
+import { type Sandbox, SandboxError } from '../../sandbox/port.ts'
 import { insertAuditEntry } from '../../store/access/audit.ts'
 import { listSecretsAndMcpServers, type RunMcpServer } from '../../store/access/mcp-servers.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
@@ -55,14 +55,19 @@ function credentialOf({ name, repository_id }: RunMcpServer, secrets: readonly O
   return secrets.find(secret => secret.name === wanted && secret.repository_id === repository_id)?.value ?? null
 }
 
-/** A path that a search for credentials finds; no program of the sandbox reads it. */
-const CANARY_FILE = '/home/agent/.config/agentrun/credentials'
+/** A path in the home folder that a search for credentials finds; no program of the sandbox reads it. */
+const CANARY_FILE = '.config/agentrun/credentials'
 const PLANT_MS = 10_000
+const READ_STDIN = `{ IFS= read -r -d '' text; printf %s "$text"; }`
 
-export async function plantCanary(sandbox: Sandbox, { canary }: RunSecrets): Promise<void> {
+/** Creates the canary, before anything of the agent runs. Throws SandboxError. */
+export async function plantCanary(sandbox: Sandbox, { canary }: Pick<RunSecrets, 'canary'>): Promise<void> {
   const stdin = Buffer.from(`[default]\ntoken = ${canary}\n`)
-  const command = `umask 077; mkdir -p ${dirname(CANARY_FILE)} && { IFS= read -r -d '' text; printf '%s' "$text" > ${CANARY_FILE}; }`
-  await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
+  const command = homeFileCommand(CANARY_FILE, READ_STDIN)
+  const planted = await sandbox.exec({ command, stdin, shell: 'separate', timeout_ms: PLANT_MS, max_output_bytes: 1_000 })
+  if (planted.status === 'exited' && planted.exit_code === 0) return
+  const why = Buffer.from(planted.output).toString().trim() || `${planted.status} ${planted.exit_code ?? ''}`.trim()
+  throw new SandboxError(`the canary cannot be created in the home folder: ${why}`)
 }
 
 /** Lists the names of the secrets that a sandbox gets in the trace. */
