@@ -52,6 +52,16 @@ test('with another policy the setup commands run again, for an empty home folder
   expect(lost(logs)).toEqual([])
 })
 
+test('the home folder is not kept for a known agent whose sessions are not continued, with a command of the operator too', async () => {
+  const program = { apis: ['openai-chat'], environment: { ...programSettings({ SESSIONS: 'load' }).environment, GEMINI_MODEL: '{model}' } }
+  const folder = programFolder('.', 'program.mjs')
+  const gemini = { ...program, folder, command: 'exec node /opt/agents/gemini/program.mjs' }
+  await using app = await startProgramApp(hello, { AGENTRUN_AGENTS: JSON.stringify({ gemini }) })
+  const id = await firstTurn(app, 'tool mkdir -p ~/.gemini/policies', 'gemini')
+  const { run, logs } = await nextTurn(app, id, 'tool ls -d ~/.gemini/policies || echo none | session')
+  expect([outputOf(logs), run.result]).toEqual(['none\n', '[prompt 1, repeated as text]'])
+})
+
 test.each([
   ['a named pipe as the file', 'mkdir -p ~/.config/agentrun; mkfifo ~/.config/agentrun/credentials'],
   ['a file as the folder', 'touch ~/.config'],

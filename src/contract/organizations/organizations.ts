@@ -135,7 +135,9 @@ export const Agents = z
           permissions: z
             .enum(agent_permissions)
             .nullable()
-            .describe('The response to its requests for permissions in this organization; null: it has none'),
+            .describe(
+              'The response to its requests for permissions in this organization. An agent that requests none is limited by its sandbox alone: the service makes known agents request them unless the operator has set their command; null: it has none',
+            ),
         }),
       )
       .describe('The built-in agent, and those that the operator has registered'),

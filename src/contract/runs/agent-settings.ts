@@ -19,13 +19,15 @@ const agent = z.strictObject({
     .max(2_000)
     .optional()
     .describe(
-      'Command that starts it in /workspace and speaks the Agent Client Protocol on its standard streams; required for an unknown id',
+      'Command that starts it in /workspace and speaks the Agent Client Protocol on its standard streams, instead of that of a known agent and the settings files that it writes; required for an unknown id',
     ),
   apis: z.array(z.enum(model_apis)).min(1).optional().describe('Wire formats in which it can call a model; required for an unknown id'),
   permissions: z
     .enum(agent_permissions)
     .optional()
-    .describe('What it gets when it requests a permission: it may, a person decides while the run waits, or it may not; default `allow`'),
+    .describe(
+      'What it gets when it requests a permission: it may, a person decides while the run waits, or it may not; default `allow`. With `command` the agent itself must be configured to request them',
+    ),
   environment: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), z.string().max(20_000))
     .optional()

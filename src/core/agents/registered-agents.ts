@@ -22,7 +22,10 @@ export type RegisteredAgent = {
   continues: boolean
   /** Its package in npm, if the service knows it, and the version that was tested. */
   npm: AgentPreset['npm'] | null
-  /** The command writes what the agent reads from its home folder, and starts it. It requests permissions unless all are given. */
+  /**
+   * The command writes what the agent reads from its home folder, and starts it. It requests permissions unless all are given; a command of the
+   * operator is used as it is.
+   */
   start(model: CalledModel, permissions: AgentPermissions): Pick<AgentStart, 'command' | 'environment'>
 }
 
@@ -38,7 +41,7 @@ export function registerAgents(settings: Record<string, AgentSettings>): { agent
     if (formats === undefined) continue
     agents.set(id, {
       ...{ id, label: label ?? known?.label ?? id, folder: folder ?? null, apis: formats, permissions },
-      continues: command !== undefined || known?.continues !== false,
+      continues: known?.continues !== false,
       npm: command === undefined ? (known?.npm ?? null) : null,
       start(model, policy) {
         const start = known?.start(model, policy !== 'allow')

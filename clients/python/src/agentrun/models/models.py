@@ -42,7 +42,7 @@ class AgentsResponseAgents(Model):
     tested_version: str | None
     """Version that the service was tested with; null: the service does not know the agent"""
     permissions: Literal["allow", "ask", "deny"] | str | None
-    """The response to its requests for permissions in this organization; null: it has none"""
+    """The response to its requests for permissions in this organization. An agent that requests none is limited by its sandbox alone: the service makes known agents request them unless the operator has set their command; null: it has none"""
 
 
 class AgentsResponse(Model):
