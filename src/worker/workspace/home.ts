@@ -7,7 +7,7 @@ import type { AgentProgram } from '../sandbox/agent-program.ts'
 import type { Setup } from '../setup/run-setup.ts'
 
 /** For what a home folder is made: `setup` null: there are no commands; `program` null: the built-in agent. */
-type HomeFor = { setup: Setup | null; program: Pick<AgentProgram, 'permissions' | 'continues'> | null }
+type HomePurpose = { setup: Setup | null; program: Pick<AgentProgram, 'permissions' | 'continues'> | null }
 
 /**
  * The home folder of a run whose repository has setup commands, or whose agent continues the session that it stores there. `kept`: it is that of
@@ -25,11 +25,11 @@ export async function openHome(
   writer: RunWriter,
   run: RunRow,
   { workspace, adopted }: { workspace: string; adopted: boolean },
-  made_for: HomeFor,
+  purpose: HomePurpose,
 ): Promise<Home | null> {
-  const { setup, program } = made_for
+  const { setup, program } = purpose
   if (setup === null && !program?.continues) return null
-  const digest = homeDigest(run, made_for)
+  const digest = homeDigest(run, purpose)
   if (adopted && run.workspace !== null && isHomeReady(run.workspace, digest)) {
     adoptHome(run.workspace, workspace, digest)
     const giveBack = (earlier: string) => adoptHome(workspace, earlier, digest)
@@ -44,9 +44,9 @@ export async function openHome(
  * Returns the digest in the mark of a home folder. An agent of another vendor reads its settings and the permissions that it has been given from
  * there, and can write them: under another policy it gets an empty one.
  */
-export function homeDigest({ agent_type }: RunRow, { setup, program }: HomeFor): string {
+export function homeDigest({ agent_type }: RunRow, { setup, program }: HomePurpose): string {
   if (program === null) return setup?.digest ?? ''
   const { permissions, continues } = program
-  const made_for = JSON.stringify([setup?.digest ?? null, agent_type, permissions, continues])
-  return createHash('sha256').update(made_for).digest('hex').slice(0, 16)
+  const purpose = JSON.stringify([setup?.digest ?? null, agent_type, permissions, continues])
+  return createHash('sha256').update(purpose).digest('hex').slice(0, 16)
 }
