@@ -26,6 +26,8 @@ export function AppShell() {
   const [sidebar, setSidebar] = useState(true)
   const [overlay, setOverlay] = useState<Overlay>('none')
   const close = () => setOverlay('none')
+  /** Closes this one only: the event of a dialog that is closed comes after a key that has opened another. */
+  const closing = (which: Overlay) => () => setOverlay(open => (open === which ? 'none' : open))
   const path = useLocation({ select: ({ pathname }) => pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer and the menu close when they have led to another page
   useEffect(close, [path])
@@ -60,14 +62,14 @@ export function AppShell() {
           <Outlet />
         </main>
       </div>
-      <Dialog kind="drawer" title="Navigation" open={overlay === 'navigation' && !wide} on_close={close}>
+      <Dialog kind="drawer" title="Navigation" open={overlay === 'navigation' && !wide} on_close={closing('navigation')}>
         {navigation}
       </Dialog>
-      <Dialog kind="palette" title="Search and commands" open={overlay === 'commands'} on_close={close}>
-        <CommandPalette on_close={close} on_keys={() => setOverlay('keys')} />
+      <Dialog kind="palette" title="Search and commands" open={overlay === 'commands'} on_close={closing('commands')}>
+        <CommandPalette on_close={closing('commands')} on_keys={() => setOverlay('keys')} />
       </Dialog>
       <Suspense>
-        {was_used.keys && <KeyboardHelp open={overlay === 'keys'} on_close={close} />}
+        {was_used.keys && <KeyboardHelp open={overlay === 'keys'} on_close={closing('keys')} />}
         {was_used.messages && <Toasts />}
       </Suspense>
     </div>
