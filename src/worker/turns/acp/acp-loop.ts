@@ -1,7 +1,6 @@
-import { AgentError, type AgentSession } from '../../../acp/agent-session.ts'
+import { AgentError } from '../../../acp/agent-session.ts'
 import type { Message } from '../../../acp/messages.ts'
 import { type Conversation, rebuildConversation } from '../../../agent/conversation.ts'
-import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import type { LoopOutcome } from '../../../agent/loop-state.ts'
 import { actionTool } from '../../../contract/runs/action-tools.ts'
 import { onAbort } from '../../../core/abort.ts'
@@ -11,17 +10,18 @@ import { withTimeout } from '../../../core/timeout.ts'
 import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
-import { createServedTools, type ServedTools } from '../../mcp/served-tools.ts'
+import { createServedTools } from '../../mcp/served-tools.ts'
 import { type AgentLoop, countLostCalls, instructionsOf, openOutside, reachableOf } from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
 import { createLoopJournal } from '../loop-journal.ts'
 import { callsWithoutOutcome, closeOpenCalls, readJournal } from '../recovered-conversation.ts'
-import { type TurnMeter, watchLimits } from '../turn-limits.ts'
+import { watchLimits } from '../turn-limits.ts'
 import { GatewayJournal } from './gateway-journal.ts'
-import { createGatewayMeter, createSizeEstimate, type SizeEstimate, type Spending } from './gateway-meter.ts'
+import { createGatewayMeter, createSizeEstimate } from './gateway-meter.ts'
 import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
 import { createPermissions } from './permissions.ts'
+import { interrupt, mustStop, onSignals, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { waitingMessages } from './prompt-parts.ts'
 import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
@@ -29,31 +29,6 @@ import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
 /** How long an agent may take to end a prompt that was cancelled. */
 const CANCEL_TIMEOUT_MS = 10_000
 const NO_LAST_MESSAGE = 'The agent ended its turn without a last message.'
-
-type State = {
-  turn: ProgramTurn
-  instructions: string
-  meter: TurnMeter
-  estimate: SizeEstimate
-  journal: LoopJournal
-  spending: Spending
-  recorder: UpdateRecorder
-  served: ServedTools
-  session: AgentSession | null
-  opened_here: boolean
-  /** Whether the current prompt was the first one in a session of an earlier process. */
-  continued: boolean
-  /** Why the current prompt must end, apart from the end of the run. */
-  limit: LimitReached | null
-  messages_waiting: boolean
-  /** The digest of a tool call that a person must approve. */
-  approval: string | null
-  /** The digest of the call that a person has approved, until it is permitted. */
-  approved: string | null
-  last_failure: ModelError | null
-  /** Requests the end of the current prompt, and awaits it for a short time only. */
-  cancel: () => void
-}
 
 /**
  * Prepares the loop of a turn whose agent is a program of another vendor. It speaks the Agent Client Protocol and calls the model by the gateway;
@@ -100,14 +75,6 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   }
 }
 
-function onSignals(state: State, { messages_waiting }: Pick<Signals, 'messages_waiting'>): void {
-  if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
-  // A run that is handed over ends its prompt at a step, as the built-in agent does.
-  else if (state.turn.control.leaving) state.cancel()
-}
-
-const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
-
 function connectGateway(state: State): void {
   const { turn, meter, estimate, spending } = state
   const journal = new GatewayJournal(turn.writer, turn.run.model)
@@ -126,11 +93,6 @@ function connectGateway(state: State): void {
     }),
     state.served.respond,
   )
-}
-
-function interrupt(state: State, reason: () => void): void {
-  reason()
-  state.cancel()
 }
 
 /** Sends prompts until the agent has answered every message, or must stop. */

@@ -1,0 +1,48 @@
+import type { AgentSession } from '../../../acp/agent-session.ts'
+import type { LoopJournal, Signals } from '../../../agent/journal.ts'
+import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
+import type { ModelError } from '../../../model/port.ts'
+import type { ServedTools } from '../../mcp/served-tools.ts'
+import type { TurnMeter } from '../turn-limits.ts'
+import type { SizeEstimate, Spending } from './gateway-meter.ts'
+import type { ProgramTurn } from './program-turn.ts'
+import type { UpdateRecorder } from './record-updates.ts'
+
+/** A turn of a program while it works. */
+export type State = {
+  turn: ProgramTurn
+  instructions: string
+  meter: TurnMeter
+  estimate: SizeEstimate
+  journal: LoopJournal
+  spending: Spending
+  recorder: UpdateRecorder
+  served: ServedTools
+  session: AgentSession | null
+  opened_here: boolean
+  /** Whether the current prompt was the first one in a session of an earlier process. */
+  continued: boolean
+  /** Why the current prompt must end, apart from the end of the run. */
+  limit: LimitReached | null
+  messages_waiting: boolean
+  /** The digest of a tool call that a person must approve. */
+  approval: string | null
+  /** The digest of the call that a person has approved, until it is permitted. */
+  approved: string | null
+  last_failure: ModelError | null
+  /** Requests the end of the current prompt, and awaits it for a short time only. */
+  cancel: () => void
+}
+
+export function onSignals(state: State, { messages_waiting }: Pick<Signals, 'messages_waiting'>): void {
+  if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
+  // A run that is handed over ends its prompt at a step, as the built-in agent does.
+  else if (state.turn.control.leaving) state.cancel()
+}
+
+export const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving
+
+export function interrupt(state: State, reason: () => void): void {
+  reason()
+  state.cancel()
+}
