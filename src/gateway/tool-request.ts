@@ -23,6 +23,9 @@ export async function passToolRequest(
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   const body = await readBody(request)
+  // Every call of a tool is a request, so that the bounds of requests are those of calls.
+  if (Buffer.from(body).toString().trimStart().startsWith('['))
+    throw new GatewayRefusal(400, 'The body is a list. Send each message on its own.')
   const headers = HEADERS.flatMap((header): [string, string][] => {
     const value = request.headers[header]
     return typeof value === 'string' ? [[header, value]] : []

@@ -49,7 +49,7 @@ function entriesOf(call: ToolCall, result: ToolResult, thought: string | null, a
 }
 
 /** A written file is in the diff. The entry has only its beginning and end, so that a page of a hundred entries stays small. */
-function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
+export function shownInput(input: Record<string, unknown>): { value: Record<string, unknown>; cut: boolean } {
   if (JSON.stringify(input).length <= INPUT_CHARACTERS) return { value: input, cut: false }
   return { value: truncateStrings(input, INPUT_CHARACTERS).value as Record<string, unknown>, cut: true }
 }

@@ -55,6 +55,16 @@ async function post(url, body, headers = {}) {
 }
 const chat = more => JSON.stringify({ model: process.env.MODEL, stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more })
 
+const MCP_HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
+const toolCall = (name, input, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: input } })
+
+/** Returns the text of the result, or the status of a request that was refused. */
+async function mcpCall(server, name, input) {
+  const { url } = servers.find(({ name }) => name === server) ?? { url: `${gateway}/mcp/${server}` }
+  const { status, text } = await post(url, JSON.stringify(toolCall(name, input, 1)), MCP_HEADERS)
+  return status === 200 ? (JSON.parse(text.replace(/^[^{]*/, '')).result?.content[0].text ?? text) : `${status}`
+}
+
 /** Counts the requests for a permission of all processes: with UNREAD, the response to that one is not read. */
 function countRequest() {
   const file = `${process.env.HOME}/.requests`
@@ -163,12 +173,26 @@ const actions = {
   servers: () => say(JSON.stringify(servers)),
   mcp: async argument => {
     const [server, name, ...rest] = argument.split(' ')
-    const { url } = servers.find(({ name }) => name === server) ?? { url: `${gateway}/mcp/${server}` }
-    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
-    const params = { name, arguments: { text: rest.join(' ') } }
-    const { status, text } = await post(url, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }), headers)
-    say(status === 200 ? `[${JSON.parse(text.replace(/^[^{]*/, '')).result?.content[0].text ?? text}]` : `[${status}]`)
+    say(`[${await mcpCall(server, name, { text: rest.join(' ') })}]`)
   },
+  // So many calls in one request, or each in a request of its own.
+  'mcp batch': async argument => {
+    const [server, name, number] = argument.split(' ')
+    const body = Array.from({ length: Number(number) }, (_, id) => toolCall(name, { text: `${id}` }, id))
+    say(`[${(await post(`${gateway}/mcp/${server}`, JSON.stringify(body), MCP_HEADERS)).status}]`)
+  },
+  'mcp at once': async argument => {
+    const [server, name, number] = argument.split(' ')
+    const all = Array.from({ length: Number(number) }, (_, id) => mcpCall(server, name, { text: `${id}` }))
+    say(`[${(await Promise.all(all)).join()}]`)
+  },
+  // Two calls of each server.
+  'mcp all': async argument => {
+    const [name, ...names] = argument.split(' ')
+    await Promise.all([...names, ...names].map(server => mcpCall(server, name, { text: 'x' })))
+  },
+  'mcp long': async argument => say(`[${await mcpCall(...argument.split(' '), { text: 'a'.repeat(900_000) })}]`),
+  'mcp many': async argument => say(`[${await mcpCall(...argument.split(' '), { list: Array(5_000).fill('a'.repeat(180)) })}]`),
   'mcp bytes': async number => say(`[${(await post(servers[0].url, 'a'.repeat(Number(number)))).status}]`),
   session: () => say(`[prompt ${session.prompts}, ${repeated ? 'repeated as text' : 'continued'}]`),
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { LoopJournal, Signals } from '../../agent/journal.ts'
 import { type ExternalTools, forModel, runTool, type ToolContext } from '../../agent/tool.ts'
+import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { ToolServers } from '../../gateway/tool-request.ts'
 import type { CallServed, ServedResult } from '../../mcp/serve-tools.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { type BackgroundRedactor, composed } from '../../redaction/port.ts'
+import { shownInput } from '../../trace/agent-entries.ts'
 
 type Serving = {
   /** Opens the servers of the turn, once. */
@@ -14,13 +16,18 @@ type Serving = {
   max_seconds: number
   /** Of the run. */
   signal: AbortSignal
-  /** Why no call is possible now; null: one is. */
-  refusal(): string | null
+  /** Counts a call that is about to be made, or returns why none is possible any more. */
+  admit(): string | null
   onSignals(signals: Signals): void
 }
 
 /** What the names of tools have between the server and its tool. */
 const SEPARATOR = '__'
+/** Calls that are made at the same time: their results are in memory. */
+const MAX_PARALLEL = 8
+/** Characters of the input of a call that journal and trace keep, as JSON. */
+const MAX_KEPT_CHARS = 128 * 1024
+const NOT_CALLED = 'It was not called.'
 
 /** `names`: of the servers that offer tools. */
 export type ServedTools = { names(): Promise<string[]>; respond: ToolServers }
@@ -47,41 +54,67 @@ const serversOf = (tools: ExternalTools): string[] => [...new Set([...tools.keys
 async function serve(serving: Serving): Promise<Servers> {
   // Loaded with the first message: most runs have no MCP server.
   const [{ serveTools }, tools] = await Promise.all([import('../../mcp/serve-tools.ts'), serving.open()])
+  const parallel = createSemaphore(MAX_PARALLEL)
   return new Map(
     serversOf(tools).map(server => {
+      // What a server sends is bounded for each call, so there is one at a time.
+      const turns = [createSemaphore(1), parallel]
       const prefix = server + SEPARATOR
       const own = [...tools.values()].filter(({ spec }) => spec.name.startsWith(prefix))
       const listed = own.map(({ spec: { name, description, input_schema } }) => ({
         ...{ name: name.slice(prefix.length), description, input_schema },
       }))
-      const call: CallServed = (tool, input, signal) => callTool({ ...serving, tools }, { name: prefix + tool, input }, signal)
+      const call: CallServed = async (tool, input, gone) => {
+        const signal = AbortSignal.any([serving.signal, gone])
+        const made = await within(turns, signal, () => callTool({ ...serving, tools, signal }, { name: prefix + tool, input }))
+        return made ?? refused(NOT_CALLED)
+      }
       return [server, serveTools(server, listed, call)]
     }),
   )
 }
 
+/** Works inside of all these semaphores. Null: `signal` was aborted before. */
+async function within<T>([first, ...rest]: Semaphore[], signal: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  if (first === undefined) return work()
+  const leave = await first.enter(signal)
+  return leave === null ? null : within(rest, signal, work).finally(leave)
+}
+
+const refused = (text: string): ServedResult => ({ text, images: [], is_error: true })
+
 /** Records a call, makes it once and records its outcome before the agent has it. */
 async function callTool(
   serving: Serving & { tools: ExternalTools },
   { name, input }: { name: string; input: Record<string, unknown> },
-  gone: AbortSignal,
 ): Promise<ServedResult> {
-  const { tools, journal, redactor, max_seconds, signal, refusal, onSignals } = serving
-  const refused = tools.has(name) ? refusal() : 'There is no such tool.'
-  if (refused !== null) return { text: refused, images: [], is_error: true }
+  const { tools, journal, redactor, max_seconds, signal, admit, onSignals } = serving
+  const refusal = tools.has(name) ? admit() : 'There is no such tool.'
+  if (refusal !== null) return refused(refusal)
   const requested = { id: `mcp-${randomUUID()}`, name, input }
-  const call = await redactor.value(requested)
+  const { call, cut } = kept(await redactor.value(requested))
   await journal.toolStarted(call)
-  const context = { redactor, max_seconds, signal: AbortSignal.any([signal, gone]), call_id: call.id } as ToolContext
+  const context = { redactor, max_seconds, signal, call_id: call.id } as ToolContext
   const result = await runTool({}, requested, context, tools)
   const { status, images = [] } = result
   const message: ModelMessage = {
     role: 'assistant',
-    content: `[${name}: ${JSON.stringify(input).slice(0, 500).toWellFormed()} → ${status}]`,
+    content: `[${name}: ${JSON.stringify(call.input).slice(0, 500).toWellFormed()} → ${status}]`,
   }
-  const finished = { call, result, message: await redactor.value(message), response: null, ends_turn: null, next: null }
+  const shown = { ...result, truncated: result.truncated || cut }
+  const finished = { call, result: shown, message, response: null, ends_turn: null, next: null }
   onSignals(await journal.toolFinished(composed(finished)))
   return { text: textOf(forModel(result)), images, is_error: status !== 'ok' }
+}
+
+/** Returns a call as journal and trace have it. The agent keeps what it has sent, so that nobody needs the rest. */
+function kept({ input, ...call }: { id: string; name: string; input: Record<string, unknown> }) {
+  const { value, cut } = shownInput(input)
+  const text = JSON.stringify(value)
+  // Many parts that are short each.
+  if (text.length > MAX_KEPT_CHARS)
+    return { call: { ...call, input: { beginning: text.slice(0, MAX_KEPT_CHARS).toWellFormed() } }, cut: true }
+  return { call: { ...call, input: value }, cut }
 }
 
 function textOf({ text, error, note }: Record<string, unknown>): string {

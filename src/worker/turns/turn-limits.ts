@@ -1,6 +1,7 @@
 import type { Meter, PlannedCall } from '../../agent/meter.ts'
 import type { TokenEstimate } from '../../agent/token-estimate.ts'
 import {
+  callLimitReached,
   type LimitReached,
   limitReached,
   type Reservation,
@@ -22,6 +23,8 @@ import type { TurnOf } from './turn.ts'
 const SLACK_MS = 50
 
 export type TurnMeter = Meter & {
+  /** Returns the limit that a turn with these steps, tokens and calls of served tools has reached; null: it may call another one. */
+  limitOfCalls(turn: TurnSpent, calls: number): LimitReached | null
   charged(charge: Pick<Reservation, 'cost_usd'>): void
   /** Sets what the child runs have cost and may still cost. */
   childrenCost(usd: number): void
@@ -31,6 +34,8 @@ export type TurnMeter = Meter & {
   left_usd(): number | null
   watch(): () => void
 }
+
+type TurnSpent = { steps: number; tokens: number }
 
 /** The call that is planned, with the notice that its messages end with. */
 type Wanted = { messages: ModelMessage[]; notice: PlannedCall['notice']; max_output_tokens: number }
@@ -58,14 +63,12 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     ])
     return newNotice(limits, watched.noticed)
   }
-  const planned = (turn: { steps: number; tokens: number }, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
-    const used = {
-      run_steps: steps + in_flight.calls,
-      run_cost_usd: cost + children_cost,
-      turn_steps: turn.steps + in_flight.calls,
-      turn_tokens: turn.tokens,
-    }
-    const spent = { ...time.now(), ...used }
+  const spentBy = (turn: TurnSpent, calls: number): Spent => ({
+    ...time.now(),
+    ...{ run_steps: steps + calls, run_cost_usd: cost + children_cost, turn_steps: turn.steps + calls, turn_tokens: turn.tokens },
+  })
+  const planned = (turn: TurnSpent, callFor: (spent: Spent) => Wanted): ReturnType<Meter['plan']> => {
+    const spent = spentBy(turn, in_flight.calls)
     const reached = limitReached(spent, budget, deps.ceilings)
     if (reached !== null) return { kind: 'limit', limit: reached }
     const { messages, notice, max_output_tokens } = callFor(spent)
@@ -73,7 +76,7 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
     const output_tokens = Math.min(max_output_tokens, outputLimit(model, run.reasoning_effort, input_tokens))
     const call = { model: run.model, input_tokens, max_output_tokens: output_tokens }
     const { fits, reservation } = reserve(call, model.price, left_usd())
-    if (!fits) return { kind: 'limit', limit: shortOf(used.run_cost_usd, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
+    if (!fits) return { kind: 'limit', limit: shortOf(spent.run_cost_usd, Number(reservation.cost_usd), Number(budget.max_cost_usd)) }
     return { kind: 'call', reservation, notice }
   }
 
@@ -84,6 +87,7 @@ export function watchLimits({ deps, run, heartbeat, control }: TurnOf, watched: 
         return { messages: notice === null ? messages : [...messages, notice.message], notice, max_output_tokens: Number.POSITIVE_INFINITY }
       }),
     planAside: (messages, turn, max_output_tokens) => planned(turn, () => ({ messages, notice: null, max_output_tokens })),
+    limitOfCalls: (turn, calls) => limitReached(spentBy(turn, 0), budget, deps.ceilings) ?? callLimitReached(calls, budget, deps.ceilings),
     async afford({ cost_usd }): Promise<LimitReached | null> {
       return cost_usd === '0' ? null : month()
     },

@@ -61,6 +61,17 @@ export function limitReached(spent: Spent, budget: RunBudget, ceilings: Ceilings
   return null
 }
 
+/** Checks the calls of served tools, which a program makes in a turn without calling the model: it may make as many as it may take steps. */
+export function callLimitReached(calls: number, budget: RunBudget, ceilings: Ceilings): LimitReached | null {
+  if (budget.max_steps !== null && calls >= budget.max_steps)
+    return paused('max_steps', `${calls} calls of tools of MCP servers in this turn`, budget.max_steps)
+  if (calls < ceilings.max_steps) return null
+  return ended(
+    'max_steps',
+    `the turn made ${calls} calls of tools of MCP servers, the service allows ${ceilings.max_steps} (AGENTRUN_RUN_MAX_STEPS). Resume the run to continue with a new allowance.`,
+  )
+}
+
 /** Returns the limit that the next model call may exceed. US dollars. */
 export function shortOf(spent: number, reserved: number, allowed: number): LimitReached {
   const [used, call] = [spent, reserved].map(usd => Number(usd.toFixed(6)))

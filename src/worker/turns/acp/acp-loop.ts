@@ -21,7 +21,7 @@ import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate } from './gateway-meter.ts'
 import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
 import { createPermissions } from './permissions.ts'
-import { interrupt, mustStop, onSignals, type State } from './program-state.ts'
+import { admitCall, interrupt, mustStop, onSignals, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { waitingMessages } from './prompt-parts.ts'
 import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
@@ -53,11 +53,11 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const served = createServedTools({
     ...{ open: outside.openTools, journal, redactor: secrets.redactor, max_seconds: turn.deps.tool_seconds },
     signal: turn.control.signal,
-    refusal: () => (mustStop(turn) || state.limit !== null ? 'The run does not continue: no tool is called any more.' : null),
+    admit: () => admitCall(state),
     onSignals: signals => onSignals(state, signals),
   })
   const state: State = {
-    ...{ turn, instructions, meter, estimate, journal, recorder, served },
+    ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: 0 },
     ...{ session: null, opened_here: false, continued: false, limit: null, messages_waiting: false, approval: null, last_failure: null },
     approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
     cancel() {},

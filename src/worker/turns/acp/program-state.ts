@@ -18,6 +18,8 @@ export type State = {
   spending: Spending
   recorder: UpdateRecorder
   served: ServedTools
+  /** Calls of served tools so far. */
+  served_calls: number
   session: AgentSession | null
   opened_here: boolean
   /** Whether the current prompt was the first one in a session of an earlier process. */
@@ -38,6 +40,18 @@ export function onSignals(state: State, { messages_waiting }: Pick<Signals, 'mes
   if (messages_waiting) interrupt(state, () => (state.messages_waiting = true))
   // A run that is handed over ends its prompt at a step, as the built-in agent does.
   else if (state.turn.control.leaving) state.cancel()
+}
+
+/** Counts a call of a served tool, or returns why it is not made. */
+export function admitCall(state: State): string | null {
+  if (mustStop(state.turn) || state.limit !== null) return 'The run does not continue: no tool is called any more.'
+  const reached = state.meter.limitOfCalls(state.spending, state.served_calls)
+  if (reached !== null) {
+    interrupt(state, () => (state.limit = reached))
+    return reached.message
+  }
+  state.served_calls++
+  return null
 }
 
 export const mustStop = ({ control }: ProgramTurn): boolean => control.signal.aborted || control.leaving

@@ -1,0 +1,77 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { serveMcp } from '../mcp-servers/http-server.ts'
+import { hostile, playRun, startMcpApp } from '../mcp-servers/mcp-app.ts'
+import { awaitRun, createRun } from '../runs/await-run.ts'
+import { rows } from '../start-app.ts'
+import { programEnv } from './program-app.ts'
+
+/** What bounds the calls of tools that the service serves to an agent of another vendor. */
+let app: Awaited<ReturnType<typeof startMcpApp>>
+beforeAll(async () => {
+  app = await startMcpApp(() => ({ text: 'Hello.' }), { ...programEnv(), AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' })
+})
+afterAll(() => app[Symbol.asyncDispose]())
+afterEach(async () => {
+  for (const name of ['odd', ...servers(10)]) await app.servers.remove(name)
+})
+
+const servers = (number: number) => Array.from({ length: number }, (_, i) => `tickets-${i}`)
+const agent_type = 'program'
+const play = (steps: string, more: object = {}) => playRun(app, { prompt: `do: ${steps}`, agent_type, ...more })
+const served = (actions: any[]) => actions.filter(({ tool_name }) => tool_name.includes('__'))
+
+async function setTickets({ port, origin }: { port: number; origin: string }, names: string[]) {
+  const agent = { mode: 'allowlist', allow: [{ host: 'localhost', port }], presets: [] }
+  expect((await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })).status).toBe(200)
+  for (const name of names) await app.servers.set(name, { url: `${origin}/${name}` })
+}
+
+test('a request with several messages is refused, and none of its calls is made', async () => {
+  await app.servers.set('odd', hostile('plain'))
+  const { run, actions } = await play('mcp batch odd act 3 | mcp odd act one')
+  expect(run.result).toBe('[400][called act with {"text":"one"}]')
+  expect(served(actions)).toHaveLength(1)
+})
+
+test('one call of a server is made at a time, and eight of all servers', async () => {
+  const held: { server: string; end: () => void }[] = []
+  let [seen, most, most_of_one] = [0, 0, 0]
+  await using server = await serveMcp((request, response) => {
+    if (request.headers['mcp-method'] !== 'tools/call') return false
+    const call = { server: request.url ?? '', end: () => response.destroy() }
+    held.push(call)
+    seen++
+    most = Math.max(most, held.length)
+    most_of_one = Math.max(most_of_one, held.filter(({ server }) => server === call.server).length)
+    response.on('close', () => held.splice(held.indexOf(call), 1))
+    // Those that are made at once are here before the first of them ends.
+    if (held.length === 8 || seen > 8) for (const { end } of [...held]) end()
+    return true
+  })
+  await setTickets(server, servers(10))
+  const { run, actions } = await play(`mcp all search ${servers(10).join(' ')} | say !`)
+  expect([run.status, seen, most, most_of_one, served(actions).length]).toEqual(['completed', 20, 8, 1, 20])
+})
+
+test('as many tools are called in a turn as the run may take steps, and none when its steps are used up', async () => {
+  await app.servers.set('odd', hostile('plain'))
+  const prompt = 'do: mcp at once odd act 5 | say !'
+  const { id } = await createRun(app, { prompt, agent_type, budget: { max_steps: 2 } })
+  expect(await awaitRun(app, id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget' })
+  const started = await rows<{ kind: string }>(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [id])
+  expect(started).toHaveLength(2)
+  const other = await createRun(app, { prompt: 'do: call | mcp odd act late', agent_type, budget: { max_steps: 1 } })
+  expect(await awaitRun(app, other.id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget' })
+  expect(await rows(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [other.id])).toEqual([])
+})
+
+test.each(['long', 'many'])('an input with a text that is long, or with many, is kept in part: %s', async how => {
+  await app.servers.set('odd', hostile('plain'))
+  const { run, actions } = await play(`mcp ${how} odd act | say !`)
+  expect(run.result).toContain('called act with')
+  expect(served(actions)).toMatchObject([{ truncated: true, tool_output: { status: 'ok' } }])
+  const kept = await rows<{ length: number }>(app, `select length(body) from journal where run_id = $1 and kind = 'tool_started'`, [run.id])
+  expect(kept).toHaveLength(1)
+  expect(kept[0]?.length).toBeLessThan(150_000)
+})
