@@ -10,14 +10,22 @@ const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const MAX_IMAGES = 4
 /** Characters of base64 of all images of a result. */
 const MAX_IMAGE_CHARS = 3 * 1024 ** 2
+/** Characters of the text of a result: it is redacted before it is truncated. */
+const MAX_TEXT_CHARS = 4 * 1024 ** 2
 
 /** Returns a result as text and images. Structured content counts where there is no other, because servers repeat it as text. */
 export function readResult({ content, structuredContent, isError }: CallToolResult): ResultContent {
   const images: ResultImage[] = []
   const lines = content.map(block => (block.type === 'image' ? imageLine(block, images) : lineOf(block)))
   const structured = lines.length === 0 && structuredContent !== undefined ? [JSON.stringify(structuredContent, null, 2)] : []
-  return { text: [...lines, ...structured].join('\n').toWellFormed(), images, is_error: isError === true }
+  const parts = [...lines, ...structured]
+  const chars = parts.reduce((sum, part) => sum + part.length, 0)
+  if (chars > MAX_TEXT_CHARS) return { text: tooLarge(chars), images: [], is_error: true }
+  return { text: parts.join('\n').toWellFormed(), images, is_error: isError === true }
 }
+
+const tooLarge = (chars: number): string =>
+  `The tool was called, but its result of ${chars} characters is left out: a result has at most ${MAX_TEXT_CHARS}. Request less.`
 
 type Image = Extract<ContentBlock, { type: 'image' }>
 

@@ -75,3 +75,12 @@ test.each(['long', 'many'])('an input with a text that is long, or with many, is
   expect(kept).toHaveLength(1)
   expect(kept[0]?.length).toBeLessThan(150_000)
 })
+
+test('a result that is too large is an error, without a part of it', async () => {
+  await app.servers.set('odd', hostile('longer-text'))
+  const { run, actions } = await play('mcp at once odd act 3 | say !')
+  expect(run.status).toBe('completed')
+  expect(run.result.match(/its result of 5000000 characters is left out/g)).toHaveLength(3)
+  expect(run.result).not.toContain('zz')
+  expect(served(actions).map(({ tool_output }) => tool_output.status)).toEqual(['error', 'error', 'error'])
+})

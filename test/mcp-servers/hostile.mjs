@@ -33,6 +33,7 @@ const calls = {
   'hang-call': () => null,
   'exit-call': () => process.exit(3),
   'large-text': () => text('x'.repeat(10_000_000)),
+  'longer-text': () => text('z'.repeat(5_000_000)),
   'long-text': () => text('y'.repeat(500_000)),
   'wrong-ids': () => {
     send({ id: 987_654, result: text('wrong') })
