@@ -52,10 +52,8 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   else response.end()
 }
 
-/** Counting costs nothing, and ends with the run like a call. */
+/** Counting costs nothing. */
 async function countTokens(of: GatewayOf, call: Call, body: Json): Promise<void> {
-  const refused = of.meter.refusal()
-  if (refused !== null) throw new GatewayRefusal(403, refused)
   const end = await exchange(of, call, { ...body, ...(call.operation.model === null && { model: of.endpoint.name }) }, false)
   if (end.kind === 'failed' && end.may_cost) call.response.destroy()
   else call.response.end()

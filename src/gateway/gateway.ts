@@ -18,7 +18,8 @@ const MAX_PENDING = 32
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 
-type ModelGateway = { server: Server; close(): void }
+/** `disconnect`: closes all connections, and resolves when the outcomes of their requests are recorded. `close`: accepts no others either. */
+type ModelGateway = { server: Server; disconnect(): Promise<void>; close(): void }
 
 /**
  * Creates the model gateway of one run: programs in its sandbox send their requests to the model of the run here, without a key, in the wire format
@@ -29,8 +30,11 @@ export function createModelGateway(of: GatewayOf & { tools: ToolServers }): Mode
   const connections = new Set<Socket>()
   const pending: Pending = { requests: 0, bytes: 0 }
   const semaphore = createSemaphore(MAX_PARALLEL)
+  const responding = new Set<Promise<void>>()
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: 60_000 }, (request, response) => {
-    respond({ ...of, pending, semaphore }, request, response).catch(error => fail(of, response, error))
+    const one = respond({ ...of, pending, semaphore }, request, response).catch(error => fail(of, response, error))
+    responding.add(one)
+    void one.finally(() => responding.delete(one))
   })
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', socket => {
@@ -38,11 +42,18 @@ export function createModelGateway(of: GatewayOf & { tools: ToolServers }): Mode
     socket.on('error', () => {})
     socket.on('close', () => connections.delete(socket))
   })
+  const closeConnections = () => {
+    for (const socket of connections) socket.destroy()
+  }
   return {
     server,
+    async disconnect() {
+      closeConnections()
+      await Promise.all(responding)
+    },
     close() {
       server.close()
-      for (const socket of connections) socket.destroy()
+      closeConnections()
     },
   }
 }
@@ -51,7 +62,9 @@ type Pending = { requests: number; bytes: number }
 type Serving = GatewayOf & { tools: ToolServers; pending: Pending; semaphore: Semaphore }
 
 async function respond(of: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pending } = of
+  const { pending, meter } = of
+  const refused = meter.refusal()
+  if (refused !== null) throw new GatewayRefusal(403, refused)
   if (pending.requests >= MAX_PENDING) throw new GatewayRefusal(429, `This program has ${MAX_PENDING} requests waiting already.`)
   pending.requests++
   const held = { own: 0 }

@@ -20,7 +20,7 @@ export type GatewayRequest = { bytes: number; max_output_tokens: number; signal:
 export type GatewayMeter = {
   start(request: GatewayRequest): Promise<GatewayCall | { refused: string }>
   ended(call: GatewayCall, end: GatewayEnd): Promise<void>
-  /** Why no call is possible now; null: one is. */
+  /** Why no request of the program is possible now, also of no call; null: one is. */
   refusal(): string | null
   /** Data came from the provider. */
   progressed(): void

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { onAbort } from '../core/abort.ts'
 import { GatewayRefusal } from './gateway-refusal.ts'
 
 /** Responds as the MCP server of this name; null: the run has none. */
@@ -42,9 +43,12 @@ export async function passToolRequest(
 /** Waits while the program reads nothing; ends when it has left. */
 async function writeAll({ body }: Response, response: ServerResponse, gone: AbortSignal): Promise<void> {
   if (body === null) return
-  for await (const chunk of body) {
-    if (gone.aborted) return
-    if (!response.write(chunk)) await once(response, 'drain', { signal: gone }).catch(() => {})
+  const reader = body.getReader()
+  using _ = onAbort(gone, () => void reader.cancel().catch(() => {}))
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done || gone.aborted) return
+    if (!response.write(value)) await once(response, 'drain', { signal: gone }).catch(() => {})
   }
 }
 

@@ -186,6 +186,22 @@ const actions = {
     const all = Array.from({ length: Number(number) }, (_, id) => mcpCall(server, name, { text: `${id}` }))
     say(`[${(await Promise.all(all)).join()}]`)
   },
+  // One that the answer does not wait for, with another that it waits for.
+  'mcp beside': async argument => {
+    const [server, other, name] = argument.split(' ')
+    mcpCall(server, name, { text: 'beside' }).catch(() => {})
+    await mcpCall(other, name, { text: 'x' })
+  },
+  // A process of its own calls the tool and the model without an end; the first response is awaited.
+  'mcp forever': argument => {
+    const [server, name] = argument.split(' ')
+    const init = body => JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json', ...MCP_HEADERS }, body })
+    const requests = `fetch('${gateway}/mcp/${server}', ${init(JSON.stringify(toolCall(name, { text: 'later' }, 1)))}).then(r => r.text()),
+      fetch('${gateway}/v1/chat/completions', ${init(chat())}).then(r => r.text())`
+    const script = `for (;;) { await Promise.allSettled([${requests}]); console.log('called') }`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+    return new Promise(resolve => child.stdout.once('data', resolve))
+  },
   // Two calls of each server.
   'mcp all': async argument => {
     const [name, ...names] = argument.split(' ')

@@ -84,3 +84,39 @@ test('a result that is too large is an error, without a part of it', async () =>
   expect(run.result).not.toContain('zz')
   expect(served(actions).map(({ tool_output }) => tool_output.status)).toEqual(['error', 'error', 'error'])
 })
+
+/** The kinds of records before and after the one of the answer. */
+async function recordsAround(run: { id: number }) {
+  const all = await rows<{ kind: string; key: string | null }>(app, 'select kind, key from journal where run_id = $1 order by n', [run.id])
+  const at = all.findIndex(({ key }) => key?.startsWith('answer-'))
+  expect(at).toBeGreaterThan(0)
+  const kinds = all.map(({ kind }) => kind)
+  return { before: kinds.slice(0, at), after: kinds.slice(at + 1) }
+}
+
+test('a call that is in progress when the agent answers is interrupted, and its outcome is recorded before anything is published', async () => {
+  const held: { text: string; end: () => void }[] = []
+  await using server = await serveMcp((request, response) => {
+    if (request.headers['mcp-method'] !== 'tools/call') return false
+    held.push({ text: request.url ?? '', end: () => response.destroy() })
+    if (held.length === 2) held.find(({ text }) => text.endsWith('tickets-1'))?.end()
+    return true
+  })
+  await setTickets(server, servers(2))
+  const { run, actions } = await play('tool echo x > a.txt | mcp beside tickets-0 tickets-1 search | say Done.')
+  expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
+  const outcomes = Object.fromEntries(served(actions).map(({ tool_name, tool_output }) => [tool_name, tool_output.status]))
+  expect(outcomes).toEqual({ 'tickets-0__search': 'interrupted', 'tickets-1__search': 'error' })
+  const { before, after } = await recordsAround(run)
+  expect(before.filter(kind => kind === 'tool_finished')).toHaveLength(3)
+  expect(after).toEqual(['commit_started', 'push_started'])
+})
+
+test('what a process of the agent requests after the answer is refused, and leaves no record', async () => {
+  await app.servers.set('odd', hostile('plain'))
+  const { run } = await play('tool echo x > a.txt | mcp forever odd act | say Done.')
+  expect(run).toMatchObject({ status: 'completed', result: 'Done.' })
+  const { before, after } = await recordsAround(run)
+  expect(before).toEqual(expect.arrayContaining(['tool_finished', 'model_answered']))
+  expect(after).toEqual(['commit_started', 'push_started'])
+})

@@ -29,19 +29,21 @@ const MAX_PARALLEL = 8
 const MAX_KEPT_CHARS = 128 * 1024
 const NOT_CALLED = 'It was not called.'
 
-/** `names`: of the servers that offer tools. */
-export type ServedTools = { names(): Promise<string[]>; respond: ToolServers }
+/** `names`: of the servers that offer tools. `interrupt`: ends the calls in progress, and resolves when their outcomes are recorded. */
+export type ServedTools = { names(): Promise<string[]>; respond: ToolServers; interrupt(): Promise<void> }
 
 /**
  * Serves the tools of the MCP servers of a turn to its agent, a program in the sandbox: with the bounds, the redaction, the journal and the entries of
  * the built-in agent, and without the credentials of the servers.
  */
 export function createServedTools(serving: Serving): ServedTools {
+  const calls = callsInProgress()
   let serversOnce: Promise<Servers> | null = null
   return {
+    interrupt: () => calls.interrupt(),
     names: async () => serversOf(await serving.open()),
     async respond(server, request) {
-      serversOnce ??= serve(serving)
+      serversOnce ??= serve(serving, calls)
       return (await (await serversOnce).get(server)?.(request)) ?? null
     },
   }
@@ -51,7 +53,7 @@ type Servers = ReadonlyMap<string, (request: Request) => Promise<Response>>
 
 const serversOf = (tools: ExternalTools): string[] => [...new Set([...tools.keys()].map(name => name.split(SEPARATOR)[0] ?? ''))]
 
-async function serve(serving: Serving): Promise<Servers> {
+async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers> {
   // Loaded with the first message: most runs have no MCP server.
   const [{ serveTools }, tools] = await Promise.all([import('../../mcp/serve-tools.ts'), serving.open()])
   const parallel = createSemaphore(MAX_PARALLEL)
@@ -64,14 +66,34 @@ async function serve(serving: Serving): Promise<Servers> {
       const listed = own.map(({ spec: { name, description, input_schema } }) => ({
         ...{ name: name.slice(prefix.length), description, input_schema },
       }))
-      const call: CallServed = async (tool, input, gone) => {
-        const signal = AbortSignal.any([serving.signal, gone])
-        const made = await within(turns, signal, () => callTool({ ...serving, tools, signal }, { name: prefix + tool, input }))
-        return made ?? refused(NOT_CALLED)
-      }
+      const call: CallServed = (tool, input, gone) =>
+        calls.add(async ended => {
+          const signal = AbortSignal.any([serving.signal, gone, ended])
+          const made = await within(turns, signal, () => callTool({ ...serving, tools, signal }, { name: prefix + tool, input }))
+          return made ?? refused(NOT_CALLED)
+        })
       return [server, serveTools(server, listed, call)]
     }),
   )
+}
+
+type CallsInProgress = ReturnType<typeof callsInProgress>
+
+function callsInProgress() {
+  const open = new Set<Promise<unknown>>()
+  let control = new AbortController()
+  return {
+    add<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      const call = start(control.signal)
+      open.add(call)
+      return call.finally(() => open.delete(call))
+    },
+    async interrupt() {
+      control.abort()
+      control = new AbortController()
+      await Promise.allSettled(open)
+    },
+  }
 }
 
 /** Works inside of all these semaphores. Null: `signal` was aborted before. */

@@ -12,13 +12,15 @@ import type { EgressDeps, HostFolderDeps, LogDeps, ModelDeps } from '../deps.ts'
 
 /**
  * What a sandbox has besides for an agent of another vendor. `connect`: from now on its model calls are planned and recorded by this meter, and these
- * MCP servers respond at `tool_address`.
+ * MCP servers respond at `tool_address`. `disconnect`: closes all connections of the sandbox to the gateway, and resolves when what they requested is
+ * recorded.
  */
 export type AgentProgram = Required<Pick<SandboxSpec, 'sockets' | 'environment' | 'read_only'>> & {
   command: string
   permissions: AgentPermissions
   continues: RegisteredAgent['continues']
   connect(meter: GatewayMeter, tools: ToolServers): void
+  disconnect(): Promise<void>
   tool_address(server: string): string
 } & AsyncDisposable
 
@@ -73,6 +75,7 @@ export async function openAgentProgram(
         current = meter
         tools = servers
       },
+      disconnect: () => gateway.disconnect(),
       async [Symbol.asyncDispose]() {
         gateway.close()
         socket.remove()

@@ -21,7 +21,7 @@ import { GatewayJournal } from './gateway-journal.ts'
 import { createGatewayMeter, createSizeEstimate } from './gateway-meter.ts'
 import { forgetSession, type Next, openSession, type Prompt, promptOfSession, reportLostSession } from './open-session.ts'
 import { createPermissions } from './permissions.ts'
-import { admitCall, interrupt, mustStop, onSignals, type State } from './program-state.ts'
+import { admitCall, interrupt, mustStop, onSignals, refusalOf, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { waitingMessages } from './prompt-parts.ts'
 import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
@@ -58,7 +58,16 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   })
   const state: State = {
     ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: 0 },
-    ...{ session: null, opened_here: false, continued: false, limit: null, messages_waiting: false, approval: null, last_failure: null },
+    ...{
+      working: false,
+      session: null,
+      opened_here: false,
+      continued: false,
+      limit: null,
+      messages_waiting: false,
+      approval: null,
+      last_failure: null,
+    },
     approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
     cancel() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
@@ -85,9 +94,9 @@ function connectGateway(state: State): void {
   turn.program.connect(
     createGatewayMeter({
       ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
-      mustStop() {
+      refusal() {
         if (mustStop(turn)) state.cancel()
-        return mustStop(turn)
+        return refusalOf(state)
       },
       onProgress: () => turn.live.progressed(),
     }),
@@ -95,24 +104,38 @@ function connectGateway(state: State): void {
   )
 }
 
-/** Sends prompts until the agent has answered every message, or must stop. */
+/** Lets the agent work until it has answered every message, or must stop. Nothing of it is left when the outcome is published. */
 async function runTurn(state: State, conversation: Conversation): Promise<LoopOutcome> {
-  const { turn, journal } = state
-  const delivered = await journal.deliver()
+  const delivered = await state.journal.deliver()
   if (conversation.ending !== null && delivered.length === 0) return conversation.ending
   const messages = [...conversation.messages, ...delivered]
-  let next: Next = { messages, unsent: waitingMessages(messages), earlier: conversation.session }
+  state.working = true
+  const first = { messages, unsent: waitingMessages(messages), earlier: conversation.session }
+  const outcome = await sendPrompts(state, first).finally(() => endWork(state))
+  return outcome.kind === 'answer' ? recordMessage(state, outcome, true) : outcome
+}
+
+async function sendPrompts(state: State, first: Next): Promise<LoopOutcome> {
+  const { turn, journal } = state
+  let next = first
   for (;;) {
     if (mustStop(turn)) return { kind: 'stopped' }
     const outcome = await promptOnce(state, next)
     if (outcome.kind !== 'answer' && outcome.kind !== 'continue') return outcome
     const waiting = await journal.deliver()
-    if (outcome.kind === 'answer' && waiting.length === 0) return recordMessage(state, outcome, true)
+    if (outcome.kind === 'answer' && waiting.length === 0) return outcome
     if (outcome.kind === 'answer') await recordMessage(state, outcome, false)
     // The journal has what the agent did meanwhile, for a new process.
     const rebuilt = rebuildConversation(await readJournal(turn.writer), turn.run.turn)
     next = { messages: rebuilt.messages, unsent: waiting, earlier: rebuilt.session }
   }
+}
+
+/** Ends the process and all that it has requested: their last records come before those of what follows. */
+async function endWork(state: State): Promise<void> {
+  state.working = false
+  await Promise.all([closeSession(state), state.served.interrupt(), state.turn.program.disconnect()])
+  await closeCalls(state)
 }
 
 type PromptOutcome = LoopOutcome | { kind: 'continue' }

@@ -10,7 +10,6 @@ import type { GatewayJournal } from './gateway-journal.ts'
 /** Few texts have more tokens than this. */
 const BYTES_A_TOKEN = 3
 
-const STOPS = 'The run stops before its next call of the model.'
 const LEFT = 'The program has closed the connection.'
 
 /** Steps and tokens of the turn so far. */
@@ -43,8 +42,8 @@ type MeteredTurn = {
   onLimit(limit: LimitReached): void
   /** Called with the outcome of each call; null: it succeeded. */
   onCall(failure: ModelError | null): void
-  /** Whether the run ends before its next call; it cancels the prompt then. */
-  mustStop(): boolean
+  /** Why no call is possible now; null: one is. It cancels the prompt of a run that stops. */
+  refusal(): string | null
   onProgress(): void
 }
 
@@ -66,7 +65,7 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
       if (end.kind === 'responded') await responded(metering, call, end.usage)
       else await failed(metering, call, end)
     },
-    refusal: () => (turn.mustStop() ? STOPS : null),
+    refusal: () => turn.refusal(),
     progressed: () => turn.onProgress(),
   }
 }
@@ -74,7 +73,8 @@ export function createGatewayMeter(turn: MeteredTurn): GatewayMeter {
 async function start(turn: Metering, { bytes, max_output_tokens, signal }: GatewayRequest): Promise<GatewayCall | { refused: string }> {
   const { meter, journal, estimate, spending } = turn
   for (;;) {
-    if (turn.mustStop()) return { refused: STOPS }
+    const refused = turn.refusal()
+    if (refused !== null) return { refused }
     if (signal.aborted) return { refused: LEFT }
     const [alone, { promise: ended }] = [journal.calls === 0, turn.ended]
     estimate.setBytes(bytes)

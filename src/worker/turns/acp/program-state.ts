@@ -20,6 +20,8 @@ export type State = {
   served: ServedTools
   /** Calls of served tools so far. */
   served_calls: number
+  /** Whether the agent may work: from a prompt until its outcome is known. */
+  working: boolean
   session: AgentSession | null
   opened_here: boolean
   /** Whether the current prompt was the first one in a session of an earlier process. */
@@ -42,9 +44,18 @@ export function onSignals(state: State, { messages_waiting }: Pick<Signals, 'mes
   else if (state.turn.control.leaving) state.cancel()
 }
 
+/** Returns why the program gets nothing of the service any more: what it did later would follow the outcome of its turn. Null: it does. */
+export function refusalOf({ turn, working, limit, approval }: State): string | null {
+  if (mustStop(turn)) return 'The run stops.'
+  if (limit !== null) return limit.message
+  if (approval !== null) return 'The run waits for the approval of a person.'
+  return working ? null : 'The agent has ended its turn.'
+}
+
 /** Counts a call of a served tool, or returns why it is not made. */
 export function admitCall(state: State): string | null {
-  if (mustStop(state.turn) || state.limit !== null) return 'The run does not continue: no tool is called any more.'
+  const refusal = refusalOf(state)
+  if (refusal !== null) return refusal
   const reached = state.meter.limitOfCalls(state.spending, state.served_calls)
   if (reached !== null) {
     interrupt(state, () => (state.limit = reached))
