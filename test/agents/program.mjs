@@ -202,10 +202,14 @@ const actions = {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
     return new Promise(resolve => child.stdout.once('data', resolve))
   },
-  // Two calls of each server.
+  // Two calls of each server; other requests are responded to meanwhile, and then the test sees it in the trace.
   'mcp all': async argument => {
     const [name, ...names] = argument.split(' ')
-    await Promise.all([...names, ...names].map(server => mcpCall(server, name, { text: 'x' })))
+    const all = Promise.all(names.flatMap(name => [name, name]).map(server => mcpCall(server, name, { text: 'x' })))
+    const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
+    for (let i = 0; i < 20; i++) await post(`${gateway}/mcp/${names[0]}`, list, MCP_HEADERS)
+    update({ sessionUpdate: 'tool_call', toolCallId: 'sent', title: 'sent', kind: 'other', status: 'completed' })
+    await all
   },
   'mcp long': async argument => say(`[${await mcpCall(...argument.split(' '), { text: 'a'.repeat(900_000) })}]`),
   'mcp many': async argument => say(`[${await mcpCall(...argument.split(' '), { list: Array(5_000).fill('a'.repeat(180)) })}]`),
