@@ -118,12 +118,14 @@ async function callTool(
   await journal.toolStarted(call)
   const context = { redactor, max_seconds, signal, call_id: call.id } as ToolContext
   const result = await runTool({}, requested, context, tools)
-  const { status, images = [] } = result
+  // The program has the images; the journal of its run has none to show.
+  const { images = [], ...recorded } = result
+  const { status } = result
   const message: ModelMessage = {
     role: 'assistant',
     content: `[${name}: ${JSON.stringify(call.input).slice(0, 500).toWellFormed()} → ${status}]`,
   }
-  const shown = { ...result, truncated: result.truncated || cut }
+  const shown = { ...recorded, truncated: result.truncated || cut }
   const finished = { call, result: shown, message, response: null, ends_turn: null, next: null }
   onSignals(await journal.toolFinished(composed(finished)))
   return { text: textOf(forModel(result)), images, is_error: status !== 'ok' }
