@@ -30,7 +30,7 @@ export function clientOf(sealer: Sealer, id: string): OAuthClient | null {
 
 /**
  * Where Cursor receives the response, at an address of its own kind. Any other kind could run a script in the page that leads there, and another
- * place of a program execute something else.
+ * address of a program execute something else.
  */
 const PROGRAM = /^cursor:\/\/anysphere\.cursor-[a-z]+\/oauth\/[\w/-]+$/
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']

@@ -64,7 +64,7 @@ async function exchange(
   if (grant_type !== 'authorization_code') return refuse(reply, 'unsupported_grant_type', 'grant_type: must be authorization_code')
   const parsed = ExchangeInput.safeParse(request.body)
   if (!parsed.success) return refuse(reply, 'invalid_request', describe(parsed.error))
-  // What cannot be a code is not looked up.
+  // What cannot be a code costs the database nothing.
   const exchanged = CODE.test(parsed.data.code) ? await exchangeCode(services, parsed.data) : null
   if (exchanged === null) {
     const error = failed.refuse(request.ip, new UnknownToken())
