@@ -79,6 +79,7 @@ test.each([
 ])('the gateway refuses %s with %i, and no request reaches the provider', async (steps, status) => {
   const before = app.model.requests.length
   const { run } = await perform(`${steps} | say after`)
+  expect({ status: run.status, error: run.error }).toEqual({ status: 'completed', error: null })
   expect(run.result).toMatch(status === 413 ? /after$/ : new RegExp(`^\\[${status}\\]after$`))
   expect(app.model.requests).toHaveLength(before)
 })

@@ -26,7 +26,7 @@ const service_commands: ReadonlySet<string> = new Set([actionTool.check, actionT
 
 /** Whether a tool is a command, which may have no output yet. */
 export const hasTerminal = ({ tool_name, output }: LiveTool): boolean =>
-  output !== '' || tool_name === 'shell' || service_commands.has(tool_name)
+  output !== '' || tool_name === actionTool.shell || service_commands.has(tool_name)
 
 const kept_ended = 20
 

@@ -26,13 +26,16 @@ export default function CommandMenu({ typed, on_type, entered, on_close, on_keys
     on_close()
     command.execute()
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was entered before
+  // Enter counts for what is typed, whose commands may be shown a moment later.
+  const [entering, setEntering] = useState(entered)
   useEffect(() => {
-    if (entered) execute(current)
-  }, [])
+    if (!entering || text !== typed.trim()) return
+    setEntering(false)
+    execute(current)
+  })
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (event.key === 'Enter') execute(current)
+    if (event.key === 'Enter') setEntering(true)
     else if (step) setChosen(old => (Math.min(old, all.length - 1) + step + all.length) % Math.max(1, all.length))
     else return
     event.preventDefault()
