@@ -38,6 +38,8 @@ export class Checkpoints implements AsyncDisposable {
   /** A step has no snapshot: the next one applies from its own entry on only. */
   #gap = false
   #storing: Promise<void> | null = null
+  /** Resolves when the snapshot of the last tool is pending, or failed. */
+  #noted: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | null = null
   #due = 0
   #not_before = 0
@@ -62,11 +64,12 @@ export class Checkpoints implements AsyncDisposable {
   /** A tool that may have changed files has ended. The returned function takes the range of its entries. */
   toolEnded(): (seq: number, through_seq: number) => void {
     const snapshotted = this.#snapshots.take()
-    return (seq, through_seq) =>
-      void snapshotted.then(snapshot => {
+    return (seq, through_seq) => {
+      this.#noted = snapshotted.then(snapshot => {
         if (snapshot === null) this.#miss()
         else this.#note(snapshot, seq, through_seq)
       })
+    }
   }
 
   /** The snapshot failed, or files changed while it was taken. */
@@ -88,6 +91,28 @@ export class Checkpoints implements AsyncDisposable {
   /** Resolves when the files may be changed again, or `signal` fires. */
   idle(signal: AbortSignal): Promise<void> {
     return this.#snapshots.idle(signal)
+  }
+
+  /** Resolves when the files of the last step are stored, or after `timeout_ms`. */
+  async stored(timeout_ms: number): Promise<void> {
+    await settledWithin(
+      this.#storePendingNow().catch(error => this.#trouble(error)),
+      timeout_ms,
+    )
+  }
+
+  async #storePendingNow(): Promise<void> {
+    await this.#noted
+    while (this.#pending.length > 0 && !this.#over) {
+      this.#stopTimer()
+      this.#storing ??= this.#storeNext()
+        .then(() => {})
+        .finally(() => {
+          this.#storing = null
+        })
+      await this.#storing
+    }
+    if (this.#stored !== null && this.#stored.through_seq > this.#stored.stored_through) this.#soon(EXTEND_MS)
   }
 
   /** Takes the last snapshot, when no process of the agent is left. Resolves when everything is stored, or after `timeout_ms`. */
