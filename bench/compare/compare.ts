@@ -54,7 +54,7 @@ export async function withPeer<T>(peer: Peer, work: (running: RunningPeer, model
   chmodSync(folder, 0o755)
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const running = await peer.start(stack, { model_url: model.base_url, folder, repository: repository.path })
-  return work(running, model)
+  return await work(running, model)
 }
 
 function line({ name, version, times }: Row): string {
