@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
+import { CircleCheck, CircleX, LoaderCircle, RotateCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { LogEntry } from '../../../../src/contract/runs/logs.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
@@ -10,6 +10,7 @@ import { visible } from '../../text/visible.ts'
 import { textAt } from '../../trace/fields.ts'
 import { foundSetupOf } from '../../trace/setup/found-setup.ts'
 import { hasFailed, isCommand, lineOf, reusedFrom, type SetupProgress } from '../../trace/setup/setup-progress.ts'
+import { Button } from '../../ui/button.tsx'
 import { Loading, Notice } from '../../ui/notice.tsx'
 import { Terminal } from '../entries/terminal.tsx'
 import { AnsiText } from '../plain-text.tsx'
@@ -17,8 +18,15 @@ import FoundSetup from '../runs/found-setup.tsx'
 import { StatusPill } from '../runs/status-pill.tsx'
 import { useSetupProgress } from './use-setup-progress.ts'
 
+type Props = {
+  id: number
+  repo_id: number
+  /** Offered after a run that reused an environment: discards it and executes the commands. Null: this person may not. */
+  rebuild: (() => void) | null
+}
+
 /** The setup commands of a run and their output, live while it runs, and its result. Nothing for a run of another repository. */
-export function SetupOutput({ id, repo_id }: { id: number; repo_id: number }) {
+export function SetupOutput({ id, repo_id, rebuild }: Props) {
   const { progress, problem } = useSetupProgress(id)
   const { run, entries, running } = progress
   const queries = useQueryClient()
@@ -49,7 +57,7 @@ export function SetupOutput({ id, repo_id }: { id: number; repo_id: number }) {
       </ul>
       {run.terminal && (
         <div className="space-y-3 p-3">
-          <Outcome run={run} entries={entries} />
+          <Outcome run={run} entries={entries} rebuild={rebuild} />
         </div>
       )}
     </section>
@@ -93,7 +101,7 @@ const Running = ({ command, output }: NonNullable<SetupProgress['running']>) => 
 )
 
 /** How the run ended: the commands that were detected, or whether the sandbox was prepared. */
-function Outcome({ run, entries }: { run: AgentRun; entries: LogEntry[] }) {
+function Outcome({ run, entries, rebuild }: { run: AgentRun; entries: LogEntry[]; rebuild: Props['rebuild'] }) {
   const found = foundSetupOf(run)
   if (found) return <FoundSetup run={run} found={found} />
   if (run.status === 'failed') return <Notice tone="bad">{visible(run.error?.message ?? 'The run failed.')}</Notice>
@@ -102,12 +110,13 @@ function Outcome({ run, entries }: { run: AgentRun; entries: LogEntry[] }) {
   if (entries.some(hasFailed)) return <Notice tone="warn">A command failed. An agent would start nevertheless, and be informed.</Notice>
   if (source === null) return <Notice>The sandbox was prepared without an error.</Notice>
   return (
-    <Notice>
-      The sandbox was prepared from the environment of run #{source}, without executing the commands. To execute them,{' '}
-      <Link to="/repositories/$repoId/environment" params={{ repoId: String(run.repo_id) }} className="text-accent underline">
-        rebuild the environment
-      </Link>{' '}
-      first.
-    </Notice>
+    <>
+      <Notice>The sandbox was prepared from the environment of run #{source}, without executing the commands.</Notice>
+      {rebuild && (
+        <Button hint="Discards the environments of this repository; later runs reuse the new one" onClick={rebuild}>
+          <RotateCw aria-hidden className="size-3.5" /> Execute the commands
+        </Button>
+      )}
+    </>
   )
 }

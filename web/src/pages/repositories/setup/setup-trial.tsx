@@ -36,7 +36,10 @@ export function SetupTrial({ has_commands, changed }: Props) {
   const show = (run: number) => navigate({ search: { run }, replace: true })
   const attempt = useMutation({
     // Without `dry_run` the response is the run.
-    mutationFn: () => call('createAgentRun', { body: trialOf(repository) }) as Promise<AgentRun>,
+    mutationFn: async ({ rebuild }: { rebuild: boolean }) => {
+      if (rebuild) await call('dropEnvironments', { params: { repo_id: repository.id } })
+      return call('createAgentRun', { body: trialOf(repository) }) as Promise<AgentRun>
+    },
     onSuccess: ({ id }) => show(id),
   })
   const detect = useMutation({
@@ -65,7 +68,7 @@ export function SetupTrial({ has_commands, changed }: Props) {
       </div>
       {read_only === null && (
         <div className="flex flex-wrap gap-2">
-          <Button reason={forbidden ?? missing} busy={attempt.isPending} onClick={() => attempt.mutate()}>
+          <Button reason={forbidden ?? missing} busy={attempt.isPending} onClick={() => attempt.mutate({ rebuild: false })}>
             <Play aria-hidden className="size-3.5" /> Try commands
           </Button>
           <Button reason={forbidden} busy={detect.isPending} onClick={() => detect.mutate()}>
@@ -74,7 +77,14 @@ export function SetupTrial({ has_commands, changed }: Props) {
         </div>
       )}
       {error && <Notice tone="bad">{visible(error.message)}</Notice>}
-      {shown !== undefined && <SetupOutput key={shown} id={shown} repo_id={repository.id} />}
+      {shown !== undefined && (
+        <SetupOutput
+          key={shown}
+          id={shown}
+          repo_id={repository.id}
+          rebuild={(forbidden ?? missing) === null && !attempt.isPending ? () => attempt.mutate({ rebuild: true }) : null}
+        />
+      )}
     </section>
   )
 }
