@@ -196,7 +196,7 @@ test('an unknown model is refused at its field', async () => {
   await page.getByLabel('Name of the model').fill('nobody/nothing')
   await page.getByRole('button', { name: 'Save' }).click()
   await page
-    .getByText(/unknown model/)
+    .getByText(/Unknown model/)
     .first()
     .waitFor()
 })

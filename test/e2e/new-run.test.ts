@@ -136,7 +136,7 @@ test('a dry run shows in the form what the run would do, and focuses the first f
   const result = page.getByRole('status', { name: 'Dry run' })
   await result.getByText('This run cannot start yet').waitFor()
   await base.and(page.locator('[aria-invalid]:focus')).waitFor()
-  await page.getByText(/^no branch, tag or commit "no-such-branch"/).waitFor()
+  await page.getByText(/^No branch, tag or commit "no-such-branch"/).waitFor()
   await base.fill('main')
   await result.waitFor({ state: 'detached' })
   await dry_run.click()

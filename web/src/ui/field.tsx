@@ -10,10 +10,13 @@ type FieldProps = {
   children: (props: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string | undefined }) => ReactNode
 }
 
+/** The service begins a message as the end of a sentence about its field. Names of fields keep their letters. */
+const capitalized = (message: string) => message.replace(/^[a-z](?=[a-z]* )/, first => first.toUpperCase())
+
 /** A label, its input, a hint, and a validation problem. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId()
-  const note = problem ?? hint
+  const note = problem === undefined ? hint : capitalized(problem)
   return (
     <div className="min-w-0">
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-muted">
