@@ -104,17 +104,19 @@ function FollowUpForm({ run }: { run: AgentRun }) {
           if (event.key === 'Escape' && !event.nativeEvent.isComposing) document.querySelector<HTMLElement>('[role=feed]')?.focus()
         }}
       />
-      <div className="mt-1.5 flex flex-wrap items-center gap-2">
-        {active && <DeliveryMode mode={mode} on_change={setMode} />}
-        {isScripted(run.model) && run.status !== 'waiting' && (
-          <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
-        )}
-        {resume.isError && (
-          <span role="alert" className="text-bad text-xs">
-            {visible(resume.error.message)}
-          </span>
-        )}
-        <Button type="submit" variant="primary" reason={reason} busy={resume.isPending} className="ml-auto">
+      <div className="mt-1.5 flex items-end gap-2">
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
+          {active && <DeliveryMode mode={mode} on_change={setMode} />}
+          {isScripted(run.model) && run.status !== 'waiting' && (
+            <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
+          )}
+          {resume.isError && (
+            <span role="alert" className="text-bad text-xs">
+              {visible(resume.error.message)}
+            </span>
+          )}
+        </div>
+        <Button type="submit" variant="primary" reason={reason} busy={resume.isPending} className="shrink-0">
           <SendHorizontal aria-hidden className="size-3.5" /> {send}
         </Button>
       </div>

@@ -79,7 +79,7 @@ export function PromptImages({ images, on_add, on_remove, problem, children }: P
           accept={types.join()}
           onChange={event => event.currentTarget.files && add(event.currentTarget.files)}
         />
-        <Button variant="quiet" onClick={choose}>
+        <Button variant="quiet" onClick={choose} className={images.length === 0 ? '-ml-2.5' : ''}>
           <ImagePlus aria-hidden className="size-4" /> Add images
         </Button>
       </div>

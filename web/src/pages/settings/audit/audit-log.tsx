@@ -75,7 +75,11 @@ const columns = (nameOf: (user_id: number) => string, now: number): Column<Audit
     name: 'Action',
     cell: ({ action, user_id }) => (
       <>
-        <code className="font-mono text-xs [overflow-wrap:anywhere] max-md:whitespace-normal">{visible(action)}</code>
+        <code className="font-mono text-xs [overflow-wrap:anywhere] max-md:whitespace-normal">
+          {visible(action)
+            .split(/(?<=[._])/)
+            .map(part => [part, <wbr key={part} />])}
+        </code>
         <span className="block truncate text-muted text-xs md:hidden">{whoOf(user_id, nameOf)}</span>
       </>
     ),
