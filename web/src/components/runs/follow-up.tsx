@@ -108,7 +108,7 @@ function FollowUpForm({ run }: { run: AgentRun }) {
         <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
           {active && <DeliveryMode mode={mode} on_change={setMode} />}
           {isScripted(run.model) && run.status !== 'waiting' && (
-            <span className="text-faint text-xs">Scripted: executes the playbook block of your message.</span>
+            <span className="text-faint text-xs">Scripted: executes your playbook block.</span>
           )}
           {resume.isError && (
             <span role="alert" className="text-bad text-xs">

@@ -26,7 +26,7 @@ export function PullRequestRow({ pull_request, repository, now }: Props) {
   const { id, number, title, state, agent_run_id, head_branch, base_branch, additions, deletions, created_at } = pull_request
   return (
     <li data-pull-request-id={id} className={`${rowStyle} ${columns}`}>
-      <div className="max-md:col-start-2 max-md:row-start-1">
+      <div className="max-md:col-start-2 max-md:row-start-1 max-md:justify-self-end">
         <StateBadge state={state} />
       </div>
       <div className="min-w-0 max-md:col-start-1 max-md:row-start-1">
@@ -47,7 +47,9 @@ export function PullRequestRow({ pull_request, repository, now }: Props) {
         </div>
       </div>
       <ReviewMark review={pull_request.review} />
-      <ChecksMark summary={pull_request.checks} />
+      <div className="max-md:justify-self-end">
+        <ChecksMark summary={pull_request.checks} />
+      </div>
       <span className="text-xs max-md:col-start-2 max-md:text-right">
         {agent_run_id === null ? (
           <span className="text-faint">–</span>
