@@ -27,16 +27,19 @@ const TOKEN_DAYS = 30
 
 type OAuthServices = Pick<Services, 'sealer' | 'base_url' | 'oauth_redirect_hosts'>
 
-/** Returns the registration of a client with its id. Throws 400 that names the address which is not accepted. */
+/**
+ * Returns the registration of a client with its id, and of its addresses those that are accepted: editors also name one on the web, for when
+ * they run there (RFC 7591, 3.2.1). Throws 400 with the reason when none is.
+ */
 export function registerClient(services: OAuthServices, input: RegisterClientInput) {
-  for (const [at, uri] of input.redirect_uris.entries()) {
-    const refusal = redirectRefusal(uri, services.oauth_redirect_hosts)
-    if (refusal !== null) throw invalid(['body', 'redirect_uris', at], refusal)
-  }
+  const refusalOf = (uri: string) => redirectRefusal(uri, services.oauth_redirect_hosts)
+  const redirect_uris = input.redirect_uris.filter(uri => refusalOf(uri) === null)
+  const refusal = redirect_uris.length === 0 ? refusalOf(input.redirect_uris[0] ?? '') : null
+  if (refusal !== null) throw invalid(['body', 'redirect_uris', 0], refusal)
   const name = [...(input.client_name?.trim() || 'An application')].slice(0, oauth_limits.name_chars).join('')
-  const client_id = clientId(services.sealer, { name, redirect_uris: input.redirect_uris })
+  const client_id = clientId(services.sealer, { name, redirect_uris })
   if (client_id.length > oauth_limits.client_id_chars) throw invalid(['body', 'redirect_uris'], 'are too long together')
-  return { client_id, name, redirect_uris: input.redirect_uris }
+  return { client_id, name, redirect_uris }
 }
 
 /** Returns what a person is shown of a client. Throws 400 for an unknown client or an address that is not accepted. */

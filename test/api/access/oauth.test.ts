@@ -177,10 +177,24 @@ test.each([
   ['vscode://vscode.git/clone?url=https://evil.example', 'must be http on this computer'],
   ['cursor://anysphere.cursor-deeplink/mcp/install?name=x', 'must be http on this computer'],
 ])('a program cannot register %s', async (uri, reason) => {
-  const { status, body } = await register({ redirect_uris: [CALLBACK, uri] })
+  const { status, body } = await register({ redirect_uris: [uri] })
   expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' })
-  expect(body.error_description).toContain('redirect_uris.1')
+  expect(body.error_description).toContain('redirect_uris.0')
   expect(body.error_description).toContain(reason)
+  const beside = await register({ redirect_uris: [uri, CALLBACK] })
+  expect(beside).toMatchObject({ status: 201, body: { redirect_uris: [CALLBACK] } })
+  const { client_id } = beside.body
+  expect((await authorize({ client_id, redirect_uri: uri })).body.errors[0]).toMatchObject({ loc: ['body', 'redirect_uri'] })
+})
+
+test('an editor that also runs on the web signs in from this computer', async () => {
+  const on_the_web = ['https://insiders.editor.example/redirect', 'https://editor.example/redirect']
+  const { body } = await register({
+    redirect_uris: [...on_the_web, 'http://127.0.0.1/', 'http://127.0.0.1:33418/'],
+    client_name: 'An editor',
+  })
+  expect(body.redirect_uris).toEqual(['http://127.0.0.1/', 'http://127.0.0.1:33418/'])
+  expect((await authorize({ client_id: body.client_id, redirect_uri: 'http://127.0.0.1:61234/' })).status).toBe(200)
 })
 
 test.each([
