@@ -23,6 +23,19 @@ export type PendingSignIn = SignInParty & {
   expires_at: number
 }
 
+/** What a sign-in needs. `client` null: the service registers itself. `issuer` null: the server names its authorization server. */
+export type SignInRequest = {
+  url: string
+  client: { client_id: string; client_secret: string | null } | null
+  issuer: string | null
+  scope: string | null
+  redirect_url: string
+  state: string
+}
+
+/** A sign-in that the authorization server knows, with the page where the person allows the access. */
+export type BegunSignIn = { authorization_url: string; pending: Omit<PendingSignIn, 'id' | 'expires_at'> }
+
 /** `expires_at` null: the authorization server does not name a time. */
 export type Tokens = { access_token: string; refresh_token: string | null; expires_at: number | null }
 export type Grant = SignInParty & Tokens & { signed_in_at: number }

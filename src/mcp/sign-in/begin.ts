@@ -11,7 +11,7 @@ import {
   startAuthorization,
 } from '@modelcontextprotocol/client'
 import { deadline } from '../../core/deadline.ts'
-import type { PendingSignIn } from '../../core/secrets/mcp-sign-in.ts'
+import type { BegunSignIn, SignInRequest } from '../../core/secrets/mcp-sign-in.ts'
 import { guardedFetch, insecure, type SignInAccess } from './guarded-fetch.ts'
 import { problemText } from './problem-text.ts'
 
@@ -19,23 +19,11 @@ const TIMEOUT_MS = 30_000
 const MAX_ADDRESS = 2_000
 const MAX_CLIENT_VALUE = 4_000
 
-/** `client` null: the service registers itself. `issuer` null: the server names its authorization server. */
-export type SignInRequest = {
-  url: string
-  client: { client_id: string; client_secret: string | null } | null
-  issuer: string | null
-  scope: string | null
-  redirect_url: string
-  state: string
-}
-
-type Begun = { authorization_url: string; pending: Omit<PendingSignIn, 'id' | 'expires_at'> }
-
 /**
  * Discovers the authorization server of an MCP server (RFC 9728, RFC 8414), registers a client there unless one is given (RFC 7591), and returns
  * the address at which a person signs in, with PKCE. Everything is the data of strangers. Never rejects: a failure is data.
  */
-export async function beginSignIn(access: SignInAccess, request: SignInRequest): Promise<Begun | { problem: string }> {
+export async function beginSignIn(access: SignInAccess, request: SignInRequest): Promise<BegunSignIn | { problem: string }> {
   using limit = deadline(TIMEOUT_MS)
   try {
     return await begin(access, request, guardedFetch(access, limit.signal))
@@ -44,7 +32,7 @@ export async function beginSignIn(access: SignInAccess, request: SignInRequest):
   }
 }
 
-async function begin({ allow_private }: SignInAccess, request: SignInRequest, fetchFn: FetchLike): Promise<Begun> {
+async function begin({ allow_private }: SignInAccess, request: SignInRequest, fetchFn: FetchLike): Promise<BegunSignIn> {
   const challenge = await challengeOf(request.url, fetchFn)
   const { resourceMetadataUrl } = challenge
   const found = await discoverOAuthServerInfo(request.url, { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) })

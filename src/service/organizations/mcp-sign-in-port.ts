@@ -1,21 +1,9 @@
-import type { PendingSignIn, Tokens } from '../../core/secrets/mcp-sign-in.ts'
-
-type SignInRequest = {
-  url: string
-  client: { client_id: string; client_secret: string | null } | null
-  issuer: string | null
-  scope: string | null
-  redirect_url: string
-  state: string
-}
+import type { BegunSignIn, PendingSignIn, SignInRequest, Tokens } from '../../core/secrets/mcp-sign-in.ts'
 
 /** Signs in to MCP servers by OAuth, under the rules of the service's own requests. Never rejects: a failure is data. */
 export type McpSignInClient = {
   /** Discovers the authorization server and registers a client. Returns the page where the person signs in. */
-  begin(
-    organization_id: number,
-    request: SignInRequest,
-  ): Promise<{ authorization_url: string; pending: Omit<PendingSignIn, 'id' | 'expires_at'> } | { problem: string }>
+  begin(organization_id: number, request: SignInRequest): Promise<BegunSignIn | { problem: string }>
   exchange(
     organization_id: number,
     pending: PendingSignIn,
