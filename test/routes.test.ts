@@ -23,7 +23,6 @@ test('every endpoint of the table has exactly one handler and one route, and the
     'receiveGitea',
     'openGitHubManifest',
     'finishGitHubManifest',
-    'finishMcpSignIn',
   ]
   const feeds = new Feeds(
     new Hub(),

@@ -38,7 +38,10 @@ async function open(page: Page, key: string, sign: string): Promise<void> {
 
 /** Returns every page of the web interface with an address in the team. A test fails for a route that is not among them. */
 export function pagePictures(
-  team: Pick<Team, 'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code' | 'sign_in_request'>,
+  team: Pick<
+    Team,
+    'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code' | 'sign_in_request' | 'signInResponse'
+  >,
 ): PagePicture[] {
   const { runs, pull_requests, sandbox, delivery } = team
   const run = (name: string, id: number, view: string, sign: string, phone = false): PagePicture => ({
@@ -104,6 +107,13 @@ export function pagePictures(
     tab('/sign-in', 'sign-in', '/sign-in', 'h1', true),
     tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'main button'),
     tab('/oauth/authorize', 'oauth', `/oauth/authorize?${team.sign_in_request}`, 'button:has-text("Allow")', true),
+    {
+      ...tab('/mcp-sign-in', 'mcp-sign-in', '/mcp-sign-in', 'h1', true),
+      act: async page => {
+        await page.goto(new URL(`/mcp-sign-in?${await team.signInResponse()}`, page.url()).href)
+        await page.locator('button:has-text("Connect")').waitFor()
+      },
+    },
     tab('/$', 'not-found', '/nowhere', 'text=There is no such page'),
   ]
 }

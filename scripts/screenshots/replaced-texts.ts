@@ -25,6 +25,7 @@ export async function replacedTexts(service: PictureService, team: Team): Promis
     [service.folder, '/srv'],
     [service.receiver, 'https://hooks.acme.example/agent-runs'],
     [new URL(service.receiver).host, 'hooks.acme.example'],
+    [service.sign_in_server, 'https://tracker.example'],
     [`"host":"${hostname()}"`, '"host":"worker-1"'],
     ...commits.flatMap((sha, index): [string, string][] =>
       [40, 12].map(length => [sha.slice(0, length), (names[index] ?? '').slice(0, length)] as [string, string]),

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createSignInServer } from './sign-in-server.ts'
 
 const clone = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,6 +22,8 @@ export type PictureService = AsyncDisposable & {
   folder: string
   /** A receiver of webhooks. */
   receiver: string
+  /** The origin of a server to which a person signs in. */
+  sign_in_server: string
 }
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
@@ -55,11 +58,12 @@ export async function startService(prepare: (folder: string) => string): Promise
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
   const first_repository = prepare(folder)
-  const [receiver, port] = await Promise.all([startReceiver(), freePort()])
-  stack.defer(() => {
-    receiver.closeAllConnections()
-    receiver.close()
-  })
+  const [receiver, sign_in_server, port] = await Promise.all([startReceiver(), listen(createSignInServer()), freePort()])
+  for (const server of [receiver, sign_in_server])
+    stack.defer(() => {
+      server.closeAllConnections()
+      server.close()
+    })
   const data_dir = join(folder, 'data')
   const service = spawn(process.execPath, ['src/main.ts'], {
     cwd: clone,
@@ -99,6 +103,7 @@ export async function startService(prepare: (folder: string) => string): Promise
     sign_in_link: readFileSync(join(data_dir, 'sign-in-link'), 'utf8').trim(),
     folder,
     receiver: `http://127.0.0.1:${portOf(receiver)}/agent-runs`,
+    sign_in_server: `http://localhost:${portOf(sign_in_server)}`,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }

@@ -22,7 +22,7 @@ export async function createTeam(service: PictureService) {
   await configure(ada, service.receiver, repositories.storefront)
   const runs = await createRuns({ ada, ben, chloe }, repositories)
   await addModels(ada)
-  await addMcpServers(ada, repositories.storefront)
+  await addMcpServers(ada, repositories, service.sign_in_server)
   const pull_requests = await reviewPullRequests({ ada, ben }, runs)
   await ada.runs.archive((await ada.runs.analyze(runs.failed)).agent_run_id)
   const sandboxes = await ada.call('listSandboxes', { query: { limit: 100 } })
@@ -31,7 +31,9 @@ export async function createTeam(service: PictureService) {
   const delivery = deliveries.items.find(({ type, agent_run_id }) => type === 'agent_run.finished' && agent_run_id === runs.fixed)?.id
   if (sandbox === undefined || delivery === undefined) throw new Error('the team has no sandbox or no delivery')
   const invitation_code = new URL(invitation_link).hash
-  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code, sign_in_request: await signInRequest(service) }
+  const sign_in_request = await signInRequest(service)
+  const signInResponse = () => beginSignIn(ben, repositories.invoice)
+  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code, sign_in_request, signInResponse }
 }
 
 /** What a program that signs a person in passes to the page of the service. */
@@ -45,6 +47,12 @@ async function signInRequest(service: PictureService): Promise<string> {
   const { client_id } = (await registered.json()) as { client_id: string }
   const pkce = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' }
   return `${new URLSearchParams({ response_type: 'code', client_id, redirect_uri, ...pkce })}`
+}
+
+/** Begins a sign-in to an MCP server, which lasts ten minutes. Returns what the authorization server would pass to the page of the service. */
+async function beginSignIn(ben: Client, repo_id: number): Promise<string> {
+  const { authorization_url } = await ben.call('startRepositoryMcpSignIn', { params: { repo_id, server: 'tracker' } })
+  return `${new URLSearchParams({ state: new URL(authorization_url).searchParams.get('state') ?? '', code: 'c' })}`
 }
 
 /** Adds a member, who accepts in a browser, and returns a client with the member's permissions. */
@@ -110,13 +118,19 @@ async function configure(ada: Client, receiver: string, repo_id: number): Promis
 }
 
 /** After the runs, which do not use them. */
-async function addMcpServers(ada: Client, repo_id: number): Promise<void> {
+async function addMcpServers(
+  ada: Client,
+  { storefront, invoice }: { storefront: number; invoice: number },
+  tracker: string,
+): Promise<void> {
   const url = 'https://mcp.tickets.example/mcp'
   const tools = ['search', 'comment']
   await ada.call('setMcpServer', { params: { server: 'tickets' }, body: { url, credential: 'token-of-the-tickets-of-acme', tools } })
   await ada.call('setMcpServer', { params: { server: 'docs' }, body: { url: 'https://docs.acme.example/mcp', enabled: false } })
   const command = { command: 'npx', args: ['-y', '@acme/postgres-mcp', '--read-only'] }
-  await ada.call('setRepositoryMcpServer', { params: { repo_id, server: 'postgres' }, body: command })
+  await ada.call('setRepositoryMcpServer', { params: { repo_id: storefront, server: 'postgres' }, body: command })
+  const sign_in = { client_id: null, issuer: null, scope: null }
+  await ada.call('setRepositoryMcpServer', { params: { repo_id: invoice, server: 'tracker' }, body: { url: `${tracker}/mcp`, sign_in } })
 }
 
 /** After the runs: with a model, the service would review their changes with it. */

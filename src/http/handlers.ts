@@ -112,7 +112,6 @@ type Special =
   | 'receiveGitea'
   | 'openGitHubManifest'
   | 'finishGitHubManifest'
-  | 'finishMcpSignIn'
 type OpenName = 'getHealth' | 'getReadiness'
 type ActorName =
   | 'listOrganizations'

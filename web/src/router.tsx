@@ -27,6 +27,12 @@ const invitation = createRoute({
   component: lazyPage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
 })
 
+const mcpSignIn = createRoute({
+  getParentRoute: () => root,
+  path: '/mcp-sign-in',
+  component: lazyPage(() => import('./pages/mcp-sign-in.tsx'), 'McpSignInPage'),
+})
+
 const reference = createRoute({
   getParentRoute: () => root,
   path: '/docs',
@@ -71,7 +77,7 @@ const in_frame = [
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, invitation, reference, design, app.addChildren(in_frame)]),
+    routeTree: root.addChildren([signIn, invitation, mcpSignIn, reference, design, app.addChildren(in_frame)]),
     context: { queries },
     // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

@@ -1,20 +1,24 @@
 import { z } from 'zod'
-import { type Endpoint, open, org, repository, v1 } from '../endpoint.ts'
+import { type Endpoint, org, repository, v1 } from '../endpoint.ts'
 import { McpServer, McpServerInput, McpServerPage, mcpServerName } from '../organizations/mcp-servers.ts'
-import { McpSignInCallback, McpSignInStart } from '../organizations/mcp-sign-in.ts'
+import { McpSignInQuery, McpSignInRequest, McpSignInResponse, McpSignInResult, McpSignInStart } from '../organizations/mcp-sign-in.ts'
 import { namedPageQuery } from '../page.ts'
 
 const base = { ...v1, tag: 'mcp-servers', bucket: 'standard' } as const
 const of_organization = '/v1/organizations/{org_id}/mcp-servers'
 const of_repository = '/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers'
-/** Where authorization servers send people back: the redirect URI of every sign-in. */
-export const MCP_SIGN_IN_PATH = '/hooks/mcp-sign-in'
+const of_sign_in = '/v1/organizations/{org_id}/mcp-sign-in'
+/** The page of the web interface to which authorization servers send people back: the redirect URI of every sign-in. */
+export const MCP_SIGN_IN_PATH = '/mcp-sign-in'
 const server = { server: mcpServerName() }
 const given =
   'The built-in agent gets its tools as `<server>__<tool>` from the next turn of a run on. A program runs inside the sandbox of the run; an address is reached under the egress rules of the run, with the credential added outside of the sandbox. At most 20 of them: one more is 409.'
 
 const signing_in =
-  'The service discovers the authorization server of the MCP server, registers itself there if the settings name no client, and returns the page at which the person allows the access. An earlier link of the same server is no longer valid. 409 when the server or its authorization server cannot be used, with the reason.'
+  'The service discovers the authorization server of the MCP server, registers itself there if the settings name no client, and returns the page at which the person allows the access. The authorization server then sends the browser to the page `/mcp-sign-in` of the web interface, which completes the sign-in as the person who is signed in there. An earlier link of the same server is no longer valid. 409 when the server or its authorization server cannot be used, with the reason.'
+
+const completing =
+  'The state begins with the id of its organization. 403 for a caller who may not set the server; the sign-in then remains open. 404 for a state that is not of this organization, too old or used, or whose server has changed.'
 
 /** MCP servers whose tools agents use (specification.md#access). */
 export const mcpServerEndpoints = {
@@ -106,18 +110,30 @@ export const mcpServerEndpoints = {
     problems: ['conflict'],
     response: McpSignInStart,
   },
-  finishMcpSignIn: {
-    ...open,
-    tag: 'mcp-servers',
+  getMcpSignIn: {
+    ...base,
     method: 'GET',
-    path: MCP_SIGN_IN_PATH,
-    changes: true,
-    summary: 'The page to which an authorization server redirects after a sign-in',
-    description: 'It leads back to the settings, which show whether the sign-in succeeded.',
-    query: McpSignInCallback,
-    problems: ['unauthorized'],
-    response: 'file',
-    other_content_types: ['text/html'],
-    examples: { response: '<!doctype html>…' },
+    path: of_sign_in,
+    summary: 'Get a sign-in that is to be completed',
+    description: `Another person than the one who began the sign-in should see this before completing it. ${completing}`,
+    scope: null,
+    reach: 'verb',
+    params: org,
+    query: McpSignInQuery,
+    problems: ['not_found'],
+    response: McpSignInRequest,
+  },
+  finishMcpSignIn: {
+    ...base,
+    method: 'POST',
+    path: of_sign_in,
+    summary: 'Complete a sign-in to an MCP server',
+    description: `The service exchanges the code for tokens, with which runs use the server. ${completing} Each state is used once.`,
+    scope: null,
+    reach: 'verb',
+    params: org,
+    body: McpSignInResponse,
+    problems: ['not_found', 'conflict'],
+    response: McpSignInResult,
   },
 } as const satisfies Record<string, Endpoint>

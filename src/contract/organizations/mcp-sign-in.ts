@@ -46,7 +46,11 @@ export const McpSignInState = z
 
 export const McpSignInStart = z
   .object({
-    authorization_url: z.string().describe('The page of the authorization server, which the person opens in a browser'),
+    authorization_url: z
+      .string()
+      .describe(
+        'The page of the authorization server. Open it in a browser that is signed in to this service as a person who may set the server',
+      ),
     expires_at: z.iso.datetime().describe('Time until which the sign-in must be completed'),
   })
   .meta({
@@ -54,12 +58,47 @@ export const McpSignInStart = z
     examples: [{ authorization_url: 'https://auth.example.com/authorize?client_id=c&state=s', expires_at: '2026-11-20T10:40:00.000Z' }],
   })
 
-/** What an authorization server passes back. What is not of its protocol is ignored. Texts are bounded by what an address may be. */
-export const McpSignInCallback = z.object({
-  state: text(1, 500).describe('The state of the sign-in'),
-  code: z.string().min(1).optional().describe('The code that the authorization server passed'),
-  iss: z.string().min(1).optional().describe('The issuer (RFC 9207)'),
-  error: z.string().min(1).optional().describe('The error of the authorization server, instead of a code'),
-  error_description: z.string().optional().describe('The error as a text for people'),
-})
-export type McpSignInCallback = z.output<typeof McpSignInCallback>
+const state = () => text(1, 500).describe('The `state` that the authorization server passed back')
+
+export const McpSignInQuery = z.object({ state: state() })
+
+export const McpSignInRequest = z
+  .object({
+    server: z.string().describe('The name of the MCP server'),
+    repo_id: z.int().nullable().describe('The repository that it belongs to; null: the organization'),
+    url: z.string().describe('The address of the MCP server, which receives the access'),
+    issuer: z.string().describe('The authorization server'),
+    started_by: z.int().describe('The user who began the sign-in'),
+    expires_at: z.iso.datetime().describe('Time until which it must be completed'),
+  })
+  .meta({
+    id: 'McpSignInRequest',
+    examples: [
+      {
+        ...{ server: 'tickets', repo_id: null, url: 'https://tickets.example.com/mcp', issuer: 'https://auth.example.com' },
+        ...{ started_by: 1, expires_at: '2026-11-20T10:40:00.000Z' },
+      },
+    ],
+  })
+
+const passed = (about: string) => text(1, 8_000).optional().describe(about)
+
+/** What an authorization server passes back. What is not of its protocol is ignored. */
+export const McpSignInResponse = z
+  .object({
+    state: state(),
+    code: passed('The code that the authorization server passed'),
+    iss: passed('The issuer (RFC 9207)'),
+    error: passed('The error of the authorization server, instead of a code'),
+    error_description: passed('The error as a text for people'),
+  })
+  .meta({ id: 'McpSignInResponse', examples: [{ state: '1.k.s', code: 'c', iss: 'https://auth.example.com' }] })
+export type McpSignInResponse = z.output<typeof McpSignInResponse>
+
+export const McpSignInResult = z
+  .object({
+    server: z.string().describe('The name of the MCP server'),
+    repo_id: z.int().nullable().describe('The repository that it belongs to; null: the organization'),
+    problem: z.string().nullable().describe('Reason of the failure, also shown in the settings; null: you are signed in'),
+  })
+  .meta({ id: 'McpSignInResult', examples: [{ server: 'tickets', repo_id: null, problem: null }] })

@@ -1,12 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, methodsOf } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
-import type { McpSignInCallback } from '../../contract/organizations/mcp-sign-in.ts'
 import { forgeKinds } from '../../contract/repositories/forges.ts'
 import type { Services } from '../../service/context.ts'
 import { finishAppManifest, manifestForm } from '../../service/forges/app-manifest.ts'
 import { receiveDelivery } from '../../service/forges/receive-delivery.ts'
-import { finishMcpSignIn } from '../../service/organizations/mcp-sign-in.ts'
 import { parseInput } from '../parse-input.ts'
 
 /** Receives deliveries of forges (specification.md#access): signatures cover the raw bytes, so these are kept beside the parsed body. */
@@ -44,15 +42,6 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
     const { name, install_url } = await finishAppManifest(services, state, code)
     const words = `<p>${escaped(name)} is connected. What is left: <a href="${escaped(install_url)}">install it</a> on the repositories that it is for.</p>`
     return reply.header('content-security-policy', policy("'none'")).type(HTML).send(page('Connected', words))
-  })
-  app.get(endpoints.finishMcpSignIn.path, async (request, reply) => {
-    const { server, problem, back } = await finishMcpSignIn(services, queryOf(endpoints.finishMcpSignIn, request) as McpSignInCallback)
-    const words = problem === null ? `You are signed in to ${server}.` : `You are not signed in to ${server}: ${problem}.`
-    const body = `<p>${escaped(words)} <a href="${escaped(back)}">Back to the MCP servers</a></p>`
-    const title = problem === null ? 'Signed in' : 'Not signed in'
-    // The address of this page has the code.
-    reply.header('referrer-policy', 'no-referrer').header('cache-control', 'no-store')
-    return reply.header('content-security-policy', policy("'none'")).type(HTML).send(page(title, body))
   })
 }
 

@@ -1,14 +1,14 @@
 import type { EndpointName, Endpoints, HandlerInput, HandlerResult } from '../../contract/endpoints.ts'
 import type { Context } from '../../service/context.ts'
 import { deleteMcpServer, listMcpServers, setMcpServer } from '../../service/organizations/mcp-servers.ts'
-import { startMcpSignIn } from '../../service/organizations/mcp-sign-in.ts'
+import { finishMcpSignIn, getMcpSignIn, startMcpSignIn } from '../../service/organizations/mcp-sign-in.ts'
 import { deleteSkill, getSkill, listSkills, setSkill } from '../../service/organizations/skills.ts'
 import { deleteSecret, listSecrets, setSecret } from '../../service/secrets/secrets.ts'
 
 type Handler<N extends EndpointName> = (ctx: Context, input: HandlerInput<Endpoints[N]>) => Promise<HandlerResult<Endpoints[N]>>
 type Names = Extract<
   EndpointName,
-  `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}` | 'startMcpSignIn' | 'startRepositoryMcpSignIn'
+  `${string}${'Skill' | 'Skills' | 'Secret' | 'Secrets' | 'McpServer' | 'McpServers'}` | `${string}McpSignIn`
 >
 
 /** What the runs of an organization, or of a repository, get besides their tasks. */
@@ -31,4 +31,6 @@ export const setting_handlers: { [N in Names]: Handler<N> } = {
   setRepositoryMcpServer: (ctx, { params, body }) => setMcpServer(ctx, params.repo_id, params.server, body),
   deleteRepositoryMcpServer: (ctx, { params }) => deleteMcpServer(ctx, params.repo_id, params.server),
   startRepositoryMcpSignIn: (ctx, { params }) => startMcpSignIn(ctx, params.repo_id, params.server),
+  getMcpSignIn: (ctx, { query }) => getMcpSignIn(ctx, query.state),
+  finishMcpSignIn: (ctx, { body }) => finishMcpSignIn(ctx, body),
 }

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { MCP_SIGN_IN_PATH } from '../../contract/endpoints/mcp-servers.ts'
+import { MCP_SIGN_IN_PATH, mcpServerEndpoints } from '../../contract/endpoints/mcp-servers.ts'
 import type { McpServerSettings } from '../../contract/organizations/mcp-servers.ts'
-import type { McpSignInCallback } from '../../contract/organizations/mcp-sign-in.ts'
-import { roleScopes } from '../../core/access/permissions.ts'
+import type { McpSignInResponse } from '../../contract/organizations/mcp-sign-in.ts'
+import { organizationOfState } from '../../contract/organizations/sign-in-state.ts'
 import { storedJson } from '../../core/json.ts'
 import { mcpCredentialName, mcpSignInName } from '../../core/secrets/mcp-credentials.ts'
 import { type McpSignIn, NOT_SIGNED_IN, type PendingSignIn, readSignIn } from '../../core/secrets/mcp-sign-in.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
 import { ServiceError } from '../../core/service-error.ts'
-import { getMember } from '../../store/access/accounts.ts'
 import { getMcpServer } from '../../store/access/mcp-servers.ts'
 import { getSealedSecret, lockSecrets, saveSecret } from '../../store/access/secrets.ts'
 import type { Db } from '../../store/database.ts'
 import { audit } from '../access/audit.ts'
+import { requireScope } from '../access/authenticate.ts'
+import { requireReach } from '../access/reach.ts'
 import type { Context, Services } from '../context.ts'
 import { requireRepository } from '../repositories/repositories.ts'
 import { MAX_SECRETS, signInReceiver } from './mcp-servers.ts'
@@ -21,8 +22,9 @@ const SIGN_IN_MS = 600_000
 
 type Key = { organization_id: number; repository_id: number | null; server: string }
 type Sealing = Pick<Services, 'sealer'>
-type State = Key & { user_id: number; token_id: number; id: string; expires_at: number }
-const stateContext = { organization_id: 0, scope: 'mcp sign-in', name: 'state' }
+/** `user_id`: the person who began. */
+type State = Key & { user_id: number; id: string; expires_at: number }
+const stateContext = (organization_id: number) => ({ organization_id, scope: 'mcp sign-in', name: 'state' })
 
 /**
  * Begins a sign-in to an MCP server and returns the page of its authorization server. Throws 404 for an unknown server, 409 with the reason when
@@ -41,7 +43,7 @@ export async function startMcpSignIn(ctx: Context, repo_id: number | null, serve
     ...{ url, issuer: sign_in.issuer, scope: sign_in.scope },
     client: sign_in.client_id === null ? null : { client_id: sign_in.client_id, client_secret: await clientSecret(ctx, key) },
     redirect_url: ctx.base_url + MCP_SIGN_IN_PATH,
-    state: sealState(ctx, { ...key, user_id: actor.user_id, token_id: actor.token_id, id, expires_at }),
+    state: sealState(ctx, { ...key, user_id: actor.user_id, id, expires_at }),
   })
   if ('problem' in begun) throw new ServiceError('conflict', `Nobody can sign in to ${server}: ${begun.problem}.`)
   await ctx.db.transaction(async tx => {
@@ -53,53 +55,75 @@ export async function startMcpSignIn(ctx: Context, repo_id: number | null, serve
   return { authorization_url: begun.authorization_url, expires_at: new Date(expires_at).toISOString() }
 }
 
+/** Returns a sign-in that was begun, for the person who is about to complete it. Throws as `finishMcpSignIn`. */
+export async function getMcpSignIn(ctx: Context, text: string) {
+  const state = await requireState(ctx, text)
+  const { server, repository_id, user_id } = state
+  const { url, issuer, expires_at } = (await requirePending(ctx.db, ctx, state, false)).pending
+  return { server, repo_id: repository_id, url, issuer, started_by: user_id, expires_at: new Date(expires_at).toISOString() }
+}
+
 /**
- * Completes a sign-in. Each state is used once. Throws 401 for one that is not ours, too old or used, or whose person may no longer set the
- * server. `problem` null: the person is signed in; otherwise the reason is stored too, for the settings. `back`: the path of the settings.
+ * Completes a sign-in for a person who may set the server (decisions.md#a-person-signs-in-to-mcp-servers). Each state is used once. Throws 404 for
+ * one that is not ours, too old or used, 403 as `setMcpServer`. `problem` null: the person is signed in; otherwise it is stored too.
  */
-export async function finishMcpSignIn(services: Services, { state: text, code, iss, error, error_description }: McpSignInCallback) {
-  const state = readState(services, text)
-  const { organization_id, repository_id, server } = state
-  const back = repository_id === null ? '/settings/mcp-servers' : `/repositories/${repository_id}/mcp-servers`
-  await requirePerson(services, state)
-  const { pending, settings } = await takePending(services, state)
+export async function finishMcpSignIn(ctx: Context, { state: text, code, iss, error, error_description }: McpSignInResponse) {
+  const { organization_id, actor } = ctx
+  const state = await requireState(ctx, text)
+  const { repository_id, server } = state
+  const { pending, settings } = await takePending(ctx, state)
   const refused = error === undefined ? null : shown(`${error}${error_description === undefined ? '' : `: ${error_description}`}`)
-  const redirect_url = services.base_url + MCP_SIGN_IN_PATH
+  const redirect_url = ctx.base_url + MCP_SIGN_IN_PATH
   const tokens =
     refused !== null
       ? { problem: `the authorization server refused it: ${refused}` }
       : code === undefined
         ? { problem: 'the authorization server passed no code' }
-        : await services.mcp_sign_in.exchange(organization_id, pending, { code, iss, redirect_url })
+        : await ctx.mcp_sign_in.exchange(organization_id, pending, { code, iss, redirect_url })
   const problem = 'problem' in tokens ? tokens.problem : null
-  await services.db.transaction(async tx => {
-    const before = await lockedSignIn(tx, services, state, settings)
+  await ctx.db.transaction(async tx => {
+    const before = await lockedSignIn(tx, ctx, state, settings)
     const { id, code_verifier, names_issuer, expires_at, ...party } = pending
     const grant = 'problem' in tokens ? before.grant : { ...party, ...tokens, signed_in_at: Date.now() }
-    await saveSignIn(tx, services, state, { ...before, grant, problem }, state.user_id)
+    await saveSignIn(tx, ctx, state, { ...before, grant, problem }, actor.user_id)
     if (problem !== null) return
-    const who = { organization_id, actor: { user_id: state.user_id, token_id: state.token_id }, request_id: null }
-    const detail = { repo_id: repository_id, issuer: pending.issuer }
-    await audit(tx, who, 'mcp_server.signed_in', { type: 'mcp_server', id: server }, detail)
+    const detail = { repo_id: repository_id, issuer: pending.issuer, started_by: state.user_id }
+    await audit(tx, ctx, 'mcp_server.signed_in', { type: 'mcp_server', id: server }, detail)
   })
-  return { server, problem, back: services.base_url + back }
+  return { server, repo_id: repository_id, problem }
+}
+
+/** Returns the state of a sign-in if the caller may set its server: the checks are those of the operation that sets it. */
+async function requireState(ctx: Context, text: string): Promise<State> {
+  const state = readState(ctx, text)
+  const { repository_id } = state
+  const { setMcpServer, setRepositoryMcpServer } = mcpServerEndpoints
+  const setting = repository_id === null ? setMcpServer : setRepositoryMcpServer
+  requireScope(ctx.actor, ctx.role, setting.scope)
+  await requireReach(ctx, setting, { params: { repo_id: repository_id }, query: {}, body: {} })
+  return state
 }
 
 /** Takes the sign-in that the state names, so that nothing can complete it again. */
-async function takePending(services: Services, state: State): Promise<{ pending: PendingSignIn; settings: McpServerSettings }> {
-  const { organization_id, repository_id, server } = state
-  return services.db.transaction(async tx => {
-    await lockSecrets(tx, organization_id)
-    const row = await getMcpServer(tx, organization_id, repository_id, server)
-    const signIn = await openSignIn(tx, services, state, true)
-    const { pending } = signIn
-    if (!row || pending?.id !== state.id || pending.url !== row.settings.url || row.settings.sign_in === null) throw stale()
-    await saveSignIn(tx, services, state, { ...signIn, pending: null }, state.user_id)
-    return { pending, settings: row.settings }
+async function takePending(ctx: Context, state: State) {
+  return ctx.db.transaction(async tx => {
+    await lockSecrets(tx, state.organization_id)
+    const { sign_in, ...taken } = await requirePending(tx, ctx, state, true)
+    await saveSignIn(tx, ctx, state, { ...sign_in, pending: null }, ctx.actor.user_id)
+    return taken
   })
 }
 
-/** Returns the sign-in, locked. Throws 401 when the server has changed since `settings` were read. */
+/** Returns the sign-in that the state names, with the settings of its server. Throws 404 when it was used, replaced or its server has changed. */
+async function requirePending(db: Db, services: Sealing, state: State, lock: boolean) {
+  const row = await getMcpServer(db, state.organization_id, state.repository_id, state.server)
+  const sign_in = await openSignIn(db, services, state, lock)
+  const { pending } = sign_in
+  if (!row || pending?.id !== state.id || pending.url !== row.settings.url || row.settings.sign_in === null) throw stale()
+  return { pending, settings: row.settings, sign_in }
+}
+
+/** Returns the sign-in, locked. Throws 404 when the server has changed since `settings` were read. */
 async function lockedSignIn(tx: Db, services: Sealing, key: Key, settings: McpServerSettings): Promise<McpSignIn> {
   await lockSecrets(tx, key.organization_id)
   const row = await getMcpServer(tx, key.organization_id, key.repository_id, key.server)
@@ -127,28 +151,28 @@ async function clientSecret(ctx: Context, { organization_id, repository_id, serv
   return row === undefined ? null : ctx.sealer.open(secretContext(organization_id, repository_id, name), row)
 }
 
-async function requirePerson({ db }: Services, { organization_id, repository_id, user_id }: State): Promise<void> {
-  const role = (await getMember(db, organization_id, user_id))?.role
-  if (!role || !roleScopes[role].includes(repository_id === null ? 'org:admin' : 'repos:admin')) throw stale()
-}
-
 const stale = () =>
-  new ServiceError('unauthorized', 'This sign-in is not ours, too old, used already, or its server has changed: begin again.')
+  new ServiceError(
+    'not_found',
+    'This sign-in is not of this organization, too old, used already, or its server has changed. Begin again in the settings.',
+  )
 
-function sealState({ sealer }: Sealing, { organization_id, repository_id, server, user_id, token_id, id, expires_at }: State): string {
-  const packed = JSON.stringify([organization_id, repository_id, server, user_id, token_id, id, expires_at])
-  const { key_id, sealed } = sealer.seal(stateContext, packed)
-  return `${key_id}.${sealed.toString('base64url')}`
+function sealState({ sealer }: Sealing, { organization_id, repository_id, server, user_id, id, expires_at }: State): string {
+  const packed = JSON.stringify([repository_id, server, user_id, id, expires_at])
+  const { key_id, sealed } = sealer.seal(stateContext(organization_id), packed)
+  return `${organization_id}.${key_id}.${sealed.toString('base64url')}`
 }
 
-function readState({ sealer }: Sealing, text: string): State {
-  const [, key_id = '', sealed = ''] = /^([0-9a-f]{1,64})\.([\w-]{1,420})$/.exec(text) ?? []
-  const packed = opened(() => sealer.open(stateContext, { key_id, sealed: Buffer.from(sealed, 'base64url') }))
+function readState({ sealer, organization_id }: Context, text: string): State {
+  const [, key_id = '', sealed = ''] = /^\d{1,15}\.([0-9a-f]{1,64})\.([\w-]{1,420})$/.exec(text) ?? []
+  const packed =
+    organizationOfState(text) === organization_id
+      ? opened(() => sealer.open(stateContext(organization_id), { key_id, sealed: Buffer.from(sealed, 'base64url') }))
+      : null
   if (packed === null) throw stale()
-  const [organization_id, repository_id, server, user_id, token_id, id, expires_at] =
-    storedJson<[number, number | null, string, number, number, string, number]>(packed)
+  const [repository_id, server, user_id, id, expires_at] = storedJson<[number | null, string, number, string, number]>(packed)
   if (Date.now() > expires_at) throw stale()
-  return { organization_id, repository_id, server, user_id, token_id, id, expires_at }
+  return { organization_id, repository_id, server, user_id, id, expires_at }
 }
 
 function opened<T>(work: () => T): T | null {

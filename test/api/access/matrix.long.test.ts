@@ -69,6 +69,9 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
   return { status: 403, words: ofOrganization(endpoint) ? endpoint.scope : '' }
 }
 
+/** There is no connection to delete, and no sign-in to complete. */
+const of_nothing: Endpoint[] = [endpoints.revokeOAuthToken, endpoints.getMcpSignIn, endpoints.finishMcpSignIn]
+
 /**
  * A permitted caller gets 200, or a refusal for another reason than the caller. The requested object exists,
  * until something has ended it: see tokenCalls and addTenant when a new operation responds with 404 here.
@@ -76,8 +79,7 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
 function isLetIn(endpoint: Endpoint, status: number): boolean {
   const { method, problems: own = [] } = endpoint
   if (status === 200) return true
-  // There is no connection to delete.
-  if (endpoint === endpoints.revokeOAuthToken && status === 404) return true
+  if (of_nothing.includes(endpoint) && status === 404) return true
   const about_who: number[] = method === 'DELETE' ? [401, 403] : [401, 403, 404]
   return own.some((code: ProblemCode) => problems[code].status === status) && !about_who.includes(status)
 }

@@ -124,6 +124,7 @@ const homes: Record<EndpointName, string[]> = {
   getSandbox: ['sandboxes'],
   startMcpSignIn: ['mcp-sign-in'],
   startRepositoryMcpSignIn: ['mcp-sign-in'],
+  getMcpSignIn: ['mcp-sign-in'],
   finishMcpSignIn: ['mcp-sign-in'],
   getSandboxLogs: ['sandboxes'],
   analyzeSandboxLogs: ['log-analysis'],

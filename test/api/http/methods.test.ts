@@ -36,7 +36,7 @@ const got = table.filter(({ method }) => method === 'GET').flatMap(endpoint => p
 describe('HEAD', () => {
   test('is served wherever GET is, except where a GET changes something', () => {
     const without = got.filter(({ endpoint }) => !methodsOf(endpoint).includes('HEAD')).map(({ path }) => path)
-    expect(without).toEqual(['/hooks/mcp-sign-in', '/hooks/github-app/callback'])
+    expect(without).toEqual(['/hooks/github-app/callback'])
   })
 
   test.each(got.filter(({ endpoint }) => methodsOf(endpoint).includes('HEAD')))(

@@ -1,17 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { callsInTurn, pathOf, playRun, startMcpApp } from '../../mcp-servers/mcp-app.ts'
 import { type Behaviour, serveSignIn } from '../../mcp-servers/sign-in/authorization-server.ts'
+import { type Remote, sign_in, signed_in, signInCalls } from '../../mcp-servers/sign-in/sign-in-calls.ts'
 import { rows } from '../../start-app.ts'
 import { contents } from '../contents.ts'
+import { expectProblem } from '../expect-problem.ts'
 import { addPerson } from '../members/people.ts'
 
 /** Signing in to an MCP server by OAuth in a browser. */
 let app: Awaited<ReturnType<typeof startMcpApp>>
+let calls: ReturnType<typeof signInCalls>
 beforeAll(async () => {
   app = await startMcpApp(
     callsInTurn({ name: 'tickets__search', arguments: { text: 'a bug' } }, { name: 'tickets__headers', arguments: {} }),
     { AGENTRUN_ALLOW_PRIVATE_EGRESS: '1' },
   )
+  calls = signInCalls(app)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 afterEach(async () => {
@@ -19,28 +23,17 @@ afterEach(async () => {
   await app.servers.remove('tickets')
 })
 
-const sign_in = { client_id: null, issuer: null, scope: null }
 const allow = async (ports: number[]) => {
   const agent = { mode: 'allowlist', allow: ports.map(port => ({ host: 'localhost', port })), presets: [] }
   expect((await app.call('PUT', `/v1/organizations/${app.org_id}/egress`, { agent })).status).toBe(200)
 }
-const start = (repo_id?: number, token = app.token) =>
-  app.call('POST', `${pathOf(app, repo_id)}/tickets/sign-in`, undefined, { authorization: `Bearer ${token}` })
-const finish = (back: URL) => app.call('GET', back.pathname + back.search, undefined, { authorization: '' })
 const stateOf = async (repo_id?: number) => {
   const { items } = (await app.call('GET', pathOf(app, repo_id))).body
   return items.find(({ name }: { name: string }) => name === 'tickets').sign_in_state
 }
-const storedSignIn = () => rows(app, `select key_id, sealed from secrets where name = 'AGENTRUN_MCP_SIGN_IN_TICKETS'`)
-type Remote = Awaited<ReturnType<typeof serveSignIn>>
-
 async function signIn(remote: Remote, repo_id?: number): Promise<URL> {
-  await app.servers.set('tickets', { url: remote.url, sign_in }, repo_id)
-  const { status, body } = await start(repo_id)
-  expect(body).toMatchObject({ authorization_url: expect.any(String) })
-  expect(status).toBe(200)
-  const back = remote.allow(body.authorization_url)
-  expect((await finish(back)).body).toContain('You are signed in to tickets')
+  const back = await calls.begin(remote, { repo_id })
+  expect((await calls.finish(back)).body).toEqual({ ...signed_in, repo_id: repo_id ?? null })
   return back
 }
 
@@ -49,17 +42,22 @@ test('200: a person signs in once, and runs act with that access, which no sandb
   await allow(remote.ports)
   await app.servers.set('tickets', { url: remote.url, sign_in })
   expect(await stateOf()).toEqual({ status: 'signed_out', issuer: null, signed_in_at: null, expires_at: null, problem: null })
-  const begun = await start()
+  const begun = await calls.start()
   const address = new URL(begun.body.authorization_url)
   expect(address.origin + address.pathname).toBe(`${remote.issuer}/authorize`)
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
     ...{ response_type: 'code', client_id: 'client-of-the-service', code_challenge_method: 'S256', scope: 'tickets:read' },
-    ...{ redirect_uri: `${app.base_url}/hooks/mcp-sign-in`, resource: remote.url },
+    ...{ redirect_uri: `${app.base_url}/mcp-sign-in`, resource: remote.url },
   })
-  const page = await finish(remote.allow(begun.body.authorization_url))
-  expect(page.status).toBe(200)
-  expect(page.headers.get('referrer-policy')).toBe('no-referrer')
-  expect(page.body).toContain(`href="${app.base_url}/settings/mcp-servers"`)
+  const back = remote.allow(begun.body.authorization_url)
+  expect(await calls.view(back)).toMatchObject({
+    status: 200,
+    body: {
+      ...{ server: 'tickets', repo_id: null, url: remote.url, issuer: remote.issuer },
+      ...{ started_by: app.user_id, expires_at: begun.body.expires_at },
+    },
+  })
+  expect(await calls.finish(back)).toMatchObject({ status: 200, body: signed_in })
   const state = await stateOf()
   expect(state).toMatchObject({ status: 'signed_in', issuer: remote.issuer, expires_at: null, problem: null })
   expect(remote.state.forms).toMatchObject([{ grant_type: 'authorization_code', resource: remote.url }])
@@ -79,19 +77,19 @@ test('the sign-in to a server of a repository belongs to the repository', async 
   await signIn(remote, app.repo_id)
   expect(await stateOf(app.repo_id)).toMatchObject({ status: 'signed_in' })
   await app.servers.remove('tickets', app.repo_id)
-  expect(await storedSignIn()).toEqual([])
+  expect(await calls.stored()).toEqual([])
 })
 
 test('this service signs in to the MCP endpoint of a service, by its own authorization server', async () => {
   await allow([Number(new URL(app.base_url).port)])
   await app.servers.set('tickets', { url: `${app.base_url}/mcp`, sign_in: { ...sign_in, scope: 'runs:read repos:read' } })
-  const begun = await start()
+  const begun = await calls.start()
   const query = Object.fromEntries(new URL(begun.body.authorization_url).searchParams)
   const { client_id, redirect_uri, code_challenge, code_challenge_method, state, resource, scope } = query
   const allowed = await app.call('POST', `/v1/organizations/${app.org_id}/oauth/authorizations`, {
     ...{ client_id, redirect_uri, code_challenge, code_challenge_method, state, resource, scopes: scope?.split(' ') },
   })
-  expect((await finish(new URL(allowed.body.redirect_to))).body).toContain('You are signed in')
+  expect((await calls.finish(new URL(allowed.body.redirect_to))).body).toEqual(signed_in)
   // It gives no refresh tokens.
   expect(await stateOf()).toMatchObject({ status: 'signed_in', issuer: app.base_url, expires_at: expect.any(String) })
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31 * 86_400_000)
@@ -184,17 +182,13 @@ test.each<[string, Behaviour, RegExp]>([
   await using remote = await serveSignIn(behaviour)
   await app.servers.set('tickets', { url: remote.url, sign_in })
   const before = await contents(app)
-  const { status, body } = await start()
+  const { status, body } = await calls.start()
   expect({ status, code: body.code }).toEqual({ status: 409, code: 'conflict' })
   expect(body.detail).toMatch(reason)
   expect(await contents(app)).toEqual(before)
 })
 
 describe('a response to a sign-in that gives nothing', () => {
-  const begin = async (remote: Remote) => {
-    await app.servers.set('tickets', { url: remote.url, sign_in })
-    return remote.allow((await start()).body.authorization_url)
-  }
   const signedOut = async (problem: RegExp | null) => {
     const state = await stateOf()
     expect(state.status).toBe('signed_out')
@@ -209,22 +203,21 @@ describe('a response to a sign-in that gives nothing', () => {
     ['no code', back => back.searchParams.delete('code'), /passed no code/],
   ])('has %s; the person and the settings see why', async (_, change, problem) => {
     await using remote = await serveSignIn()
-    const back = await begin(remote)
+    const back = await calls.begin(remote)
     change(back)
-    expect((await finish(back)).body).toContain('You are not signed in to tickets')
+    expect((await calls.finish(back)).body).toEqual({ ...signed_in, problem: expect.stringMatching(problem) })
     await signedOut(problem)
   })
 
-  test('is an error with HTML, which is shown as text', async () => {
+  test('is an error, whose text is returned as it is, without control characters', async () => {
     await using remote = await serveSignIn()
-    const back = await begin(remote)
+    const back = await calls.begin(remote)
     back.searchParams.delete('code')
     back.searchParams.set('error', 'access_denied')
-    back.searchParams.set('error_description', '<script>alert(1)</script>')
-    const page = await finish(back)
-    expect(page.body).not.toContain('<script>')
-    expect(page.body).toContain('access_denied')
-    await signedOut(/access_denied/)
+    back.searchParams.set('error_description', '<b>no</b>\u202e\u0007!')
+    const problem = 'the authorization server refused it: access_denied: <b>no</b> !'
+    expect((await calls.finish(back)).body).toEqual({ ...signed_in, problem })
+    expect((await stateOf()).problem).toBe(problem)
   })
 
   test.each<[string, Behaviour]>([
@@ -235,21 +228,21 @@ describe('a response to a sign-in that gives nothing', () => {
     ['a redirect', { before: (q, r) => q.url === '/token' && redirect('http://169.254.169.254/')(q, r) }],
   ])('leads to a token response with %s', async (_, behaviour) => {
     await using remote = await serveSignIn(behaviour)
-    expect((await finish(await begin(remote))).body).toContain('You are not signed in')
+    expect((await calls.finish(await calls.begin(remote))).body.problem).toBeTypeOf('string')
     await signedOut(/./)
   })
 
-  test('401: was used before, belongs to an earlier link, is too old, or is not ours', async () => {
+  test('404: was used before, belongs to an earlier link, is too old, or is not ours', async () => {
     await using remote = await serveSignIn()
     const used = await signIn(remote)
-    const stored = await storedSignIn()
+    const stored = await calls.stored()
     const refused = async (back: URL) => {
-      const { status, body } = await finish(back)
-      expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthorized' })
+      expectProblem(await calls.view(back), 404)
+      expectProblem(await calls.finish(back), 404)
     }
     await refused(used)
-    expect(await storedSignIn()).toEqual(stored)
-    const [first, second] = [await begin(remote), await begin(remote)]
+    expect(await calls.stored()).toEqual(stored)
+    const [first, second] = [await calls.begin(remote), await calls.begin(remote)]
     await refused(first)
     const foreign = new URL(second)
     foreign.searchParams.set('state', `${foreign.searchParams.get('state')?.slice(0, -4)}AAAA`)
@@ -261,17 +254,13 @@ describe('a response to a sign-in that gives nothing', () => {
     expect(remote.state.forms).toHaveLength(1)
   })
 
-  test('401: comes after the address of the server has changed, or the person may no longer set it', async () => {
+  test('404: comes after the address of the server has changed', async () => {
     await using remote = await serveSignIn()
-    const back = await begin(remote)
+    const back = await calls.begin(remote)
     await app.servers.set('tickets', { url: `${remote.url}/v2`, sign_in })
-    expect((await finish(back)).status).toBe(401)
+    expect((await calls.finish(back)).status).toBe(404)
     await app.servers.set('tickets', { url: remote.url, sign_in })
-    expect((await finish(back)).status).toBe(401)
-    const person = await addPerson(app, 'ADMIN')
-    const theirs = remote.allow((await start(undefined, person.token)).body.authorization_url)
-    await app.call('PATCH', `/v1/organizations/${app.org_id}/members/${person.user_id}`, { role: 'MEMBER' })
-    expect((await finish(theirs)).status).toBe(401)
+    expect((await calls.finish(back)).status).toBe(404)
     expect(remote.state.forms).toEqual([])
     await signedOut(null)
   })
@@ -284,13 +273,13 @@ test('a changed address ends the sign-in: the access goes to no other address', 
   expect(await stateOf()).toMatchObject({ status: 'signed_in' })
   await app.servers.set('tickets', { url: 'https://elsewhere.example/mcp', sign_in })
   expect(await stateOf()).toMatchObject({ status: 'signed_out' })
-  expect(await storedSignIn()).toEqual([])
+  expect(await calls.stored()).toEqual([])
 })
 
 test('403, 404 and 409: only administrators sign in, to servers that exist and have a sign-in', async () => {
   const person = await addPerson(app, 'MEMBER')
-  expect((await start(undefined, person.token)).status).toBe(403)
-  expect((await start()).status).toBe(404)
+  expect((await calls.start(undefined, person.token)).status).toBe(403)
+  expect((await calls.start()).status).toBe(404)
   await app.servers.set('tickets', { url: 'https://mcp.example.com/mcp' })
-  expect((await start()).status).toBe(409)
+  expect((await calls.start()).status).toBe(409)
 })

@@ -129,6 +129,43 @@ class McpServerInput(TypedDict):
 
 class McpSignInStart(Model):
     authorization_url: str
-    """The page of the authorization server, which the person opens in a browser"""
+    """The page of the authorization server. Open it in a browser that is signed in to this service as a person who may set the server"""
     expires_at: str
     """Time until which the sign-in must be completed"""
+
+
+class McpSignInRequest(Model):
+    server: str
+    """The name of the MCP server"""
+    repo_id: int | None
+    """The repository that it belongs to; null: the organization"""
+    url: str
+    """The address of the MCP server, which receives the access"""
+    issuer: str
+    """The authorization server"""
+    started_by: int
+    """The user who began the sign-in"""
+    expires_at: str
+    """Time until which it must be completed"""
+
+
+class McpSignInResult(Model):
+    server: str
+    """The name of the MCP server"""
+    repo_id: int | None
+    """The repository that it belongs to; null: the organization"""
+    problem: str | None
+    """Reason of the failure, also shown in the settings; null: you are signed in"""
+
+
+class McpSignInResponse(TypedDict):
+    state: str
+    """The `state` that the authorization server passed back"""
+    code: NotRequired[str]
+    """The code that the authorization server passed"""
+    iss: NotRequired[str]
+    """The issuer (RFC 9207)"""
+    error: NotRequired[str]
+    """The error of the authorization server, instead of a code"""
+    error_description: NotRequired[str]
+    """The error as a text for people"""

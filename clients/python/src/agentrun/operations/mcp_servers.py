@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model
-from agentrun.models.mcp_servers import McpServer, McpServerInput, McpSignInStart, PageOfMcpServer
+from agentrun.models.mcp_servers import McpServer, McpServerInput, McpSignInRequest, McpSignInResponse, McpSignInResult, McpSignInStart, PageOfMcpServer
 
 
 class ListMcpServersQuery(TypedDict):
@@ -73,3 +73,18 @@ def delete_repository_mcp_server(repo_id: int, server: str, *, org_id: int | Non
 def start_repository_mcp_sign_in(repo_id: int, server: str, *, org_id: int | None = None) -> Call[McpSignInStart]:
     """Sign in to an MCP server of a repository: `POST /v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}/sign-in`."""
     return Call("startRepositoryMcpSignIn", "POST", "/v1/organizations/{org_id}/repos/{repo_id}/mcp-servers/{server}/sign-in", as_model(McpSignInStart), params={"org_id": org_id, "repo_id": repo_id, "server": server})
+
+
+class GetMcpSignInQuery(TypedDict):
+    state: NotRequired[str | None]
+    """The `state` that the authorization server passed back"""
+
+
+def get_mcp_sign_in(*, org_id: int | None = None, **query: Unpack[GetMcpSignInQuery]) -> Call[McpSignInRequest]:
+    """Get a sign-in that is to be completed: `GET /v1/organizations/{org_id}/mcp-sign-in`."""
+    return Call("getMcpSignIn", "GET", "/v1/organizations/{org_id}/mcp-sign-in", as_model(McpSignInRequest), params={"org_id": org_id}, query=dict(query))
+
+
+def finish_mcp_sign_in(*, org_id: int | None = None, **body: Unpack[McpSignInResponse]) -> Call[McpSignInResult]:
+    """Complete a sign-in to an MCP server: `POST /v1/organizations/{org_id}/mcp-sign-in`."""
+    return Call("finishMcpSignIn", "POST", "/v1/organizations/{org_id}/mcp-sign-in", as_model(McpSignInResult), params={"org_id": org_id}, body=dict(body))

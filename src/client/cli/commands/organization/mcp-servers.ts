@@ -23,7 +23,7 @@ export const mcpServers = command({
   options,
   notes: [
     'FILE has the settings as JSON, as the API takes them: {"command": "npx", "args": ["-y", "server"]} or {"url": "https://…", "credential": "…"}; - reads standard input.',
-    'sign-in prints the page to open in a browser, for a server with {"sign_in": {…}}.',
+    'sign-in prints the page to open in a browser, for a server with {"sign_in": {…}}. The browser must be signed in to the service as you, or as another person who may set the server.',
   ],
   async run(given) {
     const [action = 'list', server, file, ...rest] = given.words
@@ -78,6 +78,7 @@ async function signIn(given: Of, server: string): Promise<number> {
       : await client().call('startRepositoryMcpSignIn', { params: { repo_id, server }, signal })
   if (json) print.json(begun)
   else print.line(begun.authorization_url)
+  print.note('Open it in a browser that is signed in to the service as you, or as another person who may set this server.')
   return 0
 }
 
