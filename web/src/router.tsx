@@ -30,7 +30,7 @@ const invitation = createRoute({
 const mcpSignIn = createRoute({
   getParentRoute: () => root,
   path: '/mcp-sign-in',
-  component: lazyPage(() => import('./pages/mcp-sign-in.tsx'), 'McpSignInPage'),
+  component: lazyPage(() => import('./pages/callback/mcp-sign-in.tsx'), 'McpSignInPage'),
 })
 
 const reference = createRoute({

@@ -1,14 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { organizationOfState } from '../../../src/contract/organizations/sign-in-state.ts'
-import { isSignedOut } from '../api/api-error.ts'
-import { call, session } from '../api/client.ts'
-import { Brand } from '../components/brand.tsx'
-import { visible } from '../text/visible.ts'
-import { Button, buttonStyle } from '../ui/button.tsx'
-import { Loading, Notice } from '../ui/notice.tsx'
-import { readTabStorage, writeTabStorage } from '../ui/tab-storage.ts'
+import { organizationOfState } from '../../../../src/contract/organizations/sign-in-state.ts'
+import { isSignedOut } from '../../api/api-error.ts'
+import { call, session } from '../../api/client.ts'
+import { Brand } from '../../components/brand.tsx'
+import { visible } from '../../text/visible.ts'
+import { Button, buttonStyle } from '../../ui/button.tsx'
+import { Loading, Notice } from '../../ui/notice.tsx'
+import { readTabStorage, writeTabStorage } from '../../ui/tab-storage.ts'
 
 /** What the authorization server passed, without what it did not pass. */
 type Response = { state: string } & Partial<Record<'code' | 'iss' | 'error' | 'error_description', string>>
