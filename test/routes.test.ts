@@ -22,7 +22,6 @@ test('every endpoint of the table has exactly one handler and one route, and the
     'receiveGitHub',
     'receiveGitea',
     'openGitHubManifest',
-    'finishGitHubManifest',
   ]
   const feeds = new Feeds(
     new Hub(),

@@ -37,12 +37,7 @@ async function open(page: Page, key: string, sign: string): Promise<void> {
 }
 
 /** Returns every page of the web interface with an address in the team. A test fails for a route that is not among them. */
-export function pagePictures(
-  team: Pick<
-    Team,
-    'runs' | 'repositories' | 'pull_requests' | 'sandbox' | 'delivery' | 'invitation_code' | 'sign_in_request' | 'signInResponse'
-  >,
-): PagePicture[] {
+export function pagePictures(team: Omit<Team, 'ada'>): PagePicture[] {
   const { runs, pull_requests, sandbox, delivery } = team
   const run = (name: string, id: number, view: string, sign: string, phone = false): PagePicture => ({
     ...tab('/agent/trace/$id', name, `/agent/trace/${id}?view=${view}`, sign, phone),
@@ -51,6 +46,14 @@ export function pagePictures(
   const repository = `/repositories/${team.repositories.storefront}`
   const repo = (name: string, sign: string, phone = false) =>
     tab(`/repositories/$repoId/${name}`, `repository-${name}`, `${repository}/${name}`, sign, phone)
+  // What another service passes is valid for a short time.
+  const callback = (name: string, begin: () => Promise<string>): PagePicture => ({
+    ...tab(`/${name}`, name, `/${name}`, 'h1', true),
+    act: async page => {
+      await page.goto(new URL(`/${name}?${await begin()}`, page.url()).href)
+      await page.locator('button:has-text("Connect")').waitFor()
+    },
+  })
   const settings = (name: string, sign: string, phone = false) =>
     tab(`/settings/${name}`, `settings-${name}`, `/settings/${name}`, sign, phone)
   return [
@@ -107,13 +110,8 @@ export function pagePictures(
     tab('/sign-in', 'sign-in', '/sign-in', 'h1', true),
     tab('/invitation', 'invitation', `/invitation${team.invitation_code}`, 'main button'),
     tab('/oauth/authorize', 'oauth', `/oauth/authorize?${team.sign_in_request}`, 'button:has-text("Allow")', true),
-    {
-      ...tab('/mcp-sign-in', 'mcp-sign-in', '/mcp-sign-in', 'h1', true),
-      act: async page => {
-        await page.goto(new URL(`/mcp-sign-in?${await team.signInResponse()}`, page.url()).href)
-        await page.locator('button:has-text("Connect")').waitFor()
-      },
-    },
+    callback('mcp-sign-in', team.signInResponse),
+    callback('github-app', team.gitHubResponse),
     tab('/$', 'not-found', '/nowhere', 'text=There is no such page'),
   ]
 }

@@ -33,7 +33,8 @@ export async function createTeam(service: PictureService) {
   const invitation_code = new URL(invitation_link).hash
   const sign_in_request = await signInRequest(service)
   const signInResponse = () => beginSignIn(ben, repositories.invoice)
-  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code, sign_in_request, signInResponse }
+  const gitHubResponse = () => beginGitHubApp(ada, ben)
+  return { ada, repositories, runs, pull_requests, sandbox, delivery, invitation_code, sign_in_request, signInResponse, gitHubResponse }
 }
 
 /** What a program that signs a person in passes to the page of the service. */
@@ -53,6 +54,15 @@ async function signInRequest(service: PictureService): Promise<string> {
 async function beginSignIn(ben: Client, repo_id: number): Promise<string> {
   const { authorization_url } = await ben.call('startRepositoryMcpSignIn', { params: { repo_id, server: 'tracker' } })
   return `${new URLSearchParams({ state: new URL(authorization_url).searchParams.get('state') ?? '', code: 'c' })}`
+}
+
+/** The same for a GitHub App, which only administrators begin: Ben is one for this. */
+async function beginGitHubApp(ada: Client, ben: Client): Promise<string> {
+  const { id: user_id } = await ben.call('getMe', {})
+  await ada.call('updateMember', { params: { user_id }, body: { role: 'ADMIN' } })
+  const { open_url } = await ben.call('createGitHubApp', { body: { owner: 'acme', name: 'acme-agents' } })
+  await ada.call('updateMember', { params: { user_id }, body: { role: 'MANAGER' } })
+  return `${new URLSearchParams({ state: new URL(open_url).searchParams.get('state') ?? '', code: 'c' })}`
 }
 
 /** Adds a member, who accepts in a browser, and returns a client with the member's permissions. */

@@ -46,8 +46,6 @@ export type Endpoint = {
   idempotent?: boolean
   /** The field that orders the items of a list with `cursor`, `id` by default; `position`: their order is that of a list that only grows. */
   ordered_by?: 'id' | 'user_id' | 'name' | 'seq' | 'position'
-  /** A GET that changes something, because a browser is redirected to it: it has no HEAD. */
-  changes?: true
   /** Replaces the example of the schema, `meta({ examples: [...] })`, for this operation. For a stream: an extract. */
   examples?: { body?: unknown; response?: unknown }
 }
@@ -56,8 +54,8 @@ export type Endpoint = {
 export const pathsOf = ({ path, aliases = [] }: Pick<Endpoint, 'path' | 'aliases'>): string[] => [path, ...aliases]
 
 /** Returns the methods at which an operation is served: HEAD wherever GET, with the headers of its response. */
-export const methodsOf = ({ method, changes }: Pick<Endpoint, 'method' | 'changes'>): ('HEAD' | Endpoint['method'])[] =>
-  method === 'GET' && !changes ? ['GET', 'HEAD'] : [method]
+export const methodsOf = ({ method }: Pick<Endpoint, 'method'>): ('HEAD' | Endpoint['method'])[] =>
+  method === 'GET' ? ['GET', 'HEAD'] : [method]
 
 export const none = z.object({})
 export const org = z.object({ org_id: id().describe('The organization') })

@@ -13,7 +13,7 @@ import { createToken, listTokens, revokeToken } from '../service/access/tokens.t
 import { getUsage, usageCsv } from '../service/access/usage.ts'
 import { getCliRules, getMe, getUser, listUsers, updateMe } from '../service/access/users.ts'
 import type { ActorContext, Context, Services } from '../service/context.ts'
-import { startAppManifest } from '../service/forges/app-manifest.ts'
+import { finishAppManifest, getAppManifest, startAppManifest } from '../service/forges/app-manifest.ts'
 import { connectForge, disconnectForge, listForgeRepositories } from '../service/forges/forges.ts'
 import { generateSlackToken, listConnections, listIntegrations, revokeConnection } from '../service/forges/integrations.ts'
 import { getOrganizationHealth } from '../service/forges/organization-health.ts'
@@ -111,7 +111,6 @@ type Special =
   | 'receiveGitHub'
   | 'receiveGitea'
   | 'openGitHubManifest'
-  | 'finishGitHubManifest'
 type OpenName = 'getHealth' | 'getReadiness'
 type ActorName =
   | 'listOrganizations'
@@ -275,6 +274,8 @@ export const handlers: Handlers = {
   connectGitHub: (ctx, { body }) => connectForge(ctx, 'github', body),
   connectGitea: (ctx, { body }) => connectForge(ctx, 'gitea', body),
   createGitHubApp: (ctx, { body }) => startAppManifest(ctx, body),
+  getGitHubApp: (ctx, { query }) => getAppManifest(ctx, query.state),
+  finishGitHubApp: (ctx, { body }) => finishAppManifest(ctx, body),
   disconnectGitHub: (ctx, { query }) => disconnectForge(ctx, 'github', query.url),
   disconnectGitea: (ctx, { query }) => disconnectForge(ctx, 'gitea', query.url),
   listGitHubRepositories: (ctx, { query }) => listForgeRepositories(ctx, 'github', query),

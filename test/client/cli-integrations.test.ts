@@ -39,9 +39,10 @@ test('GitHub is connected by token and as an app, listed with its repositories, 
   expect((await cli('repositories', github.url, '--limit', '2')).out).toMatch(/\nacme\/app +http:\S+app\.git *\nacme\/other-0 /)
   const wrong = await cli('connect', github.url, '--token-file', file('wrong', 'ghp_wrong'))
   expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('does not work: GitHub responded with 401') })
-  expect((await cli('app', github.url, '--owner', 'acme', '--name', 'agents')).out).toMatch(
-    /^http:\S+\/hooks\/github-app\/manifest\?state=\S+\n$/,
-  )
+  expect(await cli('app', github.url, '--owner', 'acme', '--name', 'agents')).toMatchObject({
+    out: expect.stringMatching(/^http:\S+\/hooks\/github-app\/manifest\?state=\S+\n$/),
+    err: expect.stringContaining('signed in to the service as you, or as another ADMIN'),
+  })
   expect((await cli('disconnect', github.url)).out).toBe(`disconnected ${github.url}\n`)
   expect((await cli('disconnect', github.url)).code).toBe(1)
 })

@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from 'vitest'
+import { addOrganization } from '../api/access/second-organization.ts'
+import { addPerson } from '../api/members/people.ts'
 import { startFakeGitHub } from '../forge/fake-github.ts'
 import { rows, startApp } from '../start-app.ts'
-import { inBrowser } from './visit.ts'
+import { expectAccessible, inBrowser } from './visit.ts'
 
 const github = await startFakeGitHub()
 afterAll(async () => {
@@ -61,8 +63,16 @@ test('an app is created on GitHub, and is connected when the person returns; Git
   await form.getByRole('button', { name: 'Create app' }).click()
   const link = form.getByRole('link', { name: 'Continue on GitHub' })
   const state = new URL((await link.getAttribute('href')) ?? '').searchParams.get('state') ?? ''
-  const back = new URLSearchParams({ state, code: 'code-of-the-manifest' })
-  expect((await fetch(`${app.base_url}/hooks/github-app/callback?${back}`)).status).toBe(200)
+  const back = `/github-app?${new URLSearchParams({ state, code: 'code-of-the-manifest' })}`
+  const tab = await page.context().newPage()
+  await tab.goto(app.base_url + back)
+  await tab.getByText('careful-agent is connected.').waitFor()
+  expect(await tab.getByRole('link', { name: 'Install it' }).getAttribute('href')).toBe(
+    `${github.url}/apps/careful-agent/installations/new`,
+  )
+  expect(tab.url()).toBe(`${app.base_url}/github-app`)
+  await expectAccessible({ page: tab }, 'a connected app')
+  await tab.close()
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
   const item = page.getByRole('listitem', { name: github.url })
   await item.getByText('GitHub App, as careful-agent[bot] · not used yet').waitFor()
@@ -71,6 +81,37 @@ test('an app is created on GitHub, and is connected when the person returns; Git
   await by_token.getByLabel('Forge').selectOption('gitea')
   expect(await by_token.getByLabel('Address').inputValue()).toBe('')
   expect(await by_token.getByRole('button').getAttribute('aria-description')).toBe('Enter the address first')
+})
+
+test('an app is connected by an administrator alone, and by one who did not begin it after a confirmation', async () => {
+  const begin = async (token: string) => {
+    const path = `/v1/organizations/${app.org_id}/integrations/github/app`
+    const body = { url: github.url, owner: 'acme', name: 'acme-agents' }
+    const { open_url } = (await app.call('POST', path, body, { authorization: `Bearer ${token}` })).body
+    const state = new URL(open_url).searchParams.get('state') ?? ''
+    return `/github-app?${new URLSearchParams({ state, code: 'code-of-the-manifest' })}`
+  }
+  const connected = () =>
+    rows(app, `select 1 from audit_entries where action = 'forge.connected' and detail::jsonb ->> 'app_id' is not null`)
+  const before = await connected()
+  const stranger = await addOrganization(app, 'Strangers')
+  await using bob = await visit({ signed_in: false, accept: /status of 40[13]/ })
+  await bob.open(await begin(app.token))
+  await bob.page.getByRole('link', { name: 'Sign in to this service' }).click()
+  await bob.page.getByLabel('Token').fill(stranger.token)
+  await bob.page.getByRole('button', { name: 'Sign in' }).click()
+  await bob.page.getByRole('alert').filter({ hasText: 'You do not have access to this organization.' }).waitFor()
+  expect(await connected()).toEqual(before)
+
+  const eve = await addPerson(app, 'ADMIN')
+  await using admin = await visit()
+  await admin.open(await begin(eve.token))
+  await admin.page.getByText('Connect My organization with the app acme-agents of acme on').waitFor()
+  await expectAccessible(admin, 'the confirmation of an app')
+  expect(await connected()).toEqual(before)
+  await admin.page.getByRole('button', { name: 'Connect' }).click()
+  await admin.page.getByText('careful-agent is connected.').waitFor()
+  expect(await connected()).toHaveLength(before.length + 1)
 })
 
 test('a user who is not an ADMIN sees what is connected, and why they may not change it', async () => {

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, parseSearchWith, redirect, stringifySearchWith } from '@tanstack/react-router'
 import { app, root } from './app-route.tsx'
 import { PageProblem, RouteProblem } from './components/page-problem.tsx'
+import { callbackRoutes } from './pages/callback/routes.ts'
 import { compareRoutes } from './pages/compare/routes.ts'
 import { lazyPage } from './pages/lazy-page.ts'
 import { oauthRoutes } from './pages/oauth/routes.ts'
@@ -25,12 +26,6 @@ const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
   component: lazyPage(() => import('./pages/invitation.tsx'), 'InvitationPage'),
-})
-
-const mcpSignIn = createRoute({
-  getParentRoute: () => root,
-  path: '/mcp-sign-in',
-  component: lazyPage(() => import('./pages/callback/mcp-sign-in.tsx'), 'McpSignInPage'),
 })
 
 const reference = createRoute({
@@ -77,7 +72,7 @@ const in_frame = [
 
 export const createAppRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree: root.addChildren([signIn, invitation, mcpSignIn, reference, design, app.addChildren(in_frame)]),
+    routeTree: root.addChildren([signIn, invitation, ...callbackRoutes, reference, design, app.addChildren(in_frame)]),
     context: { queries },
     // Addresses are meant to be read and typed: plain words, no JSON.
     parseSearch: parseSearchWith(value => value),

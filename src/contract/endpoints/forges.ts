@@ -4,6 +4,9 @@ import { type Endpoint, open, org, v1 } from '../endpoint.ts'
 import {
   AppManifest,
   AppManifestInput,
+  AppRequest,
+  AppResponse,
+  ConnectedApp,
   ForgeAddress,
   ForgeConnection,
   ForgeConnectionInput,
@@ -15,9 +18,12 @@ import {
   GitHubDelivery,
   ListForgeRepositoriesQuery,
   ListGiteaRepositoriesQuery,
-  ManifestCallback,
   ManifestState,
 } from '../repositories/forges.ts'
+
+/** The page of the web interface to which GitHub sends the browser after it has created an app. */
+export const GITHUB_APP_PATH = '/github-app'
+const by_state = 'The state begins with the id of its organization. 404 for a state that is not of this organization, too old or used.'
 
 /** Forges that an organization is connected to. */
 export const forgeEndpoints = {
@@ -66,6 +72,20 @@ export const forgeEndpoints = {
     problems: ['conflict'],
     response: ForgeRepositoryPage,
   },
+  getGitHubApp: {
+    ...v1,
+    tag: 'integrations',
+    method: 'GET',
+    path: '/v1/organizations/{org_id}/integrations/github/app',
+    summary: 'Get a GitHub App that is to be connected',
+    description: `Another person than the one who began should see this before connecting the app. ${by_state}`,
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    query: ManifestState,
+    problems: ['not_found'],
+    response: AppRequest,
+  },
   createGitHubApp: {
     ...v1,
     tag: 'integrations',
@@ -73,12 +93,26 @@ export const forgeEndpoints = {
     path: '/v1/organizations/{org_id}/integrations/github/app',
     summary: 'Create a GitHub App and connect it',
     description:
-      'Returns a page to open in a browser within an hour. It leads to GitHub, where you approve the permissions of the app, and back: then the app is connected, with a key and a webhook secret that nobody has seen, and can be installed on repositories. It has webhooks if GitHub can reach the address of the service.',
+      'Returns a page to open in a browser within an hour. It leads to GitHub, where you approve the permissions of the app, and back, to the page `/github-app` of the web interface, which connects the app as the person who is signed in there, with a key and a webhook secret that nobody has seen, and can be installed on repositories. It has webhooks if GitHub can reach the address of the service.',
     scope: 'org:admin',
     bucket: 'standard',
     params: org,
     body: AppManifestInput,
     response: AppManifest,
+  },
+  finishGitHubApp: {
+    ...v1,
+    tag: 'integrations',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/integrations/github/app/connect',
+    summary: 'Connect a GitHub App that was created',
+    description: `The service gets its key and its webhook secret from GitHub for the code. ${by_state} 409 and 503 with the message of GitHub.`,
+    scope: 'org:admin',
+    bucket: 'standard',
+    params: org,
+    body: AppResponse,
+    problems: ['not_found', 'conflict'],
+    response: ConnectedApp,
   },
   openGitHubManifest: {
     ...open,
@@ -88,19 +122,6 @@ export const forgeEndpoints = {
     summary: 'The page that leads to GitHub',
     query: ManifestState,
     problems: ['unauthorized'],
-    response: 'file',
-    other_content_types: ['text/html'],
-    examples: { response: '<!doctype html>…' },
-  },
-  finishGitHubManifest: {
-    ...open,
-    tag: 'integrations',
-    method: 'GET',
-    path: '/hooks/github-app/callback',
-    changes: true,
-    summary: 'The page to which GitHub redirects after the app was created',
-    query: ManifestCallback,
-    problems: ['unauthorized', 'conflict'],
     response: 'file',
     other_content_types: ['text/html'],
     examples: { response: '<!doctype html>…' },

@@ -135,7 +135,11 @@ export type AppManifestInput = z.output<typeof AppManifestInput>
 
 export const AppManifest = z
   .object({
-    open_url: z.string().describe('To be opened in a browser: it leads to GitHub and back, and the app is connected'),
+    open_url: z
+      .string()
+      .describe(
+        'To be opened in a browser that is signed in to this service as an ADMIN: it leads to GitHub and back, and the app is connected',
+      ),
     expires_at: z.iso.datetime().describe('Time at which it expires'),
   })
   .meta({
@@ -144,7 +148,35 @@ export const AppManifest = z
   })
 
 export const ManifestState = z.object({ state: text(1, 500).describe('The state in `open_url`') })
-export const ManifestCallback = ManifestState.extend({ code: text(1, 100).describe('The code that GitHub passed') })
+
+export const AppRequest = z
+  .object({
+    url: z.string().describe('The address of GitHub'),
+    owner: z.string().nullable().describe('The organization there that owns the app; null: the account of the person'),
+    name: z.string().describe('The name of the app'),
+    started_by: z.int().describe('The user who began'),
+    expires_at: z.iso.datetime().describe('Time until which it must be connected'),
+  })
+  .meta({
+    id: 'AppRequest',
+    examples: [{ url: GITHUB, owner: 'acme', name: 'acme-agents', started_by: 1, expires_at: '2026-11-20T11:30:00.000Z' }],
+  })
+
+export const AppResponse = ManifestState.extend({ code: text(1, 100).describe('The code that GitHub passed') }).meta({
+  id: 'AppResponse',
+  examples: [{ state: '1.3f…', code: 'c' }],
+})
+export type AppResponse = z.output<typeof AppResponse>
+
+export const ConnectedApp = z
+  .object({
+    name: z.string().describe('The name of the app'),
+    install_url: z.string().describe('The page of GitHub where it is installed on repositories'),
+  })
+  .meta({
+    id: 'ConnectedApp',
+    examples: [{ name: 'acme-agents', install_url: 'https://github.com/apps/acme-agents/installations/new' }],
+  })
 
 export const ForgeReceipt = z
   .object({

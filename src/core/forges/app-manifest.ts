@@ -1,3 +1,4 @@
+import { GITHUB_APP_PATH } from '../../contract/endpoints/forges.ts'
 import { isPrivateHost } from '../network/public-address.ts'
 
 /** The permissions that the app needs, and no others. */
@@ -21,7 +22,7 @@ export function appManifest({ name, base_url, connection_id }: { name: string; b
   return {
     name: name.slice(0, NAME_CHARS).trim(),
     url: base_url,
-    redirect_url: `${base_url}/hooks/github-app/callback`,
+    redirect_url: base_url + GITHUB_APP_PATH,
     public: false,
     default_permissions: permissions,
     ...(reachable && { hook_attributes: { url: `${base_url}/hooks/github/${connection_id}`, active: true }, default_events: events }),

@@ -3,7 +3,7 @@ import { type Endpoint, methodsOf } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { forgeKinds } from '../../contract/repositories/forges.ts'
 import type { Services } from '../../service/context.ts'
-import { finishAppManifest, manifestForm } from '../../service/forges/app-manifest.ts'
+import { manifestForm } from '../../service/forges/app-manifest.ts'
 import { receiveDelivery } from '../../service/forges/receive-delivery.ts'
 import { parseInput } from '../parse-input.ts'
 
@@ -37,12 +37,6 @@ export function addHookRoutes(app: FastifyInstance, services: Services) {
     return reply.header('content-security-policy', policy(origin)).type(HTML).send(page('Create a GitHub App', form))
   }
   app.route({ method: methodsOf(endpoints.openGitHubManifest), url: endpoints.openGitHubManifest.path, handler: openManifest })
-  app.get(endpoints.finishGitHubManifest.path, async (request, reply) => {
-    const { state, code } = queryOf(endpoints.finishGitHubManifest, request) as { state: string; code: string }
-    const { name, install_url } = await finishAppManifest(services, state, code)
-    const words = `<p>${escaped(name)} is connected. What is left: <a href="${escaped(install_url)}">install it</a> on the repositories that it is for.</p>`
-    return reply.header('content-security-policy', policy("'none'")).type(HTML).send(page('Connected', words))
-  })
 }
 
 const HTML = 'text/html; charset=utf-8'

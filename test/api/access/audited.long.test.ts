@@ -11,7 +11,7 @@ import { putRun } from '../runs/put-run.ts'
 import { addTenant } from './second-organization.ts'
 
 /** Operations that another service has to take part in: their own tests read the audit log. */
-const with_others: EndpointName[] = ['startMcpSignIn', 'startRepositoryMcpSignIn']
+const with_others: EndpointName[] = ['startMcpSignIn', 'startRepositoryMcpSignIn', 'finishGitHubApp']
 
 /** Administrative operations: by their scope, or because they concern tokens, members or the end of a trace. New operations are included automatically. */
 const acts = (Object.entries(endpoints) as [EndpointName, Endpoint][])

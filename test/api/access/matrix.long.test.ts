@@ -69,8 +69,11 @@ function refusal(endpoint: Endpoint, { known, member, may, granted = may }: Hold
   return { status: 403, words: ofOrganization(endpoint) ? endpoint.scope : '' }
 }
 
-/** There is no connection to delete, and no sign-in to complete. */
-const of_nothing: Endpoint[] = [endpoints.revokeOAuthToken, endpoints.getMcpSignIn, endpoints.finishMcpSignIn]
+/** There is no connection to delete, no sign-in to complete, and no app to connect. */
+const of_nothing: Endpoint[] = [
+  ...[endpoints.revokeOAuthToken, endpoints.getMcpSignIn, endpoints.finishMcpSignIn],
+  ...[endpoints.getGitHubApp, endpoints.finishGitHubApp],
+]
 
 /**
  * A permitted caller gets 200, or a refusal for another reason than the caller. The requested object exists,

@@ -104,8 +104,8 @@ test('no response to one organization contains text of the other', async () => {
     const { status, body } = await send(theirs, other.token)
     // The files of a repository; those of the other organization no longer exist, and its run has none.
     const in_git = ['listPullRequestCommits', 'getPullRequestDiff', 'getAgentRunFile', 'downloadAgentRunFile'].includes(call.name)
-    // No sign-in was begun.
-    const expected = call.name === 'getMcpSignIn' ? [404] : in_git ? [409] : [200, 501]
+    // No sign-in was begun, and no app.
+    const expected = ['getMcpSignIn', 'getGitHubApp'].includes(call.name) ? [404] : in_git ? [409] : [200, 501]
     expect(expected).toContain(status)
     expect(JSON.stringify(body)).not.toContain('our secret')
   }

@@ -24,6 +24,7 @@ test('every route of the web page has a picture, and every picture shows a route
     invitation_code: '#code=x',
     sign_in_request: 'client_id=x',
     signInResponse: async () => 'state=x',
+    gitHubResponse: async () => 'state=x',
   })
   const shown = [...new Set(pictures.map(({ route }) => route)), ...redirects]
   expect(routes.map(({ fullPath }) => fullPath).sort()).toEqual(shown.sort())

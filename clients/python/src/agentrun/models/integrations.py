@@ -158,9 +158,22 @@ class PageOfForgeRepository(Page[ForgeRepository]):
     _nested: ClassVar[Nested] = {"items": ForgeRepository}
 
 
+class AppRequest(Model):
+    url: str
+    """The address of GitHub"""
+    owner: str | None
+    """The organization there that owns the app; null: the account of the person"""
+    name: str
+    """The name of the app"""
+    started_by: int
+    """The user who began"""
+    expires_at: str
+    """Time until which it must be connected"""
+
+
 class AppManifest(Model):
     open_url: str
-    """To be opened in a browser: it leads to GitHub and back, and the app is connected"""
+    """To be opened in a browser that is signed in to this service as an ADMIN: it leads to GitHub and back, and the app is connected"""
     expires_at: str
     """Time at which it expires"""
 
@@ -172,6 +185,20 @@ class AppManifestInput(TypedDict):
     """The organization there that will own the app; absent: the signed-in account"""
     name: NotRequired[str]
     """The name of the app: it must be unique on GitHub"""
+
+
+class ConnectedApp(Model):
+    name: str
+    """The name of the app"""
+    install_url: str
+    """The page of GitHub where it is installed on repositories"""
+
+
+class AppResponse(TypedDict):
+    state: str
+    """The state in `open_url`"""
+    code: str
+    """The code that GitHub passed"""
 
 
 class GiteaConnectionInput(TypedDict):

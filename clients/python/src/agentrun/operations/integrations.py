@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model, as_models, json_list
-from agentrun.models.integrations import AppManifest, AppManifestInput, ForgeConnection, ForgeConnectionInput, GiteaConnectionInput, OAuthConnections, OAuthProviderResponse, OrganizationIntegrationsResponse, PageOfForgeRepository
+from agentrun.models.integrations import AppManifest, AppManifestInput, AppRequest, AppResponse, ConnectedApp, ForgeConnection, ForgeConnectionInput, GiteaConnectionInput, OAuthConnections, OAuthProviderResponse, OrganizationIntegrationsResponse, PageOfForgeRepository
 
 
 def list_integrations(*, org_id: int | None = None) -> Call[OrganizationIntegrationsResponse]:
@@ -76,9 +76,24 @@ def list_git_hub_repositories(*, org_id: int | None = None, **query: Unpack[List
     return Call("listGitHubRepositories", "GET", "/v1/organizations/{org_id}/integrations/github/repositories", as_model(PageOfForgeRepository), params={"org_id": org_id}, query=dict(query))
 
 
+class GetGitHubAppQuery(TypedDict):
+    state: NotRequired[str | None]
+    """The state in `open_url`"""
+
+
+def get_git_hub_app(*, org_id: int | None = None, **query: Unpack[GetGitHubAppQuery]) -> Call[AppRequest]:
+    """Get a GitHub App that is to be connected: `GET /v1/organizations/{org_id}/integrations/github/app`."""
+    return Call("getGitHubApp", "GET", "/v1/organizations/{org_id}/integrations/github/app", as_model(AppRequest), params={"org_id": org_id}, query=dict(query))
+
+
 def create_git_hub_app(*, org_id: int | None = None, **body: Unpack[AppManifestInput]) -> Call[AppManifest]:
     """Create a GitHub App and connect it: `POST /v1/organizations/{org_id}/integrations/github/app`."""
     return Call("createGitHubApp", "POST", "/v1/organizations/{org_id}/integrations/github/app", as_model(AppManifest), params={"org_id": org_id}, body=dict(body))
+
+
+def finish_git_hub_app(*, org_id: int | None = None, **body: Unpack[AppResponse]) -> Call[ConnectedApp]:
+    """Connect a GitHub App that was created: `POST /v1/organizations/{org_id}/integrations/github/app/connect`."""
+    return Call("finishGitHubApp", "POST", "/v1/organizations/{org_id}/integrations/github/app/connect", as_model(ConnectedApp), params={"org_id": org_id}, body=dict(body))
 
 
 def connect_gitea(*, org_id: int | None = None, **body: Unpack[GiteaConnectionInput]) -> Call[ForgeConnection]:

@@ -96,6 +96,7 @@ async function createApp({ values, client, json, print, signal }: Given<typeof o
   const started = await client().call('createGitHubApp', { body, signal })
   if (json) print.json(started)
   else print.line(started.open_url)
+  print.note('Open it in a browser that is signed in to the service as you, or as another ADMIN.')
   return 0
 }
 
