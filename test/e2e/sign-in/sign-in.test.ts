@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createRun } from '../../runs/await-run.ts'
 import { startApp } from '../../start-app.ts'
 import { inBrowser } from '../visit.ts'
 
@@ -51,6 +52,16 @@ test('a visitor without a session is sent to the sign-in page and then to the re
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'New run' }).waitFor()
   expect(new URL(page.url()).search).toBe('?sample=true')
+})
+
+test('who follows a link to a run without a session sees the run after the sign-in', async () => {
+  await using someone = await visit({ signed_in: false, accept: signed_out })
+  const { page } = someone
+  const { id } = await createRun(app, { prompt: 'finish: Hi', title: 'A run that was shared' })
+  await someone.open(`/agent/trace/${id}`)
+  await page.getByLabel('paste the sign-in link').fill(await app.signInLink())
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'A run that was shared' }).waitFor()
 })
 
 test('a sign-in page with a foreign target leads to the start page', async () => {

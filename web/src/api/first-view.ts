@@ -11,7 +11,7 @@ const SCREEN_ENTRIES = 24
 type Query = { skip: number; limit: number; message_type?: MessageType }
 type Page = Result<'getAgentRunLogs'>
 
-/** Responses that were requested before the code that needs them was loaded. Each is used once. */
+/** Responses that were requested before the code that needs them was loaded. Each is used once, and a failure is not kept. */
 const runs = new Map<number, Promise<AgentRun>>()
 const pages = new Map<string, Promise<Page>>()
 
@@ -23,8 +23,10 @@ function take<Key, T>(from: Map<Key, Promise<T>>, key: Key): Promise<T> | undefi
 
 function keep<Key, T>(in_map: Map<Key, Promise<T>>, key: Key, response: Promise<T>): Promise<T> {
   in_map.set(key, response)
-  // Who takes it reports the failure.
-  response.catch(() => {})
+  // A page that is opened later, as after a sign-in, sends a request of its own.
+  response.catch(() => {
+    if (in_map.get(key) === response) in_map.delete(key)
+  })
   return response
 }
 
