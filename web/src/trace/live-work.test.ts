@@ -27,7 +27,7 @@ test('the model’s text is superseded by what it did, but not by a message of a
   expect(work).toMatchObject({ reasoning: 'Hm. ', text: 'I will look.' })
   expect(afterEntry(work, entry({ message_type: 'USER_MESSAGE' }))).toEqual(work)
   expect(afterEntry(work, entry({ tool_name: 'git_clone' }))).toEqual(work)
-  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual(nothing_live)
+  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual({ ...nothing_live, unannounced: true })
 })
 
 test('the entry of a command of the service ends its card, and keeps what the model generates meanwhile', () => {
@@ -46,6 +46,16 @@ test('output that arrives after the entry of its call opens no card, until the c
   work = afterEvent(work, 'tool', { ...tool, call_id: 'check-1-1', tool_name: 'check' })
   work = afterEvent(work, 'output', { call_id: 'check-1-1', text: 'new' })
   expect(work.tools).toMatchObject([{ call_id: 'check-1-1', output: 'new' }])
+})
+
+test('late output of a command that was too short to be announced opens no card', () => {
+  let work = afterEntry(nothing_live, entry({ tool_name: 'shell' }))
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'late' })
+  expect(work.tools).toEqual([])
+  expect(afterEvent(work, 'so_far', { parts: [{ event: 'output', call_id: 'c2', text: 'running' }] }).tools).toHaveLength(1)
+  work = afterEvent(work, 'tool', { ...tool, call_id: 'c2' })
+  work = afterEvent(work, 'output', { call_id: 'c2', text: 'new' })
+  expect(work.tools).toMatchObject([{ call_id: 'c2', output: 'new' }])
 })
 
 test('the plan and the answer end their tools too', () => {
