@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Endpoint } from '../contract/endpoint.ts'
 import type { FieldError } from '../contract/error-codes.ts'
 import { ServiceError } from '../core/service-error.ts'
+import { schemaMessage } from '../core/text/schema-message.ts'
 
 /**
  * Parses path, query and body by the table's schemas; reports all mistakes in one 400. Unknown keys are ignored
@@ -21,7 +22,7 @@ export function parseInput(endpoint: Endpoint, raw: { params: unknown; query: Re
 }
 
 function parse(schema: z.ZodType, value: unknown, source: 'path' | 'query' | 'body', errors: FieldError[]): unknown {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: schemaMessage })
   if (parsed.success) return parsed.data
   if (value === undefined) return void errors.push({ loc: [source], msg: 'is missing: send a JSON object', type: 'missing' })
   for (const issue of parsed.error.issues.slice(0, 50))
