@@ -3,6 +3,7 @@ import { gfmTaskListItemFromMarkdown } from 'mdast-util-gfm-task-list-item'
 import { gfmTable } from 'micromark-extension-gfm-table'
 import { gfmTaskListItem } from 'micromark-extension-gfm-task-list-item'
 import ReactMarkdown, { type Components, type Options } from 'react-markdown'
+import { bareLinks } from '../text/bare-links.ts'
 import { httpLink } from '../text/links.ts'
 import { visible } from '../text/visible.ts'
 
@@ -34,7 +35,25 @@ const tablesAndTaskLists: Plugin = function (this: { data(): object }) {
   data.fromMarkdownExtensions = [...(data.fromMarkdownExtensions ?? []), gfmTableFromMarkdown(), gfmTaskListItemFromMarkdown()]
 }
 
-const plugins = [tablesAndTaskLists]
+type MarkdownNode = { type: string; value?: string; url?: string; children?: MarkdownNode[] }
+
+/** Addresses in the text are links, as on GitHub, whose parser of them takes quadratic time for hostile text. */
+const linkAddresses: Plugin = () => tree => {
+  const open: MarkdownNode[] = [tree]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (node.type === 'link' || node.type === 'linkReference' || !node.children) continue
+    node.children = node.children.flatMap(child => (child.type === 'text' ? linked(child) : child))
+    open.push(...node.children)
+  }
+}
+
+const linked = (node: MarkdownNode): MarkdownNode[] =>
+  bareLinks(node.value ?? '').map(({ text, link }) => {
+    const plain = { type: 'text', value: text }
+    return link ? { type: 'link', url: text, children: [plain] } : plain
+  })
+
+const plugins = [tablesAndTaskLists, linkAddresses]
 
 export default function MarkdownRendered({ text }: { text: string }) {
   return (
