@@ -11,7 +11,7 @@ import { Metric } from '../metric.tsx'
 import { ChecksMark } from '../pull-requests/checks-mark.tsx'
 import { ModelBadge } from './model-badge.tsx'
 import { activeClock, tokens } from './run-numbers.ts'
-import { StatusPill } from './status-pill.tsx'
+import { StatusPill, statusDetail } from './status-pill.tsx'
 
 const columns =
   'md:grid-cols-[8.5rem_minmax(0,1fr)_13rem] lg:grid-cols-[8.5rem_minmax(0,1fr)_10rem_13rem] 2xl:grid-cols-[8.5rem_minmax(0,1fr)_12rem_10rem_13rem]'
@@ -34,12 +34,13 @@ type Props = { run: AgentRun; repository: string | null; now: number; selected: 
 
 /** One run of the list. The whole row links to its trace. `on_select` null: rows cannot be selected. */
 export function RunRow({ run, repository, now, selected, on_select }: Props) {
+  const detail = run.status_reason ? reasonNames[run.status_reason] : run.status === 'waiting' ? statusDetail(run) : null
   return (
     <li data-run-id={run.id} className={`${rowStyle} ${columns} ${on_select ? selectable_style : ''} ${selected ? 'bg-accent/8' : ''}`}>
       {on_select && <SelectRow run={run} selected={selected} on_select={on_select} />}
       <div className="min-w-0 max-md:col-start-2 max-md:row-start-1 max-md:text-right">
         <StatusPill run={run} />
-        {run.status_reason && <div className="truncate text-2xs text-muted">{reasonNames[run.status_reason]}</div>}
+        {detail && <div className="truncate text-2xs text-muted">{detail}</div>}
       </div>
       <RunName run={run} repository={repository} />
       <span className="truncate text-muted text-xs max-2xl:hidden">
