@@ -53,13 +53,19 @@ export function SandboxRow({ sandbox, now }: { sandbox: Sandbox; now: number }) 
           <span className="sr-only">Run </span>#{agent_run_id}
         </Link>
       </span>
-      <dl className={`tabular text-xs max-md:col-span-2 ${metrics}`}>
-        <Metric name="Uptime">{there === null ? '–' : duration(there)}</Metric>
-        <Metric name={`Peak memory of ${mebibytes(limits.memory_bytes)}`}>
+      <dl className={`tabular text-xs max-md:col-span-2 max-md:items-end ${metrics}`}>
+        <Metric name="Uptime" column="Uptime">
+          {there === null ? '–' : duration(there)}
+        </Metric>
+        <Metric name={`Peak memory of ${mebibytes(limits.memory_bytes)}`} column="Memory">
           <span className={peaks.memory_kills ? 'text-bad' : ''}>{mebibytes(peaks.memory_bytes)}</span>
         </Metric>
-        <Metric name={`Peak disk usage of ${mebibytes(limits.disk_bytes)}`}>{mebibytes(peaks.disk_bytes)}</Metric>
-        <Metric name="CPU time">{peaks.cpu_ms === null ? '–' : duration(peaks.cpu_ms)}</Metric>
+        <Metric name={`Peak disk usage of ${mebibytes(limits.disk_bytes)}`} column="Disk">
+          {mebibytes(peaks.disk_bytes)}
+        </Metric>
+        <Metric name="CPU time" column="CPU">
+          {peaks.cpu_ms === null ? '–' : duration(peaks.cpu_ms)}
+        </Metric>
         <Created at={created_at} now={now} />
       </dl>
     </li>
