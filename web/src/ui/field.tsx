@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 
 const inputLook =
-  'w-full h-8 rounded-md border border-line bg-surface px-2.5 text-sm text-ink transition-colors hover:border-strong focus:border-accent focus:outline-none focus:ring-2 focus:ring-accent/30 aria-invalid:border-bad disabled:opacity-60'
+  'w-full h-8 rounded-md border border-line bg-surface px-2.5 text-sm text-ink transition-colors hover:border-strong focus:border-accent focus:outline-none focus:ring-2 focus:ring-accent/30 aria-invalid:border-bad disabled:opacity-60 scroll-my-16'
 
 type FieldProps = {
   label: ReactNode

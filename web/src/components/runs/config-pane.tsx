@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { fieldMessages } from '../../api/api-error.ts'
-import { sourceNames } from '../../api/names.ts'
+import { agentName, sourceNames } from '../../api/names.ts'
 import { moment } from '../../text/format.ts'
 import { visible } from '../../text/visible.ts'
 import { isRecorded } from '../../trace/recorded.ts'
@@ -129,7 +129,7 @@ function RunDetails({ run }: { run: AgentRun }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 border-line border-t pt-3 text-xs">
       <Row name="Run">{run.id}</Row>
-      <Row name="Agent">{visible(run.agent_type)}</Row>
+      <Row name="Agent">{agentName(run.agent_type)}</Row>
       {run.tools_off.length > 0 && <Row name="Tools off">{visible(run.tools_off.join(', '))}</Row>}
       <Row name="Source">{sourceNames[run.source_type]}</Row>
       {run.parent_run_id !== null && (

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Sparkles } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
+import { command_key } from '../../components/frame/keys.ts'
 import { Page } from '../../components/page.tsx'
 import { PageProblem } from '../../components/page-problem.tsx'
 import { DryRunResult } from '../../components/runs/dry-run-result.tsx'
@@ -70,11 +71,17 @@ export function NewRunPage() {
   )
 }
 
+const prompt_hint = (
+  <>
+    Images can be pasted and dropped here. <span className="pointer-coarse:hidden">{command_key}+Enter starts the run.</span>
+  </>
+)
+
 function PromptField({ form }: { form: NewRun }) {
   const { draft, images, set, addImages, removeImage, problems, repository, submit } = form
   return (
     <PromptImages images={images} on_add={addImages} on_remove={removeImage} problem={problems.images}>
-      <Field label="Describe the task" problem={problems.prompt} hint="Images can be pasted and dropped here. Ctrl+Enter starts the run.">
+      <Field label="Describe the task" problem={problems.prompt} hint={prompt_hint}>
         {props => (
           <TextArea
             {...props}

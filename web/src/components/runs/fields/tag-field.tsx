@@ -19,7 +19,7 @@ export function TagField({ tags, on_change, problem }: Props) {
         Tags
       </label>
       <div
-        className={`flex min-h-8 flex-wrap items-center gap-1 rounded-md border bg-surface px-1.5 py-0.5 focus-within:border-accent focus-within:ring-2 focus-within:ring-accent/30 ${problem ? 'border-bad' : 'border-line'}`}
+        className={`flex min-h-8 flex-wrap items-center gap-1 rounded-md border bg-surface px-1.5 py-0.5 has-disabled:opacity-60 focus-within:border-accent focus-within:ring-2 focus-within:ring-accent/30 ${problem ? 'border-bad' : 'border-line'}`}
       >
         {tags.map(tag => (
           <span key={tag} className="inline-flex h-6 items-center gap-1 rounded bg-hover pr-0.5 pl-2 text-xs">

@@ -1,6 +1,7 @@
 import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
+import { agentName } from '../../../api/names.ts'
 import { compact, duration, money } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { useNow } from '../../../ui/now.ts'
@@ -36,7 +37,7 @@ export function RunFacts({ run, repository, live }: { run: AgentRun; repository:
           {pull_request.state}
         </Fact>
       )}
-      <span title={`${visible(run.agent_type)} agent, model ${visible(run.model)}`} className="inline-flex items-center gap-1.5">
+      <span title={`${agentName(run.agent_type)} agent, model ${visible(run.model)}`} className="inline-flex items-center gap-1.5">
         <ModelBadge model={run.model} />
         {isScripted(run.model) && <span className="font-mono text-2xs text-faint max-sm:hidden">{visible(run.model)}</span>}
       </span>
