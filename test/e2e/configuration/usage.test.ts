@@ -39,3 +39,13 @@ test('the usage shows success and the time to a pull request per group and in to
   expect(lines).toHaveLength(2)
   expect(lines[0]).toContain('success_rate')
 })
+
+test('a period that ends before it begins is reported beside its fields, which correct it', async () => {
+  await using someone = await visit({ accept: /400 \(Bad Request\)/ })
+  const { page } = someone
+  await someone.open('/usage?from=2026-03-02&to=2026-03-01')
+  await page.getByRole('alert').filter({ hasText: 'must not be before 2026-03-02' }).waitFor()
+  await page.getByLabel('Last day').fill('2026-03-31')
+  await page.getByRole('heading', { name: 'No usage in this period' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('to')).toBe('2026-03-31')
+})

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions, useMutation, useQuery } from '@tanstack
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ChartNoAxesColumn, Download } from 'lucide-react'
 import type { Result } from '../../../../src/contract/calls.ts'
+import { statusOf } from '../../api/api-error.ts'
 import { call, core } from '../../api/client.ts'
 import { repositoriesQuery } from '../../api/queries.ts'
 import { Page } from '../../components/page.tsx'
@@ -10,7 +11,7 @@ import { type UsageSearch, usage_groups } from '../../search-params.ts'
 import { visible } from '../../text/visible.ts'
 import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/field.tsx'
-import { Blank, Loading } from '../../ui/notice.tsx'
+import { Blank, Loading, Notice } from '../../ui/notice.tsx'
 import { saveBlob } from '../../ui/save-blob.ts'
 import { Table } from '../../ui/table.tsx'
 import { notify } from '../../ui/toast.ts'
@@ -40,11 +41,13 @@ export function UsagePage() {
   const search = useSearch({ from: '/app/usage' })
   const usage = useQuery(usageQuery(search))
   const nameOf = useNames(usage.data?.group_by ?? 'day')
-  if (usage.isError) return <PageProblem error={usage.error} retry={() => usage.refetch()} what="overview" />
+  const refused = statusOf(usage.error) === 400
+  if (usage.isError && !refused) return <PageProblem error={usage.error} retry={() => usage.refetch()} what="overview" />
   const { data } = usage
   return (
     <Page heading="Usage" actions={<Period usage={data} />}>
-      {!data && <Loading label="Loading the usage" />}
+      {refused && <Notice tone="bad">{visible(usage.error?.message ?? '')}</Notice>}
+      {!data && !refused && <Loading label="Loading the usage" />}
       {data && <MonthSummary month={data.month} />}
       {data?.items.length === 0 && (
         <Blank icon={<ChartNoAxesColumn />} title="No usage in this period">
@@ -121,6 +124,7 @@ function Period({ usage }: { usage: Usage | undefined }) {
       <Input
         type="date"
         aria-label="First day"
+        max={search.to}
         className="w-auto!"
         value={search.from ?? usage?.from ?? ''}
         onChange={event => change({ from: event.target.value || undefined })}
@@ -128,6 +132,7 @@ function Period({ usage }: { usage: Usage | undefined }) {
       <Input
         type="date"
         aria-label="Last day"
+        min={search.from}
         className="w-auto!"
         value={search.to ?? usage?.to ?? ''}
         onChange={event => change({ to: event.target.value || undefined })}
