@@ -14,6 +14,16 @@ const peopleQuery = queryOptions({
   staleTime: 300_000,
 })
 
+const no_filters = {
+  user: undefined,
+  model: undefined,
+  source: undefined,
+  reason: undefined,
+  tag: undefined,
+  from: undefined,
+  to: undefined,
+}
+
 type Props = { search: RunListSearch; change: (next: Partial<RunListSearch>) => void }
 
 /** The filters of the run list that are needed less often: failure reason, person, model, source, tag and days. */
@@ -53,22 +63,11 @@ export default function MoreFilters({ search, change }: Props) {
         <span aria-hidden>–</span>
         <Day label="Created to" value={search.to} min={search.from} on_change={to => change({ to })} />
       </span>
-      <Button
-        variant="quiet"
-        onClick={() =>
-          change({
-            user: undefined,
-            model: undefined,
-            source: undefined,
-            reason: undefined,
-            tag: undefined,
-            from: undefined,
-            to: undefined,
-          })
-        }
-      >
-        Clear filters
-      </Button>
+      {Object.keys(no_filters).some(name => search[name as keyof typeof no_filters] !== undefined) && (
+        <Button variant="quiet" onClick={() => change(no_filters)}>
+          Clear filters
+        </Button>
+      )}
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { clock } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { messageLabels } from '../../../trace/entry-summary.ts'
 import { type LogSearch, rankOf } from '../../../trace/search/log-search.ts'
+import { toolLabel } from '../../../trace/tool-label.ts'
 import { useMedia } from '../../../ui/media.ts'
 
 const ROW_PX = 52
@@ -97,8 +98,10 @@ function HitRow({ index, before_chars, seq, hit, active, on_focus }: RowProps) {
       className={`group/hit flex h-full flex-col justify-center gap-0.5 px-3 outline-offset-[-2px] hover:bg-hover ${active ? 'bg-accent/6' : ''}`}
     >
       <span className="flex items-center gap-2 text-xs">
-        <span className="shrink-0 font-medium">{hit ? visible(hit.tool_name ?? messageLabels[hit.message_type]) : '…'}</span>
-        <span className="min-w-0 truncate text-2xs text-faint">{hit && visible(hit.field)}</span>
+        <span className="shrink-0 font-medium">{hit ? visible(nameOf(hit)) : '…'}</span>
+        <span className="min-w-0 truncate text-2xs text-faint">
+          {hit && visible(hit.field.replace(/^(tool_input|tool_output|observation)\./, ''))}
+        </span>
         <span className="ml-auto shrink-0 text-2xs text-accent opacity-0 group-hover/hit:opacity-100 group-focus-visible/hit:opacity-100">
           Show in context
         </span>
@@ -109,6 +112,8 @@ function HitRow({ index, before_chars, seq, hit, active, on_focus }: RowProps) {
     </Link>
   )
 }
+
+const nameOf = ({ tool_name, message_type }: LogHit) => (tool_name === null ? messageLabels[message_type] : toolLabel(tool_name, false))
 
 function Snippet({ hit: { snippet, match_start, match_length }, before_chars }: { hit: LogHit; before_chars: number }) {
   const before = oneLine(snippet.slice(0, match_start))
