@@ -29,8 +29,9 @@ export interface SandboxDriver {
   /** Absent: this driver mounts folders only as they are. */
   readonly layers?: LayerDriver
   /**
-   * Returns a digest that differs after each change of the files of a workspace, which may be a copy of a layer, unless two changes are less than
-   * 10 ms apart. Null: it is unknown, because there are too many files or they cannot be read. Absent: another machine may write them.
+   * Returns the bytes of the largest file that a workspace has, or that differs from the layer it is a copy of, a blank, and a digest that differs
+   * after each change of its files, unless two changes are less than 10 ms apart. Null: it is unknown, because there are too many files or they
+   * cannot be read. Absent: another machine may write them.
    */
   filesState?(workspace: string, layered: boolean): Promise<string | null>
 }

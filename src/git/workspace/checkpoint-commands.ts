@@ -46,11 +46,12 @@ export function prepareCommand(folders: CheckpointFolders, how: Prepared): strin
 export const redefineCommand = (folders: CheckpointFolders, command: string): string => `${definitions(folders)}\n${command}`
 
 /**
- * Returns a command for the same shell, after `prepareCommand`. `before`: the previous snapshot; a tree `none` is named again. When its output
- * begins, with CAPTURED, the files may change again. The whole output is for `parseSnapshot`, or CAPTURED alone: nothing has changed.
+ * Returns a command for the same shell, after `prepareCommand`. `before`: the previous snapshot; a tree `none` is named again. `small`: no file
+ * that may have changed was larger than `max_file_bytes`, so none is searched for. When its output begins, with CAPTURED, the files may change
+ * again. The whole output is for `parseSnapshot`, or CAPTURED alone: nothing has changed.
  */
-export const snapshotCommand = (before: Pick<Snapshot, 'tree' | 'head'>): string =>
-  `quietly snapshot ${before.head ?? 'none'} ${before.tree}`
+export const snapshotCommand = (before: Pick<Snapshot, 'tree' | 'head'>, small = false): string =>
+  `quietly snapshot ${before.head ?? 'none'} ${before.tree}${small ? ' small' : ''}`
 export const CAPTURED = 'captured\0'
 
 /**

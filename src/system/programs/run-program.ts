@@ -50,7 +50,7 @@ export async function changeFilesAs(user: { uid: number; gid: number } | null, c
 }
 
 /**
- * Returns a digest of all metadata of a folder, read as `user` (null: as this process), that differs after a change: `folderState`. Null: it has
+ * Returns a text of all metadata of a folder, read as `user` (null: as this process), that differs after a change: `folderState`. Null: it has
  * more than 1,000 entries, or cannot be read.
  */
 export async function folderStateAs(user: { uid: number; gid: number } | null, folder: string): Promise<string | null> {

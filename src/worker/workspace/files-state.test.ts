@@ -40,6 +40,12 @@ it('captures again what may have changed twice within one tick of the clock', as
   expect([await snapshot(), await snapshot()]).toEqual([true, false])
 })
 
+it('knows no bound of the size of files whose state it does not know', () => {
+  const files = new FilesState(async () => null)
+  expect(files.largestBytes('1024 digest')).toBe(1024)
+  expect(files.largestBytes(null)).toBe(Number.POSITIVE_INFINITY)
+})
+
 it('does not trust a capture that failed, nor a state that it does not know', async () => {
   const { read, snapshot } = start('one')
   await snapshot()

@@ -2,8 +2,8 @@
 const TICK_MS = 20
 
 /**
- * Detects that nothing has changed since a snapshot. `read` returns a text that differs after each change, unless two changes are closer than
- * TICK_MS; null: unknown.
+ * Detects that nothing has changed since a snapshot. `read` returns the bytes of the largest file that may have changed, a blank, and a text that
+ * differs after each change, unless two changes are closer than TICK_MS; null: unknown.
  */
 export class FilesState {
   readonly #read: () => Promise<string | null>
@@ -21,6 +21,11 @@ export class FilesState {
     if (state !== this.#last) this.#since = performance.now()
     this.#last = state
     return state
+  }
+
+  /** The bytes of the largest file that may have changed. */
+  largestBytes(state: string | null): number {
+    return state === null ? Number.POSITIVE_INFINITY : Number.parseInt(state, 10)
   }
 
   /** Whether the files had this state when the last snapshot captured them. */

@@ -48,13 +48,16 @@ type SnapshotSpec = {
   cpus: number
 }
 
+/** `stale`: a capture since the snapshot before has none. `largest_bytes`: no file that may have changed was larger a moment ago. */
+export type Taken = { stale: boolean; largest_bytes: number }
+
 /** A sandbox beside the run's own that sees the same files and that the agent cannot reach. Every method rejects with SandboxError when git fails in it. */
 export type SnapshotSandbox = AsyncDisposable & {
   readonly identity: string | null
   /** Prepares the sandbox and takes the first snapshot. */
   prepare(how: Prepared, timeout_ms: number): Promise<Snapshot>
-  /** Null: nothing has changed since `before`. Calls `captured` when the files may change again. `stale`: a capture since `before` has no snapshot. */
-  take(before: Snapshot, stale: boolean, captured: () => void, timeout_ms: number): Promise<Snapshot | null>
+  /** Null: nothing has changed since `before`. Calls `captured` when the files may change again. */
+  take(before: Snapshot, how: Taken, captured: () => void, timeout_ms: number): Promise<Snapshot | null>
   /** Streams a thin pack to `sink` and returns its commit. Throws errors of `sink`. */
   pack(input: PackInput, sink: (chunk: Uint8Array) => void): Promise<string>
 }
@@ -101,8 +104,9 @@ export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, 
       defined = true
       return read(await run(prepareCommand(paths, how), timeout_ms))
     },
-    async take(before, stale, captured, timeout_ms) {
-      const output = await run(snapshotCommand(stale ? { ...before, tree: 'none' } : before), timeout_ms, captured)
+    async take(before, { stale, largest_bytes }, captured, timeout_ms) {
+      const small = largest_bytes <= spec.max_file_bytes
+      const output = await run(snapshotCommand(stale ? { ...before, tree: 'none' } : before, small), timeout_ms, captured)
       return Buffer.from(output).toString() === CAPTURED ? null : read(output)
     },
     async pack(input, sink) {

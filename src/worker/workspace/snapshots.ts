@@ -76,7 +76,8 @@ export class Snapshots implements AsyncDisposable {
           PREPARE_MS,
         )
       } else {
-        const snapshot = await this.#sandbox.take(before, stale, captured.resolve, SNAPSHOT_MS)
+        const how = { stale, largest_bytes: this.#files.largestBytes(await state) }
+        const snapshot = await this.#sandbox.take(before, how, captured.resolve, SNAPSHOT_MS)
         if (!work.spoiled) this.#before = snapshot ?? before
       }
       if (work.spoiled) return null

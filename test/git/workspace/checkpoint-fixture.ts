@@ -132,7 +132,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     first,
     async after(command) {
       await must(agent, command)
-      before = (await shots.take(before, false, () => {}, 20_000)) ?? before
+      before = (await shots.take(before, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)) ?? before
       return before
     },
     async keep({ tree, head }) {

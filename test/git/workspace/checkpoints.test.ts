@@ -72,12 +72,17 @@ test('a snapshot is one command, which reports that the files may change before 
   await fixture.agent.shell('echo four >> src/a.js')
   fixture.commands.length = 0
   const order: string[] = []
-  const taken = await fixture.shots.take(fixture.first, false, () => order.push('captured'), 20_000)
+  const taken = await fixture.shots.take(
+    fixture.first,
+    { stale: false, largest_bytes: Number.POSITIVE_INFINITY },
+    () => order.push('captured'),
+    20_000,
+  )
   order.push('named')
   expect(taken?.tree).toMatch(/^[0-9a-f]{40}$/)
   expect(taken?.tree).not.toBe(fixture.first.tree)
   expect(order.slice(0, 1)).toEqual(['captured'])
   expect(fixture.commands.filter(command => command.includes('snapshot'))).toHaveLength(1)
   expect(fixture.commands.filter(command => !command.startsWith('find '))).toHaveLength(1)
-  if (taken) expect(await fixture.shots.take(taken, false, () => {}, 20_000)).toBe(null)
+  if (taken) expect(await fixture.shots.take(taken, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)).toBe(null)
 })

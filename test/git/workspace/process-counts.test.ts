@@ -6,7 +6,16 @@ import { startCheckpointTest } from './checkpoint-fixture.ts'
  * The budget of a change: a commit that raises a number states why it is worth it. Threads of git are included; a machine with one processor has
  * fewer. The first process of a separate command keeps its pipes.
  */
-const PROCESSES = { clone_over_a_clone: 7, prepare: 6, snapshot: 3, pack: 4, commit: 12, bundle: 7, snapshot_of_new_commit: 9 }
+const PROCESSES = {
+  clone_over_a_clone: 7,
+  prepare: 6,
+  snapshot: 3,
+  snapshot_of_small_files: 2,
+  pack: 4,
+  commit: 12,
+  bundle: 7,
+  snapshot_of_new_commit: 9,
+}
 /** After two seconds, on a busy machine, a command of a snapshot is joined by one that unblocks it. */
 const PROCESSES_TO_UNBLOCK = 3
 
@@ -26,9 +35,13 @@ test('the processes of a clone, of snapshots with their pack, of a commit and of
   let changed = first
   await agent.shell('echo more >>README.md; echo new >new.txt')
   await count('snapshot', 'shots', async () => {
-    changed = (await shots.take(first, false, () => {}, 20_000)) ?? first
+    changed = (await shots.take(first, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)) ?? first
   })
   expect(changed.tree).not.toBe(tree)
+  await agent.shell('echo more >>new.txt')
+  await count('snapshot_of_small_files', 'shots', async () => {
+    changed = (await shots.take(changed, { stale: false, largest_bytes: 1_000 }, () => {}, 20_000)) ?? changed
+  })
   const pack = { tree: changed.tree, parents: [base_sha], also: [], without: [base_sha] }
   await count('pack', 'shots', () => shots.pack(pack, () => {}))
   let head_sha = ''
@@ -40,7 +53,10 @@ test('the processes of a clone, of snapshots with their pack, of a commit and of
     expect(await agent.separate(bundleCommand({ base_sha, head_sha }))).toMatchObject({ exit_code: 0 })
   })
   await count('snapshot_of_new_commit', 'shots', async () => {
-    expect(await shots.take(changed, false, () => {}, 20_000)).toMatchObject({ tree: changed.tree, head: head_sha })
+    expect(await shots.take(changed, { stale: false, largest_bytes: Number.POSITIVE_INFINITY }, () => {}, 20_000)).toMatchObject({
+      tree: changed.tree,
+      head: head_sha,
+    })
   })
   for (const [name, budget] of Object.entries(PROCESSES)) expect(counts[name], name).toBeLessThanOrEqual(budget)
 })

@@ -20,7 +20,7 @@ function scripted() {
       log.push(`prepare ${how.from}`)
       return snapshotOf(`tree ${++trees}`)
     },
-    take(before, stale, captured) {
+    take(before, { stale }, captured) {
       log.push(`take ${before.tree}${stale ? ' stale' : ''}`)
       const { promise, resolve, reject } = Promise.withResolvers<Snapshot | null>()
       waiting.push({ captured, end: resolve, fail: reject })

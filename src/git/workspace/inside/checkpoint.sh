@@ -85,8 +85,8 @@ open_nested() {
   return 1
 }
 
-# $1, $2: head and tree of the snapshot before; a tree "none" is always named. Says when the files may change again, then what was captured, unless
-# it is the same.
+# $1, $2: head and tree of the snapshot before; a tree "none" is always named. $3: "small" if no file is too large. Says when the files may change
+# again, then what was captured, unless it is the same.
 snapshot() {
   if [[ $fresh && $2 == none ]]; then
     left=() large=() written_at=$EPOCHSECONDS
@@ -101,7 +101,7 @@ snapshot() {
   fresh=
   capture || return
   printf 'captured\0'
-  if [[ $changed || $head != "$1" || $2 == none ]]; then conclude "$2" "$1"; fi
+  if [[ $changed || $head != "$1" || $2 == none ]]; then conclude "$2" "$1" "$3"; fi
 }
 
 # First half of a snapshot: when it has ended the files may change again. Sets `changed` and `head`.
@@ -160,11 +160,11 @@ find_large() {
   )
 }
 
-# Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". Says tree, head, branch and
-# what had to be left out.
+# Second half, beside whatever happens to the files now. $1, $2: tree and head of the snapshot before, or "none". $3: "small" if no file is too
+# large. Says tree, head, branch and what had to be left out.
 conclude() {
   local tree=$1 committed
-  if [[ $quick ]]; then drop_large "$tree" || return; fi
+  if [[ $quick && $3 != small ]]; then drop_large "$tree" || return; fi
   if [[ $changed || $tree == none ]]; then
     tree=$(git write-tree) || return
     written_at=$EPOCHSECONDS
