@@ -36,6 +36,8 @@ const limits = {
 
 type SnapshotSpec = {
   kept: Kept
+  /** False: snapshots build on nothing that is stored. Git would look into each pack that is stored meanwhile, in every snapshot. */
+  borrows_kept: boolean
   /** The run's workspace, and an empty folder of the sandbox's user beside it. */
   workspace: string
   shadow: string
@@ -66,18 +68,15 @@ export type SnapshotSandbox = AsyncDisposable & {
 export async function startSnapshotSandbox(driver: SandboxDriver, git: GitHost, spec: SnapshotSpec): Promise<SnapshotSandbox> {
   const { repository_id, run_id } = spec.kept
   const mirror = repository_id === null ? null : { host: mirrorPath(git, repository_id), inside: '/mirror' }
+  const stored = spec.borrows_kept ? { host: objectCachePath(git, run_id), inside: '/kept' } : null
   const paths: CheckpointFolders = {
-    ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: '/kept', base_sha: spec.base_sha },
+    ...{ files: '/files', shadow: '/workspace', mirror: mirror?.inside ?? null, kept: stored?.inside ?? null, base_sha: spec.base_sha },
     ...{ max_file_bytes: spec.max_file_bytes, max_bytes: spec.max_bytes },
   }
   const sandbox = await driver.start({
     workspace: spec.shadow,
     ...(spec.within && { within: spec.within }),
-    read_only: [
-      { host: spec.workspace, inside: paths.files },
-      { host: objectCachePath(git, run_id), inside: '/kept' },
-      ...(mirror ? [mirror] : []),
-    ],
+    read_only: [{ host: spec.workspace, inside: paths.files }, ...(stored ? [stored] : []), ...(mirror ? [mirror] : [])],
     limits: { ...limits, cpus: spec.cpus },
   })
   // A shell that was killed or failed has to define its functions again.

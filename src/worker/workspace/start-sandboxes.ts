@@ -1,7 +1,7 @@
 import { onAbort } from '../../core/abort.ts'
 import { errorText } from '../../core/log.ts'
 import { withProxyEnv } from '../../core/sandbox-environment.ts'
-import { type Kept, objectCachePath } from '../../git/objects/object-cache.ts'
+import { objectCachePath } from '../../git/objects/object-cache.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import type { Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import { createShadow, removeWorkspace } from '../../sandbox/workspaces/workspaces.ts'
@@ -12,7 +12,7 @@ import { startRecorded } from '../sandbox/recorded-sandbox.ts'
 import { plantCanary, showSecretNames } from '../sandbox/run-secrets.ts'
 import { FilesState } from './files-state.ts'
 import type { PreparedFolders } from './open-folders.ts'
-import type { Opening } from './opening.ts'
+import type { History, Opening } from './opening.ts'
 import { KEPT_INSIDE } from './restore.ts'
 import { startSnapshotSandbox } from './snapshot-sandbox.ts'
 import { Snapshots } from './snapshots.ts'
@@ -35,13 +35,13 @@ export type Sandboxes = {
 /** Starts the agent's sandbox, and beside it the one for snapshots, which the agent cannot reach. `stack` ends them. */
 export async function startSandboxes(
   opening: Opening,
-  kept: Kept,
+  history: History,
   folders: PreparedFolders,
   stack: AsyncDisposableStack,
 ): Promise<Sandboxes> {
   const { deps, writer, live, base, secrets, startup, signal } = opening
   const { adopted, layer } = folders
-  const startShots = await snapshotStarter(opening, kept, folders, stack)
+  const startShots = await snapshotStarter(opening, history, folders, stack)
   const egress = stack.use(await openEgress(deps, writer, live, base?.repository.id ?? null, 'agent'))
   const identities: (string | null)[] = [layer?.identity ?? null]
   const record = (filled: boolean, besides: Identities = []) =>
@@ -86,12 +86,17 @@ function shownOf({ deps, run, base, program }: Opening, folders: PreparedFolders
   return { workspace, ...withinOf(folders), read_only, ...(home && { home: home.path }) }
 }
 
-async function snapshotStarter({ deps, writer, run, base }: Opening, kept: Kept, folders: PreparedFolders, stack: AsyncDisposableStack) {
+async function snapshotStarter(
+  { deps, writer, run, base }: Opening,
+  { kept, last, tip }: History,
+  folders: PreparedFolders,
+  stack: AsyncDisposableStack,
+) {
   const shadow = await createShadow(deps.folders.workspaces, run.id, writer.epoch, deps.users.sandbox)
   // Not awaited: the sweep removes what is left.
   stack.defer(() => void removeWorkspace(shadow, deps.users.sandbox).catch(() => {}))
   const { max_file_bytes, max_pack_bytes } = deps.checkpoints
   const bounds = { base_sha: base?.sha ?? null, max_file_bytes, max_bytes: max_pack_bytes, cpus: deps.sandbox_limits.cpus }
-  const spec = { kept, workspace: folders.workspace, ...withinOf(folders), shadow, ...bounds }
+  const spec = { kept, borrows_kept: last !== null || tip !== null, workspace: folders.workspace, ...withinOf(folders), shadow, ...bounds }
   return () => startSnapshotSandbox(deps.driver, deps.git, spec)
 }

@@ -40,7 +40,7 @@ export async function openWorkspace(opening: Opening): Promise<Workspace> {
   const history = await readHistory(opening, stack)
   const folders = await openFolders(opening, history)
   if (folders.layer !== null) stack.use(folders.layer)
-  const sandboxes = await startSandboxes(opening, history.kept, folders, stack)
+  const sandboxes = await startSandboxes(opening, history, folders, stack)
   const { filling, failures } = await prepareFilling(opening, history, folders, sandboxes)
   const filled = await startup.during('clone_ms', () => (folders.adopted ? reuseWorkspace(filling) : fillWorkspace(filling)))
   if (filling.setUp !== null) folders.home?.finish()

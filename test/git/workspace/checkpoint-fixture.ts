@@ -26,6 +26,8 @@ export type CheckpointTest = AsyncDisposable & {
   commands: string[]
   /** How many processes `work` starts in the agent's sandbox or in the one for snapshots. */
   processesOf(where: 'agent' | 'shots', work: () => Promise<unknown>): Promise<number>
+  /** The folders in which git looks for objects that a snapshot does not have itself. */
+  borrowed(): Promise<string>
   inside: WorkspaceRepository | null
   first: Snapshot
   /** The snapshot after a command of the agent. */
@@ -83,13 +85,13 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     },
   }
   let created = 0
-  const open = async () => {
+  const open = async (borrows_kept: boolean) => {
     const name = String(++created)
     const [workspace, shadow] = [makeWorkspace(name), makeWorkspace(`${name}.shadow`)]
     await withObjectCache(host, kept.run_id, async () => {})
     const read_only = [...mirror, { host: objectCachePath(host, kept.run_id), inside: '/kept' }]
     const agent = await startSandbox(driver, workspace, { read_only })
-    const shots = await startSnapshotSandbox(noting, host, { kept, workspace, shadow, base_sha, cpus: 2, ...caps })
+    const shots = await startSnapshotSandbox(noting, host, { kept, borrows_kept, workspace, shadow, base_sha, cpus: 2, ...caps })
     return { agent, shots }
   }
   const must = async (agent: TestSandbox, command: string) => {
@@ -97,7 +99,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
     if (result.exit_code !== 0) throw new Error(`${command} failed: ${result.text}`)
   }
 
-  const { agent, shots } = await open()
+  const { agent, shots } = await open(false)
   stack.use(agent)
   stack.use(shots)
   if (inside) {
@@ -107,11 +109,13 @@ export async function startCheckpointTest(files: Record<string, string> | null):
   const how: Prepared = base_sha === null ? { from: 'empty' } : { from: 'clone', sha: base_sha, tree: await treeOf(host, kept, base_sha) }
   const first = await shots.prepare(how, 20_000)
   let before = first
+  const inShots = async (command: string) => {
+    const result = await for_shots.at(-1)?.exec({ command, shell: 'separate', timeout_ms: 20_000, max_output_bytes: 100 })
+    return Buffer.from(result?.output ?? '').toString()
+  }
   const lastProcess = async (where: 'agent' | 'shots') => {
     const command = 'read -r _ _ _ _ last </proc/loadavg; echo $last'
-    const how = { shell: 'separate', timeout_ms: 20_000, max_output_bytes: 100 } as const
-    const output = where === 'agent' ? (await agent.separate(command)).text : (await for_shots[0]?.exec({ command, ...how }))?.output
-    return Number(Buffer.from(output ?? ''))
+    return Number(where === 'agent' ? (await agent.separate(command)).text : await inShots(command))
   }
   const tips: string[] = []
   const running = stack.move()
@@ -128,6 +132,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       // Reading takes two.
       return (await lastProcess(where)) - from - 2
     },
+    borrowed: () => inShots('cat /workspace/objects/info/alternates'),
     inside,
     first,
     async after(command) {
@@ -154,7 +159,7 @@ export async function startCheckpointTest(files: Record<string, string> | null):
       return files.map(file => `${file.status} ${file.path}`)
     },
     async restore(snapshot, work) {
-      const next = await open()
+      const next = await open(true)
       await using _agent = next.agent
       await using _shots = next.shots
       const result = await next.agent.separate(restoreCommand({ kept_inside: '/kept', beside: [], ...snapshot }, inside), {

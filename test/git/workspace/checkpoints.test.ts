@@ -67,6 +67,17 @@ test('packs build on each other: a small change of a large file costs little', a
   expect(second.bytes).toBeLessThan(2_000)
 })
 
+test('snapshots look into stored packs only if they build on them', async () => {
+  await using fixture = await startCheckpointTest(files)
+  expect(await fixture.borrowed()).toBe('/mirror/objects\n')
+  const snapshot = await fixture.after('echo four >> src/a.js')
+  await fixture.keep(snapshot)
+  await fixture.restore(snapshot, async (_agent, again) => {
+    expect(await fixture.borrowed()).toBe('/mirror/objects\n/kept/objects\n')
+    expect(again.tree).toBe(snapshot.tree)
+  })
+})
+
 test('a snapshot is one command, which reports that the files may change before it names them', async () => {
   await using fixture = await startCheckpointTest(files)
   await fixture.agent.shell('echo four >> src/a.js')
