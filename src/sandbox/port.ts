@@ -94,7 +94,7 @@ export type SandboxLimits = {
   max_tmp_bytes: number
   /** Maximum address space of a single process in bytes. */
   max_process_bytes: number
-  /** The `nice` value of the persistent shell, which gives way to the service and the database. Default 10. */
+  /** The `nice` value of the persistent shell, which gives way to the service and the database, as the whole sandbox does unless it is 0. Default 10. */
   niceness?: number
 }
 

@@ -43,6 +43,18 @@ test('a delegated group of version 2 gets its controllers enabled, and each sand
   expect(group.usage()).toEqual({ memory_bytes: 500, peak_memory_bytes: 900, memory_kills: 2, cpu_ms: 2.5 })
 })
 
+test('a sandbox gives way to the service, unless it does work of the service', () => {
+  using fake = fakeGroup('cpu memory pids')
+  const control = detectResources(fake.read)
+  const weightWith = (niceness: number) => {
+    const before = new Set(fake.groups())
+    control.open({ ...bounds, niceness })
+    const [made = ''] = fake.groups().filter(name => !before.has(name))
+    return fake.text(made, 'cpu.weight')
+  }
+  expect([weightWith(10), weightWith(0)]).toEqual(['25', '100'])
+})
+
 test('a service that has moved into its leaf creates groups beside the leaf, not below it', () => {
   using fake = fakeGroup('cpu memory pids', 'agentrun.service/agentrun-service')
   const control = detectResources(fake.read)

@@ -6,6 +6,8 @@ export type ResourceBounds = {
   cpus: number
   /** Processes and threads. */
   max_processes: number
+  /** 0: it does work of the service, for which a run waits, and gives way to nothing. */
+  niceness?: number
 }
 
 /** Maximum bytes in socket buffers: the kernel has a limit for the whole machine, whose services use TCP too. */

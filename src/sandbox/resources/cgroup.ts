@@ -9,9 +9,9 @@ import { MAX_SOCKET_BYTES, no_usage, type ResourceBounds, type ResourceGroup, ty
 export type GroupFolders = { version: 1 | 2; memory?: string; cpu?: string; cpuacct?: string; pids?: string }
 
 const PERIOD_US = 100_000
-/** A busy sandbox gets a quarter of the share of the service and the database when all want the processor. */
-const SHARES = 256
-const WEIGHT = 25
+/** Those of the service and the database, by version. A sandbox that gives way gets a quarter of them when all want the processor. */
+const SHARES = { 1: 1024, 2: 100 }
+const shareOf = (version: 1 | 2, { niceness }: ResourceBounds) => String(niceness === 0 ? SHARES[version] : SHARES[version] / 4)
 /** A process that has ended is still counted until its parent has read its exit code. */
 const EMPTY_MS = 5_000
 const PREFIX = 'agentrun-'
@@ -76,19 +76,21 @@ export function readUsage(version: 1 | 2, at: At, last: ResourceUsage): Resource
 /** Returns the path of a file of the group of a controller. */
 type At = (controller: 'memory' | 'cpu' | 'cpuacct' | 'pids', file: string) => string
 
-function bound2(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
+function bound2(folders: GroupFolders, at: At, bounds: ResourceBounds): void {
+  const { max_memory_bytes, cpus, max_processes } = bounds
   if (folders.memory !== undefined) {
     writeFileSync(at('memory', 'memory.max'), String(max_memory_bytes))
     optional(() => writeFileSync(at('memory', 'memory.swap.max'), '0'))
   }
   if (folders.cpu !== undefined) {
     writeFileSync(at('cpu', 'cpu.max'), `${Math.round(cpus * PERIOD_US)} ${PERIOD_US}`)
-    optional(() => writeFileSync(at('cpu', 'cpu.weight'), String(WEIGHT)))
+    optional(() => writeFileSync(at('cpu', 'cpu.weight'), shareOf(2, bounds)))
   }
   if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
 }
 
-function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_processes }: ResourceBounds): void {
+function bound1(folders: GroupFolders, at: At, bounds: ResourceBounds): void {
+  const { max_memory_bytes, cpus, max_processes } = bounds
   if (folders.memory !== undefined) {
     writeFileSync(at('memory', 'memory.limit_in_bytes'), String(max_memory_bytes))
     // Together with swap, which a kernel may not count: then the limit has no effect.
@@ -99,7 +101,7 @@ function bound1(folders: GroupFolders, at: At, { max_memory_bytes, cpus, max_pro
   if (folders.cpu !== undefined) {
     writeFileSync(at('cpu', 'cpu.cfs_period_us'), String(PERIOD_US))
     writeFileSync(at('cpu', 'cpu.cfs_quota_us'), String(Math.round(cpus * PERIOD_US)))
-    optional(() => writeFileSync(at('cpu', 'cpu.shares'), String(SHARES)))
+    optional(() => writeFileSync(at('cpu', 'cpu.shares'), shareOf(1, bounds)))
   }
   if (folders.pids !== undefined) writeFileSync(at('pids', 'pids.max'), String(max_processes))
 }
