@@ -110,7 +110,8 @@ export async function createRuns({ ada, ben, chloe }: People, repo: Repositories
       'Find what makes the checkout page slow.',
       'plan: [Measure the checkout page, Find the slowest module, Propose a fix]',
       'run: cat src/cart.js',
-      'run: "echo \\"measuring /checkout, 20 samples\\"; for i in 1 2 3 4 5; do echo \\"sample $i  ok\\"; done; sleep 1200"',
+      // A call ends after two minutes by default, but this run is shown as running to the end.
+      'run: {run: "echo \\"measuring /checkout, 20 samples\\"; for i in 1 2 3 4 5; do echo \\"sample $i  ok\\"; done; sleep 1200", timeout: 1200}',
       'answer: Done.',
     ),
     title: 'Find what makes the checkout page slow',
