@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isSignedOut } from './api/api-error.ts'
-import { queries } from './api/query-client.ts'
+import { queries, responds } from './api/query-client.ts'
 import { createAppRouter } from './router.tsx'
 import { HintLayer } from './ui/hint-layer.tsx'
 
@@ -16,6 +16,9 @@ const router = createAppRouter(queries)
 queries.getQueryCache().subscribe(event => {
   if (event.type === 'updated' && event.action.type === 'error' && isSignedOut(event.action.error)) void router.invalidate()
 })
+
+// A stream without events notices the loss of the network late.
+window.addEventListener('offline', () => void responds())
 
 const root = document.getElementById('root')
 if (root) {

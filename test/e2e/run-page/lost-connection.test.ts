@@ -30,6 +30,19 @@ test('without a connection the frame stays, a page waits for the service, and a 
   expect(body.items[0].name).toBe('My organization')
 })
 
+test('a browser that loses its network reports it at once, also while its streams are still open', async () => {
+  await using someone = await visit({ accept: /ERR_|Failed to load/ })
+  const { page } = someone
+  const notice = page.getByRole('alert').filter({ hasText: 'The service does not respond' })
+  await Promise.all([page.waitForResponse(/readyz$/), someone.open('/')])
+  await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
+  await page.route('**/readyz', route => route.abort('internetdisconnected'))
+  await page.evaluate("window.dispatchEvent(new Event('offline'))")
+  await notice.waitFor()
+  await page.unroute('**/readyz')
+  await notice.waitFor({ state: 'detached' })
+})
+
 test('without a connection a page that is opened reports it at once, and its code is loaded when the service is back', async () => {
   await using network = await networkTo(app.base_url)
   await using someone = await visit({ base_url: network.base_url, accept: /ERR_|Failed to load/ })
