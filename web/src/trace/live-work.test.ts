@@ -27,7 +27,7 @@ test('the model’s text is superseded by what it did, but not by a message of a
   expect(work).toMatchObject({ reasoning: 'Hm. ', text: 'I will look.' })
   expect(afterEntry(work, entry({ message_type: 'USER_MESSAGE' }))).toEqual(work)
   expect(afterEntry(work, entry({ tool_name: 'git_clone' }))).toEqual(work)
-  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual({ ...nothing_live, unannounced: true })
+  expect(afterEntry(work, entry({ tool_name: 'shell' }))).toEqual({ ...nothing_live, early: { call_id: '', output: '' } })
 })
 
 test('the entry of a command of the service ends its card, and keeps what the model generates meanwhile', () => {
@@ -48,14 +48,24 @@ test('output that arrives after the entry of its call opens no card, until the c
   expect(work.tools).toMatchObject([{ call_id: 'check-1-1', output: 'new' }])
 })
 
-test('late output of a command that was too short to be announced opens no card', () => {
+test('output of a command that was too short to be announced opens no card, before and after the next command is announced', () => {
   let work = afterEntry(nothing_live, entry({ tool_name: 'shell' }))
   work = afterEvent(work, 'output', { call_id: 'c1', text: 'late' })
   expect(work.tools).toEqual([])
   expect(afterEvent(work, 'so_far', { parts: [{ event: 'output', call_id: 'c2', text: 'running' }] }).tools).toHaveLength(1)
   work = afterEvent(work, 'tool', { ...tool, call_id: 'c2' })
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'later' })
   work = afterEvent(work, 'output', { call_id: 'c2', text: 'new' })
   expect(work.tools).toMatchObject([{ call_id: 'c2', output: 'new' }])
+})
+
+test('output that arrives before the announcement of its command is not lost', () => {
+  let work = afterEntry(nothing_live, entry({ tool_name: 'shell' }))
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'a' })
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'b' })
+  work = afterEvent(work, 'tool', tool)
+  work = afterEvent(work, 'output', { call_id: 'c1', text: 'c' })
+  expect(work.tools).toEqual([{ ...tool, output: 'abc' }])
 })
 
 test('the plan and the answer end their tools too', () => {

@@ -16,13 +16,25 @@ export type LiveTool = {
 /** A limit that is almost used up, as reported to the agent. */
 export type LiveLimit = { limit: string; used: number; allowed: number }
 
+/** Output of a call that was not announced: it was too short for that, or its announcement follows. */
+type EarlyOutput = { call_id: string; output: string }
+
 /**
  * The current activity of a run that no entry shows yet. `ended`: the calls of the last entries, whose late output belongs to no card.
- * `unannounced`: the last entry is that of a call which was too short to be announced; its output may follow.
+ * `early`: the newest output that opens no card; null until a call was reported: until then output is that of a call that was announced before.
  */
-export type LiveWork = { tools: LiveTool[]; ended: string[]; unannounced: boolean; reasoning: string; text: string; limits: LiveLimit[] }
+export type LiveWork = {
+  tools: LiveTool[]
+  ended: string[]
+  early: EarlyOutput | null
+  reasoning: string
+  text: string
+  limits: LiveLimit[]
+}
 
-export const nothing_live: LiveWork = { tools: [], ended: [], unannounced: false, reasoning: '', text: '', limits: [] }
+export const nothing_live: LiveWork = { tools: [], ended: [], early: null, reasoning: '', text: '', limits: [] }
+
+const nothing_early: EarlyOutput = { call_id: '', output: '' }
 
 /** Actions of the service that are announced and stream their output like tools of the agent. */
 const service_commands: ReadonlySet<string> = new Set([actionTool.check, actionTool.setup_command, actionTool.setup_proof])
@@ -54,16 +66,19 @@ export function afterEvent(work: LiveWork, event: string, data: unknown): LiveWo
       tool_input: record(tool_input),
       started_at: text(started_at),
       // Announced again to a reader that reconnected: its output follows, and is shown as it was until then.
-      output: known?.output ?? '',
+      output: known?.output ?? (work.early?.call_id === text(call_id) ? work.early.output : ''),
     }
     const ended = work.ended.filter(id => id !== tool.call_id)
-    return { ...work, ended, unannounced: false, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
+    return { ...work, ended, early: nothing_early, tools: [...work.tools.filter(other => other.call_id !== tool.call_id), tool] }
   }
   if (event === 'output') {
     const id = text(call_id)
     if (work.ended.includes(id)) return work
     const known = work.tools.some(tool => tool.call_id === id)
-    if (!known && work.unannounced) return work
+    if (!known && work.early) {
+      const before = work.early.call_id === id ? work.early.output : ''
+      return { ...work, early: { call_id: id, output: (before + text(chunk)).slice(-kept_chars) } }
+    }
     const tools = known ? work.tools : [...work.tools, { call_id: id, tool_name: '', tool_input: {}, started_at: '', output: '' }]
     const extend = (tool: LiveTool) => (tool.call_id === id ? withOutput(tool, (tool.output + text(chunk)).slice(-kept_chars)) : tool)
     return { ...work, tools: tools.map(extend) }
@@ -90,7 +105,7 @@ function afterPart(work: LiveWork, part: Record<string, unknown>): LiveWork {
   }
   if (part.event !== 'output') return work
   const known = work.tools.find(tool => tool.call_id === part.call_id)
-  if (!known) return afterEvent({ ...work, unannounced: false }, 'output', part)
+  if (!known) return { ...afterEvent({ ...work, early: null }, 'output', part), early: work.early }
   return { ...work, tools: work.tools.map(tool => (tool === known ? withOutput(tool, replaced(tool.output)) : tool)) }
 }
 
@@ -122,7 +137,7 @@ export function afterEntry(work: LiveWork, { message_type, tool_name }: LogEntry
     ...work,
     tools: work.tools.filter(tool => tool !== ended),
     ended: ended ? [...work.ended, ended.call_id].slice(-kept_ended) : work.ended,
-    unannounced: name === null ? work.unannounced : ended === undefined,
+    early: name === null ? work.early : (work.early ?? nothing_early),
   }
   return of_service ? left : { ...left, reasoning: '', text: '' }
 }
