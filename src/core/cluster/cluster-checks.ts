@@ -36,7 +36,9 @@ export function checkCluster(all: readonly ServiceProcess[], nameOf: (process: S
 
 function checkRoles(alive: readonly ServiceProcess[]): HealthCheck[] {
   const count = (role: string) => alive.filter(item => item.role === role).length
-  const counted = ['all', 'serve', 'work'].filter(role => count(role) > 0).map(role => `${count(role)} ${role}`)
+  const counted = ['all', 'serve', 'work']
+    .filter(role => count(role) > 0)
+    .map(role => `${count(role)} ${role === 'all' ? 'with all roles' : role}`)
   if (alive.length === 0) return [broken('processes', 'none is alive', 'start one: npm start, or the roles serve and work')]
   if (count('all') + count('serve') === 0)
     return [broken('processes', `${counted.join(', ')}: none serves the API`, 'start one with the role serve')]
