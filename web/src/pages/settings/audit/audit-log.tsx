@@ -78,7 +78,7 @@ const columns = (nameOf: (user_id: number) => string, now: number): Column<Audit
         <code className="font-mono text-xs [overflow-wrap:anywhere] max-md:whitespace-normal">
           {visible(action)
             .split(/(?<=[._])/)
-            .map(part => [part, <wbr key={part} />])}
+            .map(part => [part, <wbr key={part} className="md:hidden" />])}
         </code>
         <span className="block truncate text-muted text-xs md:hidden">{whoOf(user_id, nameOf)}</span>
       </>
