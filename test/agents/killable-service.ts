@@ -7,13 +7,13 @@ import { makeRepository } from '../runs/coding-app.ts'
 import { startServiceProcess } from '../runs/recovery/service-process.ts'
 import { TOKEN } from '../start-app.ts'
 import { testFolder } from '../temporary-folder.ts'
-import { callAgentApi } from './agent-api.ts'
+import { callAgentApi, callApi } from './agent-api.ts'
 import { programEnv } from './program-app.ts'
 
-/** Starts a service as a process of its own, with the test program as agent. `settings`: of the agent. */
-export async function startKillable(settings: object) {
+/** Starts a service as a process of its own, with the test program as agent. `settings`: of the agent. `files`: of the repository. */
+export async function startKillable(settings: object, files?: Record<string, string>) {
   const database = await createTestDatabase()
-  const repository = makeRepository()
+  const repository = makeRepository(files)
   const agents = programEnv(settings)
   const start = (data: string) =>
     startServiceProcess({
@@ -33,6 +33,7 @@ export async function startKillable(settings: object) {
   }
   return {
     ...{ call, repository },
+    callOrganization: (method: string, path: string, body?: unknown) => callApi(service.base_url, method, path, body),
     rows: async (text: string, values: unknown[]): Promise<any[]> => (await client.query(text, values)).rows,
     /** `elsewhere`: with another data folder and without the files of the first one, as on another machine. */
     async killAndRestart(elsewhere = false) {

@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: entries are read without types
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { serveMcp } from '../mcp-servers/http-server.ts'
-import { hostile, playRun, startMcpApp } from '../mcp-servers/mcp-app.ts'
+import { HOSTILE, hostile, playRun, startMcpApp } from '../mcp-servers/mcp-app.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { rows } from '../start-app.ts'
-import { programEnv } from './program-app.ts'
+import { startKillable } from './killable-service.ts'
+import { programEnv, programSettings } from './program-app.ts'
 
 /** What bounds the calls of tools that the service serves to an agent of another vendor. */
 let app: Awaited<ReturnType<typeof startMcpApp>>
@@ -73,6 +74,24 @@ test('as many tools are called in a turn as the run may take steps, and none whe
   expect(await awaitRun(app, other.id, run => run.status === 'paused')).toMatchObject({ status_reason: 'budget' })
   expect(await rows(app, `select kind from journal where run_id = $1 and kind = 'tool_started'`, [other.id])).toEqual([])
 })
+
+test('the calls of an earlier worker of the turn count too', async () => {
+  await using service = await startKillable(programSettings({ SESSIONS: 'load' }), { 'server.mjs': HOSTILE })
+  await service.callOrganization('PUT', '/mcp-servers/odd', hostile('plain'))
+  const prompt = 'do: mcp odd act 1 | mcp odd act 2 | tool sleep 600 | mcp odd act 3 | mcp odd act 4 | say !'
+  const { id } = await service.call('POST', '/run', { prompt, agent_type, budget: { max_steps: 3 } })
+  const started = async (name: string) =>
+    (await service.rows(`select body from journal where run_id = $1 and kind = 'tool_started'`, [id])).filter(({ body }) =>
+      body.includes(`"${name}"`),
+    ).length
+  const settled = { timeout: 60_000, interval: 100 }
+  await expect.poll(() => started('bash'), settled).toBe(1)
+  await service.killAndRestart()
+  const run = () => service.call('GET', `/run/${id}`)
+  await expect.poll(async () => (await run()).status, settled).toBe('paused')
+  expect(await run()).toMatchObject({ status_reason: 'budget' })
+  expect(await started('odd__act')).toBe(3)
+}, 120_000)
 
 test.each(['long', 'many'])('an input with a text that is long, or with many, is kept in part: %s', async how => {
   await app.servers.set('odd', hostile('plain'))

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { JournalRecord } from '../../agent/conversation.ts'
 import type { LoopJournal, Signals } from '../../agent/journal.ts'
 import { type ExternalTools, forModel, runTool, type ToolContext } from '../../agent/tool.ts'
 import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
@@ -21,6 +22,8 @@ type Serving = {
   onSignals(signals: Signals): void
 }
 
+/** Ids of calls begin so. */
+const ID_PREFIX = 'mcp-'
 /** What the names of tools have between the server and its tool. */
 const SEPARATOR = '__'
 /** Calls that are made at the same time: their results are in memory. */
@@ -48,6 +51,10 @@ export function createServedTools(serving: Serving): ServedTools {
     },
   }
 }
+
+/** Returns how many calls of served tools a turn has made, in this process or in an earlier one. */
+export const countServedCalls = (records: readonly JournalRecord[], turn: number): number =>
+  records.filter(record => record.kind === 'tool_started' && record.turn === turn && record.call.id.startsWith(ID_PREFIX)).length
 
 type Servers = ReadonlyMap<string, (request: Request) => Promise<Response>>
 
@@ -113,7 +120,7 @@ async function callTool(
   const { tools, journal, redactor, max_seconds, signal, admit, onSignals } = serving
   const refusal = tools.has(name) ? admit() : 'There is no such tool.'
   if (refusal !== null) return refused(refusal)
-  const requested = { id: `mcp-${randomUUID()}`, name, input }
+  const requested = { id: `${ID_PREFIX}${randomUUID()}`, name, input }
   const { call, cut } = kept(await redactor.value(requested))
   await journal.toolStarted(call)
   const context = { redactor, max_seconds, signal, call_id: call.id } as ToolContext

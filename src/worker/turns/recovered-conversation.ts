@@ -38,9 +38,9 @@ export async function chargeLostCalls(writer: RunWriter, calls: OpenModelCall[])
 }
 
 /** The calls that an earlier process of a program reported as running and that have no outcome. Ids may be repeated by the next process. */
-export async function callsWithoutOutcome(writer: RunWriter): Promise<OpenCall[]> {
+export function callsWithoutOutcome(records: readonly JournalRecord[]): OpenCall[] {
   const open = new Map<string, OpenCall>()
-  for (const record of await readJournal(writer)) {
+  for (const record of records) {
     if (record.kind === 'tool_started') open.set(record.call.id, { ...record.call, started: true, inherited: record.turn === 0 })
     else if (record.kind === 'tool_finished') open.delete(record.call_id)
   }

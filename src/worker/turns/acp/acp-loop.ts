@@ -10,7 +10,7 @@ import { withTimeout } from '../../../core/timeout.ts'
 import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
-import { createServedTools } from '../../mcp/served-tools.ts'
+import { countServedCalls, createServedTools } from '../../mcp/served-tools.ts'
 import { type AgentLoop, countLostCalls, instructionsOf, openOutside, reachableOf } from '../agent-loop.ts'
 import type { Begun } from '../begin-conversation.ts'
 import { costOfChildren } from '../child-runs.ts'
@@ -42,6 +42,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const meter = watchLimits(turn, { model, estimate, noticed: conversation.noticed })
   meter.childrenCost(await costOfChildren(writer))
   countLostCalls(meter, conversation)
+  const records = await readJournal(writer)
   const onToolEnd = () => opened.current?.checkpoints.toolEnded()
   const journal = observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd }))
   const recorder = new UpdateRecorder({
@@ -57,7 +58,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     onSignals: signals => onSignals(state, signals),
   })
   const state: State = {
-    ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: 0 },
+    ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: countServedCalls(records, run.turn) },
     ...{
       working: false,
       session: null,
@@ -73,7 +74,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
-  conversation.messages.push(...(await closeOpenCalls(writer, await callsWithoutOutcome(writer), interruptedSummary)))
+  conversation.messages.push(...(await closeOpenCalls(writer, callsWithoutOutcome(records), interruptedSummary)))
   return {
     meter,
     run: current => runTurn(state, current),

@@ -18,7 +18,7 @@ export type State = {
   spending: Spending
   recorder: UpdateRecorder
   served: ServedTools
-  /** Calls of served tools so far. */
+  /** Calls of served tools in the turn so far. */
   served_calls: number
   /** Whether the agent may work: from a prompt until its outcome is known. */
   working: boolean
