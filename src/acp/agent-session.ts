@@ -161,7 +161,8 @@ function connect({ sandbox, command, on_update, on_permission }: Program, signal
     if (isRequest || (!('method' in message) && sent.delete(message.id))) incoming?.enqueue(message as AnyMessage)
   })
   const process = sandbox.openProcess({
-    ...{ command, signal, max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
+    // Nothing of it changes files while they are committed.
+    ...{ command, signal, kills_descendants: true, max_output_bytes: MAX_ERROR_OUTPUT_BYTES },
     on_stdout: chunk => splitter.add(chunk),
   })
   const readable = new ReadableStream<AnyMessage>({

@@ -147,6 +147,8 @@ export type ProcessRequest = {
   max_output_bytes: number
   /** Kills the process and what it started. */
   signal?: AbortSignal
+  /** Kills what it started also when it ends by itself, processes that left its group or session included. Default false. */
+  kills_descendants?: boolean
   /** Receives standard output in order; nothing more is read while its promise is pending. An error kills the process and rejects `ended`. */
   on_stdout: (chunk: Uint8Array) => Promise<void> | void
 }

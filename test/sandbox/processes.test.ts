@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 /** Starts a process and collects its standard output; `printed` resolves when that contains a text. */
-function open(command: string, options: { signal?: AbortSignal; sandbox?: TestSandbox } = {}) {
+function open(command: string, options: { signal?: AbortSignal; kills_descendants?: boolean; sandbox?: TestSandbox } = {}) {
   const { sandbox = box, ...rest } = options
   let output = ''
   let check = () => {}
@@ -76,6 +76,21 @@ it('kills a process and its children when its signal is aborted', async () => {
   stop.abort()
   expect(await process.ended).toMatchObject({ status: 'interrupted', exit_code: null })
   expect((await box.separate('pgrep -x sleep || echo none')).text).toBe('none\n')
+})
+
+it('leaves nothing of what a process started when that has ended by itself, if this is requested', async () => {
+  const detached = '(setsid sleep 1234 </dev/null >/dev/null 2>&1 9>&- &); until pgrep -f "sleep 123[4]" >/dev/null; do sleep 0.01; done'
+  const left = async () => (await box.separate('pgrep -c -f "sleep 123[4]"')).text
+  await open(detached).ended
+  expect(await left()).toBe('1\n')
+  await box.separate('pkill -f "sleep 123[4]"')
+  const beside = open('read -r; echo done')
+  expect(await open(detached, { kills_descendants: true }).ended).toMatchObject({ status: 'exited', exit_code: 0 })
+  expect(await left()).toBe('0\n')
+  // Another process is no part of it.
+  beside.stdin.write('\n')
+  await beside.ended
+  expect(beside.output()).toBe('done\n')
 })
 
 it('fails a write after the end of the process, and gives its pipes to no other command', async () => {

@@ -22,6 +22,8 @@ export type RunningCommand = {
   status?: StatusPipe
   /** A process that it left behind may read the input of the slot: no other command gets that. */
   single_use?: boolean
+  /** What it started ends with it, however it ends. */
+  kills_descendants?: boolean
 }
 
 /** `full`: aborted, with the size of the workspace, when that exceeds its limit. */
@@ -65,8 +67,9 @@ export async function runCommand(
     const reason = typeof end === 'string' ? end : null
     const exit_code = typeof end === 'string' ? null : end.exit_code
     // Also when only the process that watched it was killed from inside.
-    if (exit_code === null && reason !== 'lost') {
-      await init.kill(running.job, started_at)
+    const is_killed = exit_code === null && reason !== 'lost'
+    if (is_killed || (running.kills_descendants && reason !== 'lost')) await init.kill(running.job, started_at)
+    if (is_killed) {
       await settledWithin(running.finished, kill_settle_ms)
       running.wasKilled()
     }

@@ -51,12 +51,12 @@ export function openSandbox(
     return runCommand(context, request, slot => startSeparate(init, slot, streams), sink)
   }
   const processes_semaphore = createSemaphore(max_open_processes)
-  const openProcess = ({ on_stdout, ...rest }: ProcessRequest): OpenProcess => {
+  const openProcess = ({ on_stdout, kills_descendants = false, ...rest }: ProcessRequest): OpenProcess => {
     const { stdin, open } = createProcessInput()
     const request = { ...rest, timeout_ms: Number.POSITIVE_INFINITY }
     const start = (slot: Slot) => {
       open(slot.path('requests'))
-      return startSeparate(init, slot, { input: 'pipe', errors: true })
+      return { ...startSeparate(init, slot, { input: 'pipe', errors: true }), kills_descendants }
     }
     const execution = async () => {
       await init.ports
