@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { AgentUpdates } from './updates.ts'
 
 it('merges the updates of a tool call into one, and reports when it starts and when it has finished', () => {
-  const updates = new AgentUpdates()
+  const updates = new AgentUpdates(() => false)
   const call = { toolCallId: 'c1', title: 'bash', kind: 'execute' }
   expect(updates.read({ sessionUpdate: 'tool_call', ...call, status: 'pending', rawInput: {} }, 1)).toMatchObject({ kind: 'tool_started' })
   const running = { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress', title: 'ls', rawInput: { command: 'ls' } }
@@ -23,7 +23,7 @@ it('merges the updates of a tool call into one, and reports when it starts and w
 
 it('names a tool by what the agent calls it, else by its kind', () => {
   const name = (update: object) => {
-    const event = new AgentUpdates().read({ sessionUpdate: 'tool_call', toolCallId: 'c', status: 'pending', ...update }, 0)
+    const event = new AgentUpdates(() => false).read({ sessionUpdate: 'tool_call', toolCallId: 'c', status: 'pending', ...update }, 0)
     return event?.kind === 'tool_started' ? event.call.name : null
   }
   expect(name({ title: '`ls -la`', kind: 'execute' })).toBe('execute')
@@ -32,9 +32,23 @@ it('names a tool by what the agent calls it, else by its kind', () => {
   expect(name({})).toBe('other')
 })
 
+it('gives another name to a tool that is named like one that the service calls', () => {
+  const updates = new AgentUpdates(name => name.startsWith('tickets__'))
+  const call = { sessionUpdate: 'tool_call', status: 'completed', toolCallId: 'c' }
+  const name = (update: object, id: string) => {
+    const event = updates.read({ ...call, ...update, toolCallId: id }, 0)
+    return event?.kind === 'tool_finished' ? event.call.name : null
+  }
+  expect(name({ title: 'tickets__search' }, 'a')).toBe('agent_tickets__search')
+  expect(name({ name: 'tickets__search', title: 'x' }, 'b')).toBe('agent_tickets__search')
+  expect(name({}, 'tickets__search__tickets__search_1')).toBe('agent_tickets__search')
+  expect(name({ _meta: { claudeCode: { toolName: 'mcp__tickets__search' } } }, 'd')).toBe('mcp__tickets__search')
+  expect(name({ title: 'mcp_connections' }, 'e')).toBe('agent_mcp_connections')
+})
+
 it('names a tool by the name of the update before its title, and by the id of Gemini CLI', () => {
   const name = (update: object) => {
-    const event = new AgentUpdates().read({ sessionUpdate: 'tool_call', status: 'pending', toolCallId: 'c', ...update }, 0)
+    const event = new AgentUpdates(() => false).read({ sessionUpdate: 'tool_call', status: 'pending', toolCallId: 'c', ...update }, 0)
     return event?.kind === 'tool_started' ? event.call.name : null
   }
   expect(name({ title: 'ls', kind: 'execute', name: 'exec_command' })).toBe('exec_command')
@@ -44,7 +58,7 @@ it('names a tool by the name of the update before its title, and by the id of Ge
 })
 
 it('merges the pieces of the output of a command, its exit code, and the texts of changed files by the id of the call', () => {
-  const updates = new AgentUpdates()
+  const updates = new AgentUpdates(() => false)
   const update = (more: object) => updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c', ...more }, 0)
   const piece = (data: string) => ({ _meta: { terminal_output_delta: { data, terminal_id: 'c' } } })
   update({ kind: 'execute', title: 'make', content: [{ type: 'terminal', terminalId: 'c' }] })
@@ -59,14 +73,14 @@ it('merges the pieces of the output of a command, its exit code, and the texts o
 })
 
 it('keeps the calls that are open until they are taken', () => {
-  const updates = new AgentUpdates()
+  const updates = new AgentUpdates(() => false)
   updates.read({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'bash', status: 'in_progress' }, 0)
   expect(updates.takeOpen()).toMatchObject([{ id: 'c1' }])
   expect(updates.takeOpen()).toEqual([])
 })
 
 it('ignores later updates of a finished call, and gives names of this service to no call of an agent', () => {
-  const updates = new AgentUpdates()
+  const updates = new AgentUpdates(() => false)
   const done = { sessionUpdate: 'tool_call_update', toolCallId: 'c1', title: 'finish', status: 'completed' }
   expect(updates.read(done, 0)).toMatchObject({ kind: 'tool_finished', call: { name: 'agent_finish' } })
   expect(updates.read(done, 1)).toBeNull()
@@ -81,7 +95,7 @@ it('reads a plan with the states of the trace', () => {
     { content: 'Test', status: 'pending' },
     { content: 7, status: 'constructor' },
   ]
-  expect(new AgentUpdates().read({ sessionUpdate: 'plan', entries }, 0)).toEqual({
+  expect(new AgentUpdates(() => false).read({ sessionUpdate: 'plan', entries }, 0)).toEqual({
     kind: 'plan',
     items: [
       { id: 1, text: 'Look', state: 'done' },
@@ -93,7 +107,7 @@ it('reads a plan with the states of the trace', () => {
 })
 
 it('ignores unknown updates, and survives any value in any field', () => {
-  const updates = new AgentUpdates()
+  const updates = new AgentUpdates(() => false)
   expect(updates.read({ sessionUpdate: 'available_commands_update', availableCommands: [] }, 0)).toBeNull()
   const kinds = fc.constantFrom('tool_call', 'tool_call_update', 'plan', 'agent_message_chunk', 'agent_thought_chunk', 'other')
   const fields = ['toolCallId', 'title', 'kind', 'status', 'rawInput', 'rawOutput', 'content', 'entries', '_meta']

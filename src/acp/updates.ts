@@ -34,10 +34,18 @@ const MAX_KEPT = 512 * 1024
 const MAX_PLAN_ITEMS = 200
 const MAX_NAME = 200
 
-/** Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. */
+/**
+ * Reads the updates of one session (ACP 1). Everything in them is untrusted: fields of another type are ignored. `is_served`: whether the service
+ * calls tools by this name, so that those of the agent get another one.
+ */
 export class AgentUpdates {
+  readonly #isServed: (name: string) => boolean
   readonly #open = new Map<string, AgentToolCall>()
   readonly #finished = new Set<string>()
+
+  constructor(is_served: (name: string) => boolean) {
+    this.#isServed = is_served
+  }
 
   /** Returns the event of an update; null: it has none. */
   read(update: Message, now: number): AgentEvent | null {
@@ -79,6 +87,7 @@ export class AgentUpdates {
     if (this.#finished.has(id)) return null
     const before = this.#open.get(id)
     const call = merged(id, update, before, now)
+    if (before === undefined && this.#isServed(call.name)) call.name = otherName(call.name)
     if (update.status === 'completed' || update.status === 'failed') {
       this.#open.delete(id)
       if (this.#finished.size < MAX_FINISHED) this.#finished.add(id)
@@ -123,7 +132,8 @@ function nameOf({ name, kind, _meta }: Message, id: string, title: string): stri
 /** What the service does for a run, and tools of its own agent that end or steer a turn, have names that mean more: an agent has others. */
 const common_tools = new Set<string>(['read', 'search', 'write', 'edit', 'shell', 'apply_patch'])
 const own_tools = new Set<string>(Object.values(actionTool).filter(name => !common_tools.has(name)))
-const ownName = (name: string) => (own_tools.has(name) ? `agent_${name}` : name)
+const ownName = (name: string) => (own_tools.has(name) ? otherName(name) : name)
+const otherName = (name: string) => `agent_${name}`
 
 /** Returns what an update adds to the output of its call. */
 function outputOf({ rawOutput, content, _meta }: Message, before: AgentToolCall | undefined): Record<string, unknown> {

@@ -20,5 +20,8 @@ export function offeredNames(server: string, tools: readonly string[]): string[]
   })
 }
 
+/** Returns the server that the name of a tool begins with; null: it begins with none. */
+export const serverOfTool = (name: string): string | null => (name.includes(SEPARATOR) ? (name.split(SEPARATOR)[0] ?? null) : null)
+
 const plainName = (server: string, tool: string) => `${server}${SEPARATOR}${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS)

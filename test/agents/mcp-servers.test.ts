@@ -50,6 +50,19 @@ test('a tool that is not in the list of the server is not called', async () => {
   expect(actions.filter(({ tool_name }) => tool_name.startsWith('tickets__'))).toEqual([])
 })
 
+test('what an agent reports as the call of a served tool is not shown as one', async () => {
+  await using server = await serveMcp()
+  await allow(app, server.port)
+  await app.servers.set('tickets', { url: `${server.origin}/mcp` })
+  const { actions } = await play('titled tickets__search | titled mcp_connections | say !')
+  expect(actions.map(({ tool_name }) => tool_name)).toEqual([
+    'git_clone',
+    'mcp_connections',
+    'agent_tickets__search',
+    'agent_mcp_connections',
+  ])
+})
+
 test('a program runs in the sandbox, and its results are bounded as for the built-in agent', async () => {
   await app.servers.set('odd', hostile('long-text'))
   const { run, actions } = await play('mcp odd act hello | say !')

@@ -136,6 +136,8 @@ const actions = {
   },
   print: text => process.stdout.write(`${text}\n`.repeat(500)),
   'wrong ids': () => send({ id: 99_999, result: {} }),
+  titled: title =>
+    update({ sessionUpdate: 'tool_call', toolCallId: `c${++calls}`, title, kind: 'other', status: 'completed', rawInput: {} }),
   unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
   exit: code => process.exit(Number(code)),
   hang: () => new Promise(() => {}),

@@ -5,6 +5,7 @@ import { type ExternalTools, forModel, runTool, type ToolContext } from '../../a
 import { createSemaphore, type Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { ToolServers } from '../../gateway/tool-request.ts'
 import type { CallServed, ServedResult } from '../../mcp/serve-tools.ts'
+import { serverOfTool } from '../../mcp/tool-names.ts'
 import type { ModelMessage } from '../../model/port.ts'
 import { type BackgroundRedactor, composed } from '../../redaction/port.ts'
 import { shownInput } from '../../trace/agent-entries.ts'
@@ -58,7 +59,7 @@ export const countServedCalls = (records: readonly JournalRecord[], turn: number
 
 type Servers = ReadonlyMap<string, (request: Request) => Promise<Response>>
 
-const serversOf = (tools: ExternalTools): string[] => [...new Set([...tools.keys()].map(name => name.split(SEPARATOR)[0] ?? ''))]
+const serversOf = (tools: ExternalTools): string[] => [...new Set([...tools.keys()].flatMap(name => serverOfTool(name) ?? []))]
 
 async function serve(serving: Serving, calls: CallsInProgress): Promise<Servers> {
   // Loaded with the first message: most runs have no MCP server.

@@ -78,12 +78,12 @@ export function countLostCalls(meter: TurnMeter, conversation: Conversation): vo
 export function openOutside({ deps, writer, live, run, model, control, secrets, base, openFiles }: AgentTurn, { instructions }: Begun) {
   const requests = createRunFetch(deps, writer, live, base?.repository.id ?? null)
   const mcp_file = base?.repository.use_mcp_file === true ? instructions.mcp_file : null
+  const configured = run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment)
   const mcp = createMcpTools({
-    ...{ writer, model, redactor: secrets.redactor },
-    configured: run.source_type === 'TOOL' ? NO_SERVERS : serversOfRun(secrets.mcp_servers, mcp_file, secrets.environment),
+    ...{ writer, model, redactor: secrets.redactor, configured },
     reach: { sandbox: async () => (await openFiles()).sandbox, fetch: requests.fetch, signal: control.signal },
   })
-  return { requests, mcp, web: createWebAccess(requests.fetch), openTools: () => mcp.open() }
+  return { requests, mcp, configured, web: createWebAccess(requests.fetch), openTools: () => mcp.open() }
 }
 
 /** Lists the hosts that the agent of the turn may reach; null: its egress is off. */

@@ -7,6 +7,7 @@ import { onAbort } from '../../../core/abort.ts'
 import { approvalOfCall, digestOfCall } from '../../../core/runs/approved-call.ts'
 import type { LimitReached } from '../../../core/runs/budget/budget-check.ts'
 import { withTimeout } from '../../../core/timeout.ts'
+import { serverOfTool } from '../../../mcp/tool-names.ts'
 import type { ModelError, ModelMessage } from '../../../model/port.ts'
 import { composed } from '../../../redaction/port.ts'
 import { takeApproval } from '../../../store/pull-requests/approvals.ts'
@@ -45,12 +46,14 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
   const records = await readJournal(writer)
   const onToolEnd = () => opened.current?.checkpoints.toolEnded()
   const journal = observed.journal(createLoopJournal({ writer, live, model: run.model, onToolEnd }))
+  const outside = openOutside(turn, begun)
+  const server_names = new Set(outside.configured.servers.map(({ name }) => name))
   const recorder = new UpdateRecorder({
     ...{ writer, live, journal, redactor: secrets.redactor },
+    isServed: name => server_names.has(serverOfTool(name) ?? ''),
     onTool: () => startup.reached('first_action_ms'),
     onSignals: signals => onSignals(state, signals),
   })
-  const outside = openOutside(turn, begun)
   const served = createServedTools({
     ...{ open: outside.openTools, journal, redactor: secrets.redactor, max_seconds: turn.deps.tool_seconds },
     signal: turn.control.signal,

@@ -13,6 +13,8 @@ type RecorderOf = {
   live: LiveChannel
   journal: LoopJournal
   redactor: BackgroundRedactor
+  /** Whether a tool of this name is one of the MCP servers of the run, which the service calls. */
+  isServed(name: string): boolean
   /** Called before a tool call is recorded as started. */
   onTool(): void
   /** Called after each write that reports them. */
@@ -28,7 +30,7 @@ const MAX_TEXT = 256 * 1024
  */
 export class UpdateRecorder {
   readonly #of: RecorderOf
-  readonly #updates = new AgentUpdates()
+  readonly #updates: AgentUpdates
   #text = ''
   #reasoning = ''
   #plan = ''
@@ -37,6 +39,7 @@ export class UpdateRecorder {
 
   constructor(of: RecorderOf) {
     this.#of = of
+    this.#updates = new AgentUpdates(of.isServed)
   }
 
   async add(update: Record<string, unknown>): Promise<void> {
