@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
+import { OPENCODE } from '../../agents/real-agents.ts'
 import { startEngine, type TestEngine, withoutEngine } from '../../sandbox/containers/start-engine.ts'
 import { responses, startCodingApp } from '../coding-app.ts'
+import { playProgram, playRealAgent } from './agents-on-a-driver.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
@@ -19,6 +21,11 @@ describe.skipIf(reason !== null)('runs in containers of Docker', () => {
   test('a run changes files, keeps its shell, reaches its proxy and ends with a branch', async () => {
     await playRun('docker', env(), data_dir => sandboxProcesses(data_dir).length === 0)
   }, 60_000)
+
+  test('an agent of another vendor works in a container up to a pull request, and the key of its model is not in it', async () => {
+    await playProgram(env())
+    await playRealAgent(OPENCODE, env())
+  }, 120_000)
 
   test('kill -9 of the service ends its containers, and the next one continues', async () => {
     await killAndGoOn(env(), {

@@ -2,9 +2,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
+import { programFolder } from '../../agents/program-app.ts'
+import { GEMINI, installAgent } from '../../agents/real-agents.ts'
 import { type Cluster, startCluster } from '../../sandbox/cluster/start-cluster.ts'
 import { withoutEngine } from '../../sandbox/containers/start-engine.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
+import { IN_IMAGE, playProgram, playRealAgent } from './agents-on-a-driver.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
@@ -36,8 +39,8 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
   }
   const pods = () => cluster.api.store.all('Pod', 'agentrun-sandboxes')
   beforeAll(async () => {
-    cluster = await startCluster(tmpdir())
-  })
+    cluster = await startCluster(tmpdir(), { program: programFolder('.', 'program.mjs'), gemini: await installAgent(GEMINI) })
+  }, 120_000)
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]()
     for (const folder of folders) folder[Symbol.dispose]()
@@ -46,6 +49,11 @@ describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', 
   test('a run changes files, keeps its shell, reaches its proxy and ends with a branch', async () => {
     await playRun('kubernetes', env(), () => pods().length === 0)
   }, 60_000)
+
+  test('an agent of another vendor works in a pod up to a pull request, with its programs in the image, and the key of its model is not in it', async () => {
+    await playProgram(env(), IN_IMAGE)
+    await playRealAgent(GEMINI, env(), IN_IMAGE)
+  }, 120_000)
 
   test('kill -9 of the worker ends its pods, and the next one removes the remains from the cluster and continues', async () => {
     let killed: string[] = []

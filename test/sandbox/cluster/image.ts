@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
@@ -18,9 +18,9 @@ export function engineAt(socket: string): Engine {
 
 /**
  * An image as deploy/sandbox describes it, without its programs: a node of these tests mounts those of this machine where the image would
- * have them, so that no registry is needed.
+ * have them, so that no registry is needed. `agents`: the folders whose files it has as the programs of these agents.
  */
-export async function importHollowImage(engine: Engine, name: string): Promise<void> {
+export async function importHollowImage(engine: Engine, name: string, agents: Record<string, string> = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'image-test-'))
   try {
     for (const path of ['usr', 'etc', 'home', 'opt/node/bin', 'opt/agentrun', 'run', 'tmp', 'proc', 'dev', 'sys', 'workspace'])
@@ -29,10 +29,12 @@ export async function importHollowImage(engine: Engine, name: string): Promise<v
     // A user who cannot read the program of a process cannot inspect the process either.
     copyFileSync('/bin/bash', join(folder, 'opt/agentrun/bash'))
     chmodSync(join(folder, 'opt/agentrun/bash'), 0o111)
+    for (const [id, programs] of Object.entries(agents))
+      cpSync(programs, join(folder, 'opt/agents', id), { recursive: true, verbatimSymlinks: true })
     chmodSync(folder, 0o755)
     // A folder in memory gets the mode of what it covers, and those of Kubernetes have this one.
     chmodSync(join(folder, 'tmp'), 0o777)
-    const tar = execFileSync('tar', ['c', '-C', folder, '--owner=0', '--group=0', '.'], { maxBuffer: 64 * 1024 ** 2 })
+    const tar = execFileSync('tar', ['c', '-C', folder, '--owner=0', '--group=0', '.'], { maxBuffer: 1024 ** 3 })
     const [repository, tag] = name.split(':')
     await engine('POST', `/images/create?fromSrc=-&repo=${repository}&tag=${tag}`, tar)
   } finally {

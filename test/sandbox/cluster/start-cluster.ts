@@ -22,8 +22,8 @@ const NODE = 'node-1'
 const IMAGE = 'agentrun-sandbox:0.1.0'
 const PROFILE = 'agentrun.json'
 
-/** A cluster of one node with our manifests in it. `root`: the folder of this machine that the claim is. */
-export async function startCluster(root: string): Promise<Cluster> {
+/** A cluster of one node with our manifests in it. `root`: the folder of this machine that the claim is. `agents`: the image has their programs. */
+export async function startCluster(root: string, agents: Record<string, string> = {}): Promise<Cluster> {
   await using stack = new AsyncDisposableStack()
   const files = mkdtempSync(join(tmpdir(), 'node-test-'))
   stack.defer(() => rmSync(files, { recursive: true, force: true }))
@@ -32,7 +32,7 @@ export async function startCluster(root: string): Promise<Cluster> {
   const objects = readManifests().map(({ file, ...object }) => object)
   const api = stack.use(await startFakeApi(objects, { name: 'agentrun-worker', namespace: 'agentrun' }))
   const engine = engineAt(stack.use(await startEngine('docker')).socket)
-  await importHollowImage(engine, IMAGE)
+  await importHollowImage(engine, IMAGE, agents)
   const node: NodeSettings = {
     name: NODE,
     address: '127.0.0.1',
