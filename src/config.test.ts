@@ -75,6 +75,11 @@ test('a sandbox in a pod needs to know its image by digest, node, claim, profile
   for (const image of ['x:1', 'x', 'x@sha256:0', 'x@sha256:DIGEST'])
     expect(() => readConfig({ ...given, AGENTRUN_SANDBOX_IMAGE: image })).toThrow('AGENTRUN_SANDBOX_IMAGE: must end in @sha256:')
   expect(readConfig({ ...unpinned, AGENTRUN_KUBERNETES_UNPINNED_IMAGE: '1' })).toMatchObject({ AGENTRUN_SANDBOX_IMAGE: 'x:1' })
+  const agents = (settings: object) => ({ ...given, AGENTRUN_AGENTS: JSON.stringify({ opencode: settings }) })
+  expect(() => readConfig(agents({ folder: '/srv/agents' }))).toThrow(
+    /AGENTRUN_AGENTS: opencode, folder: .* install the agent as \/opt\/agents\/opencode in AGENTRUN_SANDBOX_IMAGE/,
+  )
+  expect(readConfig(agents({})).AGENTRUN_AGENTS?.get('opencode')).toMatchObject({ folder: null })
   expect(() => readConfig({ AGENTRUN_KUBERNETES_NAMESPACE: 'No/Name' })).toThrow('AGENTRUN_KUBERNETES_NAMESPACE')
   expect(() => readConfig({ AGENTRUN_KUBERNETES_SECCOMP: '../x y' })).toThrow('AGENTRUN_KUBERNETES_SECCOMP')
 })
