@@ -12,6 +12,7 @@ let calls = 0
 let repeated = false
 let current = ''
 let waiting = null
+let responding = null
 let prompting = null
 let running = null
 let ignoring = false
@@ -136,6 +137,14 @@ const actions = {
   },
   print: text => process.stdout.write(`${text}\n`.repeat(500)),
   'wrong ids': () => send({ id: 99_999, result: {} }),
+  // A request to the client that no agent may make.
+  'client request': async argument => {
+    const [method, params = '{}'] = argument.split(/ (.*)/s)
+    const responded = new Promise(resolve => (responding = resolve))
+    send({ id: 'q1', method, params: JSON.parse(params) })
+    const { error, result } = await responded
+    say(`[${error?.code ?? JSON.stringify(result)}]`)
+  },
   titled: title =>
     update({ sessionUpdate: 'tool_call', toolCallId: `c${++calls}`, title, kind: 'other', status: 'completed', rawInput: {} }),
   unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
@@ -262,7 +271,9 @@ createInterface({ input: process.stdin }).on('line', line => {
   const message = JSON.parse(line)
   const { id, method } = message
   if (id === 'p1') return waiting?.(message.result)
-  if (method === 'initialize' && process.env.SILENT !== 'initialize')
+  if (id === 'q1') return responding?.(message)
+  if (method === process.env.SILENT) return
+  if (method === 'initialize')
     send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities } })
   if (method === 'session/new') open(message)
   if (method === `session/${SESSIONS}`) continueSession(message)

@@ -56,6 +56,26 @@ test('a response with a wrong id and 100 MB of updates do no harm, and the answe
   expect(run).toMatchObject(completed('Done.'))
 }, 60_000)
 
+test.each([
+  ['fs/read_text_file', { sessionId: 's', path: '/etc/passwd' }],
+  ['fs/write_text_file', { sessionId: 's', path: '/tmp/written', content: 'x' }],
+  ['terminal/create', { sessionId: 's', command: 'touch', args: ['/tmp/written'] }],
+  ['elicitation/create', { sessionId: 's', message: 'Your password?' }],
+  ['session/prompt', { sessionId: 's', prompt: [] }],
+])('the service does nothing for an agent outside of its sandbox: %s is no method of it', async (method, params) => {
+  const { run } = await perform(`client request ${method} ${JSON.stringify(params)} | say Done.`)
+  expect(run).toMatchObject(completed('[-32601]Done.'))
+})
+
+test('an agent cannot change its own programs, nor anything of the machine', async () => {
+  const own = '/opt/agents/program/program.mjs'
+  const attempts = `echo x >>${own}; rm -f ${own}; mv /opt/agents/program /tmp/other; touch /usr/bin/x /etc/x; test -s ${own} && echo whole`
+  const { run, logs } = await perform(`tool ${attempts} | say Done.`)
+  expect(run).toMatchObject(completed('Done.'))
+  expect(logs.find(({ tool_name }) => tool_name === 'bash').tool_output.output).toBe('whole\n')
+  expect((await perform('say Again.')).run).toMatchObject(completed('Again.'))
+})
+
 test('a program that does not exist fails the run with its output', async () => {
   const { id } = await createRun(app, { prompt: 'x', agent_type: 'missing' })
   expect((await awaitEnd(app, id)).error.message).toMatch(/missing: It ended with exit code 127\. Its last output: .*No such file/)
@@ -82,6 +102,30 @@ test.each([
   expect({ status: run.status, error: run.error }).toEqual({ status: 'completed', error: null })
   expect(run.result).toBe(`[${status}]after`)
   expect(app.model.requests).toHaveLength(before)
+})
+
+test('the gateway is no proxy: a request that names another host, in whatever form, reaches none', async () => {
+  const before = app.model.requests.length
+  const end = 'Connection: close\\r\\n\\r\\n'
+  const raw = (text: string) => `r '${text}\\r\\n${end}'`
+  const attempts = [
+    raw('CONNECT 169.254.169.254:80 HTTP/1.1\\r\\nHost: x'),
+    raw('GET http://169.254.169.254/v1/models HTTP/1.1\\r\\nHost: x'),
+    raw('POST http://169.254.169.254/v1/chat/completions HTTP/1.1\\r\\nHost: x'),
+    raw('POST /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2\\r\\nTransfer-Encoding: chunked'),
+    // The one model of the run, whatever the host.
+    raw('GET /v1/models HTTP/1.1\\r\\nHost: 169.254.169.254'),
+  ]
+  const open = 'r() { exec 3<>/dev/tcp/127.0.0.1/3129; printf "$1" >&3; echo "$(timeout 5 head -n 1 <&3)"; exec 3>&-; }'
+  const { run, logs } = await perform(`tool ${[open, ...attempts].join('; ')} | call | say Done.`)
+  expect(run).toMatchObject(completed('[200]Done.'))
+  const lines: string[] = logs
+    .find(({ tool_name }) => tool_name === 'bash')
+    .tool_output.output.replaceAll('\r', '')
+    .trimEnd()
+    .split('\n')
+  expect(lines.map(line => line.slice(0, 12))).toEqual(['', 'HTTP/1.1 404', 'HTTP/1.1 404', 'HTTP/1.1 400', 'HTTP/1.1 200'])
+  expect(app.model.requests).toHaveLength(before + 1)
 })
 
 test('the requests of a program that wait for each other are limited', async () => {

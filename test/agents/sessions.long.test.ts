@@ -15,3 +15,15 @@ test('an agent that never responds when it continues a session is ended, and ano
   const lost = (await allLogs(app, id)).filter((entry: any) => entry.observation?.code === 'agent_session_lost')
   expect(lost).toMatchObject([{ observation: { message: expect.stringContaining('It did not respond within 30 s.') } }])
 }, 120_000)
+
+test.each(['initialize', 'session/new'])(
+  'an agent that never responds to %s is ended after a minute, and the run fails with the reason',
+  async method => {
+    await using app = await startProgramApp(() => ({ text: 'Hello.' }), {}, programSettings({ SILENT: method }))
+    const { id } = await createRun(app, { prompt: 'do: say One.', agent_type: 'program' })
+    const run = await awaitEnd(app, id)
+    expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
+    expect(run.error.message).toContain('It did not respond within 60 s.')
+  },
+  120_000,
+)
