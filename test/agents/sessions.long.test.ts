@@ -27,3 +27,12 @@ test.each(['initialize', 'session/new'])(
   },
   120_000,
 )
+
+test('an agent that does nothing for as long as a tool may take is ended, and one that works longer in steps is not', async () => {
+  await using app = await startProgramApp(() => ({ text: 'Hello.' }), { AGENTRUN_TOOL_MAX_SECONDS: '6' })
+  const play = async (steps: string) => awaitEnd(app, (await createRun(app, { prompt: `do: ${steps}`, agent_type: 'program' })).id)
+  const run = await play('tool true | hang')
+  expect(run).toMatchObject({ status: 'failed', status_reason: 'agent_error' })
+  expect(run.error.message).toContain('It has neither reported nor requested anything for 6 s.')
+  expect(await play('tool sleep 2.5 | tool sleep 2.5 | tool sleep 2.5 | say Done.')).toMatchObject({ status: 'completed', result: 'Done.' })
+}, 120_000)

@@ -25,6 +25,7 @@ import { createPermissions } from './permissions.ts'
 import { admitCall, interrupt, mustStop, onSignals, refusalOf, type State } from './program-state.ts'
 import type { ProgramTurn } from './program-turn.ts'
 import { waitingMessages } from './prompt-parts.ts'
+import { promptWhileActive } from './prompt-while-active.ts'
 import { interruptedSummary, UpdateRecorder } from './record-updates.ts'
 
 /** How long an agent may take to end a prompt that was cancelled. */
@@ -58,7 +59,10 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     ...{ open: outside.openTools, journal, redactor: secrets.redactor, max_seconds: turn.deps.tool_seconds },
     signal: turn.control.signal,
     admit: () => admitCall(state),
-    onSignals: signals => onSignals(state, signals),
+    onSignals(signals) {
+      state.active()
+      onSignals(state, signals)
+    },
   })
   const state: State = {
     ...{ turn, instructions, meter, estimate, journal, recorder, served, served_calls: countServedCalls(records, run.turn) },
@@ -74,6 +78,7 @@ export async function createAcpLoop(turn: ProgramTurn, begun: Begun): Promise<Ag
     },
     approved: run.approved_sha === null ? null : digestOfCall(run.approved_sha),
     cancel() {},
+    active() {},
     spending: { steps: conversation.turn_steps, tokens: conversation.turn_tokens },
   }
   connectGateway(state)
@@ -99,10 +104,14 @@ function connectGateway(state: State): void {
     createGatewayMeter({
       ...{ model: turn.model, meter, journal, estimate, spending, onLimit, onCall },
       refusal() {
+        state.active()
         if (mustStop(turn)) state.cancel()
         return refusalOf(state)
       },
-      onProgress: () => turn.live.progressed(),
+      onProgress() {
+        state.active()
+        turn.live.progressed()
+      },
     }),
     state.served.respond,
   )
@@ -159,7 +168,11 @@ async function promptOnce(state: State, next: Next): Promise<PromptOutcome> {
   using _ = onAbort(signal, state.cancel)
   const stop = meter.watch()
   try {
-    const prompting = promptFor(state, next).then(({ session, parts }) => session.prompt(parts))
+    const prompting = promptFor(state, next).then(({ session, parts }) =>
+      promptWhileActive(session, parts, turn.deps.tool_seconds, active => {
+        state.active = active
+      }),
+    )
     prompting.catch(() => {})
     // A run that stops does not wait for its agent; a cancelled prompt gets a little time to end.
     const late = cancelled.promise.then(() => (turn.control.signal.aborted ? null : withTimeout(prompting, CANCEL_TIMEOUT_MS, () => null)))
@@ -207,7 +220,10 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
     opened_here,
     openServers,
     on_permission,
-    on_update: (update: Message) => recorder.add(update),
+    on_update(update: Message) {
+      state.active()
+      return recorder.add(update)
+    },
   }
   if (session !== null) return promptOfSession(opening, session, next)
   const prompt = await openSession(opening, next)

@@ -36,6 +36,8 @@ export type State = {
   last_failure: ModelError | null
   /** Requests the end of the current prompt, and awaits it for a short time only. */
   cancel: () => void
+  /** The agent has reported or requested something. */
+  active: () => void
 }
 
 export function onSignals(state: State, { messages_waiting }: Pick<Signals, 'messages_waiting'>): void {
