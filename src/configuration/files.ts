@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, type Stats, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { parse, type TomlTable, type TomlValue } from 'smol-toml'
 import { isSecretInFile } from './secret-names.ts'
@@ -15,6 +15,7 @@ type Parsed = { entries: Entry[]; mistakes: Mistake[] }
 const json_names = ['AGENTRUN_MODELS', 'AGENTRUN_AGENTS']
 const READABLE_BY_OTHERS = 0o004
 const WRITABLE_BY_OTHERS = 0o002
+const ROOT = 0
 
 /** Reads a file of lines `NAME=value`, with `#` for comments and quotes around values that contain blanks or `#`. */
 export const readEnvFile = (path: string): ConfigurationFile => readConfigurationFile(path, parseLines)
@@ -27,20 +28,36 @@ export const positionText = (path: string, line: number | null): string => (line
 
 function readConfigurationFile(path: string, parseText: (text: string) => Parsed): ConfigurationFile {
   let text: string
-  let mode: number
+  let stat: Stats
   try {
     text = readFileSync(path, 'utf8')
-    mode = statSync(path).mode
+    stat = statSync(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return { path, found: false, entries: [], mistakes: [] }
     return { path, found: true, entries: [], mistakes: [`${path}: cannot be read (${code})`] }
   }
-  const { entries, mistakes } = parseText(text)
+  const parsed = parseText(text)
+  const [entries, unnamed] = [parsed.entries.filter(hasName), parsed.entries.filter(entry => !hasName(entry))]
+  const mistakes = [...parsed.mistakes, ...unnamed.map(({ name, line }) => ({ line, text: `${JSON.stringify(name)}: unknown variable` }))]
   return {
     ...{ path, found: true, entries },
-    mistakes: [...mistakes.map(mistake => `${positionText(path, mistake.line)}: ${mistake.text}`), ...modeMistakes(path, mode, entries)],
+    mistakes: [
+      ...mistakes.map(mistake => `${positionText(path, mistake.line)}: ${mistake.text}`),
+      ...ownerMistakes(path, stat.uid),
+      ...modeMistakes(path, stat.mode, entries),
+    ],
   }
+}
+
+/** Whether an object of variables can contain it: `__proto__` would be lost. */
+const hasName = ({ name }: Entry) => /^(?!__proto__$)[A-Za-z_]\w*$/.test(name)
+
+/** Of a link, its target counts: Kubernetes mounts files as links. */
+function ownerMistakes(path: string, uid: number): string[] {
+  const own = process.getuid?.() ?? 0
+  if (uid === own || uid === ROOT) return []
+  return [`${path}: belongs to the user with id ${uid}, who can change it: chown ${own} ${path}`]
 }
 
 function modeMistakes(path: string, mode: number, entries: Entry[]): string[] {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -108,6 +108,31 @@ test('a file with a secret that every user can read is refused, and a file that 
   const open = folderOf({ toml: 'AGENTRUN_PORT = 0\n' })
   chmodSync(join(open, 'agentrun.toml'), 0o644)
   expect(mistakesOf(open)).toBe('none')
+})
+
+test('a name that is no variable is a mistake, not a setting that is lost', () => {
+  const toml = '__proto__ = "secret"\n"a b" = "secret"\n"AGENTRUN_PORT " = 1\n'
+  expect(
+    mistakesOf(folderOf({ env: 'A_KEY=1\n__proto__=secret\n', toml }))
+      .split('\n')
+      .slice(1, 5),
+  ).toEqual([
+    '  DATA/.env, line 2: "__proto__": unknown variable',
+    '  DATA/agentrun.toml, line 1: "__proto__": unknown variable',
+    '  DATA/agentrun.toml, line 2: "a b": unknown variable',
+    '  DATA/agentrun.toml, line 3: "AGENTRUN_PORT ": unknown variable',
+  ])
+  expect(mistakesOf(folderOf({ toml: '[__proto__]\nAGENTRUN_PORT = 5\n' }))).toContain('DATA/agentrun.toml, line 1: __proto__: must be')
+})
+
+test.runIf(process.getuid?.() === 0)('a file of another user is refused, also behind a link; a link itself is followed', () => {
+  const [folder, target] = [folderOf({}), folderOf({ toml: 'AGENTRUN_PORT = 7\n' })]
+  symlinkSync(join(target, 'agentrun.toml'), join(folder, 'agentrun.toml'))
+  expect(load(folder).config.AGENTRUN_PORT).toBe(7)
+  chownSync(join(target, 'agentrun.toml'), 4711, 4711)
+  expect(mistakesOf(folder)).toContain(
+    'DATA/agentrun.toml: belongs to the user with id 4711, who can change it: chown 0 DATA/agentrun.toml',
+  )
 })
 
 test('AGENTRUN_CONFIG names another configuration file, which must exist and be readable', () => {
