@@ -7,7 +7,7 @@ import { createBubblewrapDriver, findBubblewrap } from '../../src/sandbox/bubble
 import { explainFailure } from '../../src/sandbox/bubblewrap/explain-failure.ts'
 import { SandboxError } from '../../src/sandbox/port.ts'
 import { isAlive, processIds, signalProcess, waitUntil } from '../../src/system/processes.ts'
-import { limits, makeDriver, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
+import { limits, makeDriver, noTest, path, plainDriver, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const created = makeDriver()
 afterAll(() => created[Symbol.asyncDispose]())
@@ -175,7 +175,8 @@ it('proves by the self-test that this machine isolates, and leaves nothing behin
   expect(readdirSync(join(created.folder, 'runtime')).filter(name => name.startsWith('self-test'))).toEqual([])
 })
 
-it.runIf(promises.driver === 'bubblewrap')('fails the self-test with a reason where the sandbox user cannot pass', async () => {
+const forBubblewrap = promises.driver === 'bubblewrap' ? it : noTest
+forBubblewrap('fails the self-test with a reason where the sandbox user cannot pass', async () => {
   const closed = join(created.folder, 'closed')
   mkdirSync(closed, { mode: 0 })
   const driver = createBubblewrapDriver({ user: sandbox_user, path, node_path: process.execPath, runtime_dir: join(closed, 'runtime') })

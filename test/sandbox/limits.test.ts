@@ -14,14 +14,18 @@ afterAll(async () => {
 })
 
 /** Names of the programs inside, process 1 and what belongs to a waiting shell left out. */
-async function programs(): Promise<string[]> {
-  const { text } = await box.separate('ps -eo pid=,args=')
-  const own = /(\/(run\/init|opt\/agentrun)\/bash|bash --noprofile --norc|ps -eo)/
+const programs = () => programsIn("grep -v '^Z'")
+/** Those that have ended and that process 1 has not collected yet. */
+const uncollected = () => programsIn("grep '^Z'")
+
+async function programsIn(filter: string): Promise<string[]> {
+  const { text } = await box.separate(`ps -eo stat=,args= | ${filter}`)
+  const own = /(\/(run\/init|opt\/agentrun)\/bash|bash --noprofile --norc|ps -eo|grep )/
   return text
     .trim()
     .split('\n')
     .filter(line => line && !own.test(line))
-    .map(line => line.trim().replace(/^\d+ /, ''))
+    .map(line => line.trim().replace(/^\S+ +/, ''))
 }
 
 it('B47: kills a command at its time-out with all that it started, even processes that ignore signals or became daemons', async () => {
@@ -30,6 +34,7 @@ it('B47: kills a command at its time-out with all that it started, even processe
   const result = await box.shell(`echo before; ${command}`, { timeout_ms: 1_000 })
   expect(result).toMatchObject({ status: 'timeout', exit_code: null, text: 'before\n', shell_restarted: true })
   expect(await programs()).toEqual([])
+  expect(await waitUntil(async () => (await uncollected()).length === 0, 10_000)).toBe(true)
   expect(await box.shell('pwd')).toMatchObject({ text: '/workspace\n', shell_restarted: false })
 })
 
