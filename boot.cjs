@@ -22,7 +22,7 @@ const commands = {
   'test:long': {
     node: ['scripts/test-long.ts'],
     tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
-    some: ['promtool', 'nginx', 'caddy'],
+    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy'],
     strict: true,
     web: true,
   },
@@ -31,6 +31,7 @@ const commands = {
     tools: ['git', 'bwrap', 'debootstrap', 'dockerd', 'podman'],
     some: ['runsc'],
     strict: true,
+    web: true,
   },
   admin: { node: ['src/admin.ts'], tools: [] },
   screenshots: { node: ['scripts/screenshots/main.ts'], tools: ['git', 'bwrap', 'chromium'], strict: true, web: true },
@@ -212,12 +213,14 @@ async function getTools({ tools, strict, may_install = true, without = 'agents d
     await locked(async () => {
       if (missing().length === 0) return
       say(`installing ${missing().join(', ')} from Debian (once)`)
-      const install_missing = errors =>
-        run('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...missing()], { env, stdio: ['ignore', 'ignore', errors] })
+      const apt = (errors, ...packages) =>
+        run('apt-get', ['install', '-qq', '-y', '--no-install-recommends', ...packages], { env, stdio: ['ignore', 'ignore', errors] })
       // A machine without package lists refuses at first: that says nothing to anybody.
-      if ((await install_missing('ignore')) === 0) return
+      if ((await apt('ignore', ...missing())) === 0) return
       await run('apt-get', ['update', '-qq'], { env, stdio: ['ignore', 'ignore', 2] })
-      await install_missing(2)
+      if ((await apt(2, ...missing())) === 0 || strict) return
+      // One that this Debian does not have keeps all others away.
+      for (const name of missing()) await apt('ignore', name)
     })
   }
   if (missing().length === 0) return

@@ -1,41 +1,60 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { buildServer } from '../../scripts/build-server.ts'
+import { engineProblem, isInstalled } from '../sandbox/containers/start-engine.ts'
 import { root } from '../system/small-clone.ts'
 
-export type Docker = (...args: string[]) => string
+const debian = 'http://deb.debian.org/debian'
 
-/** The command `docker` of an engine; rejects with its whole output. */
+export type Docker = (...args: string[]) => Promise<string>
+
+const execute = promisify(execFile)
+
+/** The command `docker` of an engine; resolves to its standard output, and rejects with its errors. */
 export const dockerOf =
   (socket: string): Docker =>
-  (...args) =>
-    execFileSync('docker', args, {
-      encoding: 'utf8',
-      env: { ...process.env, DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: 64 * 1024 ** 2,
-    }).trim()
+  async (...args) => {
+    const env = { ...process.env, DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' }
+    return (await execute('docker', args, { env, maxBuffer: 64 * 1024 ** 2 })).stdout.trim()
+  }
+
+/** Null: the image can be built here. Otherwise one line with the reason. */
+export async function imageProblem(): Promise<string | null> {
+  if (!isInstalled('debootstrap')) return 'debootstrap is not installed'
+  const problem = await engineProblem('docker')
+  if (problem !== null) return problem
+  const registry = (await execute('npm', ['config', 'get', 'registry'])).stdout.trim()
+  for (const address of [debian, registry])
+    try {
+      await fetch(address, { method: 'HEAD', signal: AbortSignal.timeout(10_000) })
+    } catch {
+      return `${address} cannot be reached`
+    }
+  return null
+}
 
 /** A minimal Debian as the slim image is, from Debian's packages, because no image registry is needed for it. */
-export function importDebian(docker: Docker, folder: string): void {
+export async function importDebian(docker: Docker, folder: string): Promise<void> {
   const base = join(folder, 'base')
-  execFileSync('debootstrap', ['--variant=minbase', 'bookworm', base, 'http://deb.debian.org/debian'], { stdio: ['ignore', 'ignore', 2] })
+  await execute('debootstrap', ['--variant=minbase', 'bookworm', base, debian], { maxBuffer: 64 * 1024 ** 2 })
   for (const path of ['doc', 'man', 'locale', 'info', 'lintian']) rmSync(join(base, 'usr/share', path), { recursive: true, force: true })
   for (const path of ['cache/apt/archives', 'lib/apt/lists']) rmSync(join(base, 'var', path), { recursive: true, force: true })
   const archive = join(folder, 'base.tar')
-  execFileSync('tar', ['-C', base, '-cf', archive, '.'])
-  docker('import', archive, 'debian-base:test')
+  await execute('tar', ['-C', base, '-cf', archive, '.'])
+  await docker('import', archive, 'debian-base:test')
   rmSync(base, { recursive: true })
 }
 
 /** The same with this machine's Node and npm, and the certificates that npm trusts here. */
-export function buildNodeBase(docker: Docker, folder: string): void {
+export async function buildNodeBase(docker: Docker, folder: string): Promise<void> {
   const context = join(folder, 'node-base')
   mkdirSync(join(context, 'bin'), { recursive: true })
   cpSync(process.execPath, join(context, 'bin/node'))
-  const modules = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim()
-  cpSync(join(modules, 'npm'), join(context, 'lib/node_modules/npm'), { recursive: true, dereference: true })
+  // Not by `npm root`: that is beside the Node of this process, which may come without npm.
+  const npm = realpathSync((await execute('bash', ['-c', 'type -P npm'])).stdout.trim())
+  cpSync(join(dirname(npm), '..'), join(context, 'lib/node_modules/npm'), { recursive: true, dereference: true })
   const certificates = process.env.NODE_EXTRA_CA_CERTS ?? ''
   if (existsSync(certificates)) cpSync(certificates, join(context, 'share/certificates.crt'))
   const trust = existsSync(certificates)
@@ -43,17 +62,22 @@ export function buildNodeBase(docker: Docker, folder: string): void {
     : ''
   const link = 'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm\n'
   writeFileSync(join(context, 'Dockerfile'), `FROM debian-base:test\nCOPY . /usr/local/\n${trust}${link}`)
-  docker('build', '--quiet', '--tag', 'node-base:test', context)
+  await docker('build', '--quiet', '--tag', 'node-base:test', context)
+}
+
+/** Packs the package of the service for `installInDebian`. */
+export async function packServer(folder: string): Promise<void> {
+  const context = join(folder, 'install')
+  buildServer(join(context, 'package'))
+  await execute('npm', ['pack', '--silent', '--pack-destination', context, join(context, 'package')])
 }
 
 /**
  * Runs deploy/systemd/install.sh twice in a fresh Debian, then starts the service as its unit does, with the user and the command of that.
  * Returns what all of it printed.
  */
-export function installInDebian(docker: Docker, folder: string): string {
+export async function installInDebian(docker: Docker, folder: string): Promise<string> {
   const context = join(folder, 'install')
-  buildServer(join(context, 'package'))
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', context, join(context, 'package')])
   const [tarball = ''] = readdirSync(context).filter(name => name.endsWith('.tgz'))
   for (const name of ['install.sh', 'agentrun.service']) cpSync(join(root, 'deploy/systemd', name), join(context, name))
   const script = `set -e
@@ -78,7 +102,7 @@ export function installInDebian(docker: Docker, folder: string): string {
 }
 
 /** Builds the image of this clone. */
-export function buildImage(docker: Docker): void {
+export async function buildImage(docker: Docker): Promise<void> {
   const bases = ['--build-arg', 'BUILD_BASE=node-base:test', '--build-arg', 'BASE=debian-base:test']
-  docker('build', '--quiet', '--network', 'host', ...bases, '--file', join(root, 'deploy/Dockerfile'), '--tag', 'agentrun:test', root)
+  await docker('build', '--quiet', '--network', 'host', ...bases, '--file', join(root, 'deploy/Dockerfile'), '--tag', 'agentrun:test', root)
 }

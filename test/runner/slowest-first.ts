@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * between those that keep a processor busy: then neither kind has all workers.
  */
 export const slowest = [
+  'test/deploy/image.long.test.ts',
   'test/runs/forges/github-requests.long.test.ts',
   'test/runs/forges/github-pull-requests.test.ts',
   'test/runs/states/lifecycle.test.ts',
@@ -47,11 +48,13 @@ export const slowest = [
   'test/e2e/model-run.test.ts',
   'test/runs/recovery/messages.long.test.ts',
   'test/sandbox/containers/docker.long.test.ts',
+  'test/sandbox/containers/podman.long.test.ts',
   'test/runs/recovery/stop-anywhere.long.test.ts',
   'test/api/contract/conformance.long.test.ts',
   'test/runs/git/bad-repositories.long.test.ts',
   'test/runs/recovery/lost-in-the-push.long.test.ts',
   'test/runs/recovery/bounds.long.test.ts',
+  'test/sandbox/kubernetes/kubernetes-suite.long.test.ts',
   'test/sandbox/layered.long.test.ts',
   'test/runs/recovery/rolling-restart.long.test.ts',
   'test/runs/agent/bad-models.long.test.ts',

@@ -6,6 +6,7 @@ import { createBubblewrapDriver } from '../../src/sandbox/bubblewrap/bubblewrap.
 import { ownGroups } from '../../src/sandbox/resources/cgroup-paths.ts'
 import { detectResources } from '../../src/sandbox/resources/detect.ts'
 import { waitUntil } from '../../src/system/processes.ts'
+import { lockMachine } from './lock-machine.ts'
 import { limits, makeDriver, noTest, path, promises, sandbox_user, startSandbox } from './start-sandbox.ts'
 
 const mebibyte = 1024 ** 2
@@ -83,6 +84,7 @@ open(my $f, "<", "/proc/net/sockstat"); print grep /^TCP/, <$f>' -MIO::Handle`
 // Of a pod the host sees no groups: there its node must have version 2.
 const onVisibleGroups = promises.driver === 'kubernetes' ? noTest : test.runIf(here.means.memory !== 'watchdog')
 onVisibleGroups('A146: holds what waits in sockets, which the machine has so much of for everybody', async () => {
+  await using _lock = await lockMachine('memory of sockets')
   await using box = await startSandbox(created.driver, created.makeWorkspace('sockets'), { limits: { max_memory_bytes: 256 * mebibyte } })
   const pages = () => Number(/^TCP:.* mem (\d+)$/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1])
   const before = pages()

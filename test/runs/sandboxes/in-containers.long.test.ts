@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitUntil } from '../../../src/system/processes.ts'
 import { OPENCODE } from '../../agents/real-agents.ts'
-import { startEngine, type TestEngine, withoutEngine } from '../../sandbox/containers/start-engine.ts'
+import { engineProblem, startEngine, type TestEngine } from '../../sandbox/containers/start-engine.ts'
 import { responses, startCodingApp } from '../coding-app.ts'
 import { playProgram, playRealAgent } from './agents-on-a-driver.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 import { sandboxProcesses } from './sandbox-processes.ts'
 
 /** The service with its sandboxes in containers, from a run's creation to its branch. */
-const reason = withoutEngine('docker')
+const reason = await engineProblem('docker')
 
 describe.skipIf(reason !== null)('runs in containers of Docker', () => {
   let engine: TestEngine

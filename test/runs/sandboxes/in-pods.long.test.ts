@@ -5,13 +5,13 @@ import { waitUntil } from '../../../src/system/processes.ts'
 import { programFolder } from '../../agents/program-app.ts'
 import { GEMINI, installAgent } from '../../agents/real-agents.ts'
 import { type Cluster, startCluster } from '../../sandbox/cluster/start-cluster.ts'
-import { withoutEngine } from '../../sandbox/containers/start-engine.ts'
+import { engineProblem } from '../../sandbox/containers/start-engine.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { IN_IMAGE, playProgram, playRealAgent } from './agents-on-a-driver.ts'
 import { killAndGoOn, playRun } from './on-a-driver.ts'
 
 /** The service with its sandboxes in pods, from a run's creation to its branch. */
-describe.skipIf(withoutEngine('docker') !== null)('runs in pods of Kubernetes', () => {
+describe.skipIf((await engineProblem('docker')) !== null)('runs in pods of Kubernetes', () => {
   let cluster: Cluster
   const folders: ReturnType<typeof temporaryFolder>[] = []
   /** `data_dir`: a new folder; the namespace of the sandboxes has claims for four parts of it, as in deploy/kubernetes/volumes.yaml. */

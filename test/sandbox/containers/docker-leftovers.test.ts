@@ -6,9 +6,9 @@ import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
 import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
 import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
-import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
+import { engineProblem, startEngine, type TestEngine } from './start-engine.ts'
 
-describe.skipIf(withoutEngine('docker') !== null)('what others left in Docker', () => {
+describe.skipIf((await engineProblem('docker')) !== null)('what others left in Docker', () => {
   let engine: TestEngine
   const made = makeDriver()
   beforeAll(async () => {

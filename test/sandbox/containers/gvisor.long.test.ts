@@ -6,14 +6,16 @@ import { createDockerEngine } from '../../../src/sandbox/containers/docker.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
 import { ensureServiceUsers } from '../../../src/system/users.ts'
 import { guaranteesOf } from '../every-guarantee.ts'
-import { startEngine, withoutEngine } from './start-engine.ts'
+import { engineProblem, startEngine } from './start-engine.ts'
 
 /** The gVisor that is tried: Debian's, or the one that SANDBOX_TEST_RUNSC names. */
 const runsc = process.env.SANDBOX_TEST_RUNSC ?? '/usr/bin/runsc'
 /** What a sandbox needs of it: no network, our pipes and sockets, and our filter of system calls. */
 const runtimeArgs = ['--network=none', '--host-fifo=open', '--host-uds=open', '--oci-seccomp']
 
-if (process.env.TEST_ENGINES === '1' && existsSync(runsc) && withoutEngine('docker') === null) {
+const problem = existsSync(runsc) ? await engineProblem('docker') : `${runsc} is not installed`
+
+if (problem === null) {
   const engine = await startEngine('docker', { runtimes: { runsc: { path: runsc, runtimeArgs } } })
   const runtime_dir = mkdtempSync(join(tmpdir(), 'gvisor-'))
   afterAll(async () => {
@@ -31,4 +33,4 @@ if (process.env.TEST_ENGINES === '1' && existsSync(runsc) && withoutEngine('dock
         'the runtime runsc starts no program that its user may not read, as gVisor does not, and process 1 of a sandbox is one: take AGENTRUN_SANDBOX_RUNTIME away',
       )
     })
-} else test.skip('in a container of gVisor: npm run test:engines', () => {})
+} else test.skip(`in a container of gVisor: ${problem}`, () => {})

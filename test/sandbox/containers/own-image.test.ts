@@ -7,7 +7,7 @@ import { dockerApi } from '../../../src/sandbox/containers/docker-api.ts'
 import { createContainerDriver } from '../../../src/sandbox/containers/driver.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { makeDriver, sandbox_user, startSandbox } from '../start-sandbox.ts'
-import { startEngine, type TestEngine, withoutEngine } from './start-engine.ts'
+import { engineProblem, startEngine, type TestEngine } from './start-engine.ts'
 
 const programs = ['bash', 'cat', 'grep', 'head', 'id', 'ls', 'nice', 'sh', 'sleep', 'stat', 'touch', 'unshare']
 
@@ -47,7 +47,7 @@ function makeRoot(folder: string, closed_bash: boolean): Buffer {
   return execFileSync('tar', ['c', '--owner=0', '--group=0', '-C', folder, '.'], { maxBuffer: 256 * 1024 ** 2 })
 }
 
-describe.skipIf(withoutEngine('docker') !== null)('an image of one’s own', () => {
+describe.skipIf((await engineProblem('docker')) !== null)('an image of one’s own', () => {
   let engine: TestEngine
   const created = makeDriver()
   beforeAll(async () => {

@@ -12,15 +12,34 @@ export type TestEngine = AsyncDisposable & { name: EngineName; socket: string; f
 const START_MS = 30_000
 const programs = { docker: 'dockerd', podman: 'podman' }
 
-/** Null: this machine can start one. Otherwise one line with the reason. */
-export function withoutEngine(name: EngineName): string | null {
-  const folders = `${process.env.PATH}:/usr/sbin:/usr/bin`.split(delimiter)
-  if (!folders.some(folder => existsSync(join(folder, programs[name])))) return `${programs[name]} is not installed`
-  return process.getuid?.() === 0 ? null : 'an engine of its own is started by root alone'
+const problems = new Map<EngineName, Promise<string | null>>()
+
+/** Null: this machine starts one, which the first call tries. Otherwise one line with the reason. */
+export function engineProblem(name: EngineName): Promise<string | null> {
+  const problem = problems.get(name) ?? detectProblem(name)
+  problems.set(name, problem)
+  return problem
 }
 
-/** `storage`: the storage driver of Docker. By default one that works everywhere and copies every layer. */
-type EngineOptions = { runtimes?: Record<string, { path: string; runtimeArgs?: string[] }>; storage?: 'overlay2' }
+async function detectProblem(name: EngineName): Promise<string | null> {
+  if (!isInstalled(programs[name])) return `${programs[name]} is not installed`
+  if (process.getuid?.() !== 0) return 'only root can start an engine of its own'
+  try {
+    await using _engine = await startEngine(name)
+    return null
+  } catch (error) {
+    return String(error)
+      .trim()
+      .replaceAll(/\s*\n\s*/g, ' ')
+  }
+}
+
+export function isInstalled(program: string): boolean {
+  return `${process.env.PATH}:/usr/sbin:/usr/bin`.split(delimiter).some(folder => existsSync(join(folder, program)))
+}
+
+/** `storage`: `vfs` (default) works everywhere and copies every layer; with `detected`, Docker chooses what suits the file system. */
+type EngineOptions = { runtimes?: Record<string, { path: string; runtimeArgs?: string[] }>; storage?: 'vfs' | 'detected' }
 
 /** A container engine of its own, with its own folders and no network, which leaves nothing behind. */
 export async function startEngine(name: EngineName, options: EngineOptions = {}): Promise<TestEngine> {
@@ -57,18 +76,21 @@ export async function startEngine(name: EngineName, options: EngineOptions = {})
   return { name, socket, folder, [Symbol.asyncDispose]: stop }
 }
 
-function startDocker(folder: string, socket: string, { runtimes = {}, storage }: EngineOptions): ChildProcess {
+function startDocker(folder: string, socket: string, { runtimes = {}, storage = 'vfs' }: EngineOptions): ChildProcess {
   const config = join(folder, 'daemon.json')
   writeFileSync(config, JSON.stringify({ runtimes }))
   const own = ['--config-file', config, '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '-p', join(folder, 'pid')]
-  const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--storage-driver', storage ?? 'vfs', '--log-level', 'error']
+  const quiet = ['--bridge=none', '--iptables=false', '--ip-forward=false', '--log-level', 'error']
+  if (storage !== 'detected') quiet.push('--storage-driver', storage)
   return spawn('dockerd', [...own, ...quiet, '-H', `unix://${socket}`], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
 function startPodman(folder: string, socket: string): ChildProcess {
   for (const name of ['root', 'run', 'tmp']) mkdirSync(join(folder, name))
   const own = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')]
-  const plain = ['--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', '--runtime', 'runc', '--events-backend', 'file']
+  // Debian installs either runtime with Podman.
+  const runtime = isInstalled('runc') ? 'runc' : 'crun'
+  const plain = ['--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs', '--runtime', runtime, '--events-backend', 'file']
   return spawn('podman', [...own, ...plain, 'system', 'service', '--time', '0', `unix://${socket}`], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

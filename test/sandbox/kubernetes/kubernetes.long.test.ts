@@ -11,7 +11,7 @@ import { clusterDriver, type DriverOptions } from '../cluster/driver.ts'
 import type { KubernetesObject } from '../cluster/schemas.ts'
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts'
 import type { Stored } from '../cluster/store.ts'
-import { withoutEngine } from '../containers/start-engine.ts'
+import { engineProblem } from '../containers/start-engine.ts'
 import { sandbox_user, startSandbox } from '../start-sandbox.ts'
 
 const NAMESPACE = 'agentrun-sandboxes'
@@ -33,7 +33,7 @@ const onlyPod = () => {
   return pod
 }
 
-describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kubernetes', () => {
+describe.skipIf((await engineProblem('docker')) !== null)('a sandbox in a pod of Kubernetes', () => {
   beforeAll(async () => {
     cluster = await startCluster(folder)
   })
@@ -292,8 +292,4 @@ describe.skipIf(withoutEngine('docker') !== null)('a sandbox in a pod of Kuberne
     expect((await box.shell('df --output=size /tmp /home/agent | tail -n 2')).text.trim().split(/\s+/)).toEqual(['65536', '65536'])
     await box.sandbox.stop()
   })
-})
-
-it('an engine that these tests want is here where everything must be', () => {
-  if (process.env.CI === 'true') expect(withoutEngine('docker')).toBeNull()
 })
