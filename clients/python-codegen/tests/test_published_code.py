@@ -10,7 +10,8 @@ from codegen import Agent
 from codegen.agents.agent import Agent as AgentOfModule
 from codegen.agents.agent import AgentTask
 from codegen.agents.status import TaskStatus
-from codegen.exceptions import APIError, AuthenticationError, AuthorizationError, CodegenError, NotFoundError
+from codegen.exceptions import APIError, AuthenticationError, AuthorizationError, CodegenError, NotFoundError, RateLimitError, ServerError
+from faults import FaultServer, Reply
 
 URL = os.environ["AGENTRUN_URL"]
 TOKEN = os.environ["CODEGEN_TOKEN"]
@@ -72,6 +73,17 @@ class PublishedCode(unittest.TestCase):
             agent = Agent(token=token, org_id=1, base_url=url)
             with self.assertRaises(kind):
                 agent.run(prompt="x")
+
+    def test_refusals_and_failures_of_the_service_have_their_classes_and_a_new_status_is_kept(self) -> None:
+        self.enterContext(patch("agentrun.retrying.FIRST_DELAY_SECONDS", 0.0))
+        for status, headers, kind in ((429, {"retry-after": "61"}, RateLimitError), (429, {}, RateLimitError), (503, {}, ServerError), (200, {}, APIError)):
+            with FaultServer(Reply(status, b"<html>", headers)) as server, self.assertRaises(kind):
+                Agent(token="x", org_id=1, base_url=server.url).run(prompt="x")
+        newer = {"id": 7, "organization_id": 1, "status": "HIBERNATING", "web_url": None, "result": None, "mood": "good"}
+        with FaultServer(Reply(body=newer)) as server:
+            task = Agent(token="x", org_id=1, base_url=server.url).run(prompt="x")
+            task.refresh()
+            self.assertEqual((task.status, task.is_running(), task.is_completed()), ("HIBERNATING", False, False))
 
     def test_the_import_paths_are_those_of_the_sdk(self) -> None:
         self.assertIs(AgentOfModule, Agent)

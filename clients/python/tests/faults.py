@@ -29,6 +29,8 @@ class Reply:
     """The length that is announced, if it is not that of the body."""
     silent: threading.Event | None = None
     """Nothing is sent until this is set."""
+    stalled: threading.Event | None = None
+    """After the first byte of the body nothing is sent until this is set."""
 
 
 class FaultServer:
@@ -68,6 +70,10 @@ class FaultServer:
         if reply.length is not None or "content-type" not in reply.headers:
             handler.send_header("content-length", str(len(content) if reply.length is None else reply.length))
         handler.end_headers()
+        if reply.stalled is not None:
+            handler.wfile.write(content[:1])
+            reply.stalled.wait()
+            content = content[1:]
         handler.wfile.write(content)
         handler.close_connection = True
 

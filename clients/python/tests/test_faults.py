@@ -5,7 +5,7 @@ import unittest
 from email.utils import formatdate
 from time import time
 
-from agentrun import AgentRunError, Client
+from agentrun import AgentRunError, AsyncClient, Client
 from agentrun import operations as op
 from agentrun.retrying import back_off, retry_after
 from faults import FaultServer, Reply
@@ -52,6 +52,21 @@ class Faults(unittest.TestCase):
             self.assertEqual(self.send(server, create=True)[1].id, 7)  # type: ignore[attr-defined]
             self.assertEqual(len({request.headers["idempotency-key"] for request in server.requests}), 1)
 
+    def test_a_response_that_stalls_is_a_timeout_and_repeated(self) -> None:
+        released = threading.Event()
+        with FaultServer(Reply(body=RUN, stalled=released), Reply(body=RUN)) as server:
+            waits, run = self.send(server, create=True, timeout=0.2)
+            released.set()
+            self.assertEqual((len(waits), run.id, len(server.requests)), (1, 7, 2))  # type: ignore[attr-defined]
+
+    def test_a_damaged_compressed_response_is_repeated_and_then_an_error(self) -> None:
+        damaged = Reply(body=b'{"id": 7}', headers={"content-encoding": "gzip"})
+        with FaultServer(damaged, Reply(body=RUN)) as server:
+            self.assertEqual(self.send(server)[1].id, 7)  # type: ignore[attr-defined]
+        with FaultServer(damaged) as server:
+            error = self.send(server, retries=0)[1]
+            self.assertEqual((error.code, "damaged" in error.detail), ("unexpected", True))  # type: ignore[attr-defined]
+
     def test_a_create_without_a_key_is_not_repeated(self) -> None:
         with FaultServer(Reply(body=RUN, length=5_000), Reply(body=RUN)) as server:
             with Client(server.url, "token", organization_id=1) as agents, self.assertRaises(AgentRunError) as caught:
@@ -59,14 +74,15 @@ class Faults(unittest.TestCase):
             self.assertEqual((caught.exception.code, len(server.requests)), ("unreachable", 1))
 
     def test_a_body_that_is_not_the_services_is_an_error(self) -> None:
-        for body in (b'{"id": 7, "sta', b"<html>", b"[]", b""):
+        for body in (b'{"id": 7, "sta', b"<html>", b"[]", b"", b"[" * 100_000):
             with FaultServer(Reply(body=body)) as server:
                 error = self.send(server)[1]
                 self.assertEqual((error.code, error.status), ("unexpected", 200), body)  # type: ignore[attr-defined]
 
     def test_a_refusal_of_a_proxy_is_described_by_its_status(self) -> None:
-        with FaultServer(Reply(418, b"<html>")) as server:
-            error = self.send(server)[1]
+        for body in (b"<html>", b"[" * 100_000, b'{"message": 7}'):
+            with FaultServer(Reply(418, body)) as server:
+                error = self.send(server)[1]
             self.assertEqual((error.code, error.detail), ("unexpected", "The service responded with 418 I'm a Teapot"))  # type: ignore[attr-defined]
 
     def test_a_redirect_is_not_followed_because_the_token_would_be_sent_there(self) -> None:
@@ -111,6 +127,27 @@ class Faults(unittest.TestCase):
         for arguments in (("ftp://host", "token"), ("http://", "token"), ("http://host", "to ken"), ("http://host", "tökn")):
             with self.assertRaises(ValueError):
                 Client(*arguments)
+
+
+class AsyncFaults(unittest.IsolatedAsyncioTestCase):
+    async def test_refusals_half_responses_and_silence_are_repeated(self) -> None:
+        released = threading.Event()
+        failing = (
+            (refused(429, "rate_limited", **{"retry-after": "0"}), "rate_limited"),
+            (refused(429, "rate_limited"), "rate_limited"),
+            (Reply(body=RUN, length=5_000), "unreachable"),
+            (Reply(silent=released), "timeout"),
+            (Reply(body=RUN, stalled=released), "timeout"),
+        )
+        for reply, code in failing:
+            failures: list[str] = []
+            with FaultServer(reply, Reply(body={**RUN, "status": "hibernating", "mood": "good"})) as server:
+                options = {"timeout": 0.2, "on_wait": lambda error, _wait, seen=failures: seen.append(error.code)}
+                async with AsyncClient(server.url, "token", organization_id=1, **options) as agents:  # type: ignore[arg-type]
+                    run = await agents.runs.create(prompt="x")
+                self.assertEqual((failures, run.status, run.mood), ([code], "hibernating", "good"))  # type: ignore[attr-defined]
+                self.assertEqual(len({request.headers["idempotency-key"] for request in server.requests}), 1)
+        released.set()
 
 
 class Delays(unittest.TestCase):

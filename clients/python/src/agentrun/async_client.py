@@ -30,7 +30,7 @@ class AsyncClient:
     """A client of one service as one token. It sends nothing before it is used; close it, or use it with `async with`.
 
     Without arguments it reads AGENTRUN_URL, AGENTRUN_TOKEN and AGENTRUN_ORG. Without an organization it uses the token's only one, which it
-    requests once. `timeout` (seconds) is for one attempt; a `Retry-After` above `max_wait` is an error at once. `on_wait` is called with the
+    requests once. `timeout` (seconds) is the longest silence of one attempt; a `Retry-After` above `max_wait` is an error at once. `on_wait` is called with the
     failure and the seconds before each repetition.
     """
 
@@ -83,7 +83,7 @@ class AsyncClient:
                     await response.aread()
                     check_status(response)
                 yield response
-        except httpx.TransportError as cause:
+        except httpx.RequestError as cause:
             raise unreached(self.settings, cause) from cause
 
     def pages(self, call: Call[Page[Item]]) -> AsyncPages[Page[Item], Item]:
@@ -119,7 +119,7 @@ class AsyncClient:
     async def _attempt(self, request: Outgoing) -> httpx.Response:
         try:
             response = await self._http.request(request.method, request.url, headers=dict(request.headers), content=request.content)
-        except httpx.TransportError as cause:
+        except httpx.RequestError as cause:
             raise unreached(self.settings, cause) from cause
         check_status(response)
         return response

@@ -39,7 +39,7 @@ def json_of(response: httpx.Response) -> Any:
     """Returns the JSON of a response. A body that is none, or only a part of one, is an AgentRunError."""
     try:
         return json.loads(response.content)
-    except ValueError as cause:
+    except (ValueError, RecursionError) as cause:
         raise AgentRunError(f"The response of {response.url} is not JSON: is it the service?", status=response.status_code) from cause
 
 

@@ -31,7 +31,7 @@ class Client:
     """A client of one service as one token. It sends nothing before it is used; close it, or use it with `with`.
 
     Without arguments it reads AGENTRUN_URL, AGENTRUN_TOKEN and AGENTRUN_ORG. Without an organization it uses the token's only one, which it
-    requests once. `timeout` (seconds) is for one attempt; a `Retry-After` above `max_wait` is an error at once. `on_wait` is called with the
+    requests once. `timeout` (seconds) is the longest silence of one attempt; a `Retry-After` above `max_wait` is an error at once. `on_wait` is called with the
     failure and the seconds before each repetition.
     """
 
@@ -84,7 +84,7 @@ class Client:
                     response.read()
                     check_status(response)
                 yield response
-        except httpx.TransportError as cause:
+        except httpx.RequestError as cause:
             raise unreached(self.settings, cause) from cause
 
     def pages(self, call: Call[Page[Item]]) -> Pages[Page[Item], Item]:
@@ -120,7 +120,7 @@ class Client:
     def _attempt(self, request: Outgoing) -> httpx.Response:
         try:
             response = self._http.request(request.method, request.url, headers=dict(request.headers), content=request.content)
-        except httpx.TransportError as cause:
+        except httpx.RequestError as cause:
             raise unreached(self.settings, cause) from cause
         check_status(response)
         return response

@@ -88,7 +88,7 @@ def check_status(response: httpx.Response) -> None:
         raise AgentRunError(f"{origin(response)} redirects to {target}: give the service's own address", status=response.status_code)
     try:
         body = json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     problem = body if isinstance(body, dict) and isinstance(body.get("message"), str) else None
     raise AgentRunError(
@@ -106,10 +106,12 @@ def origin(response: httpx.Response) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def unreached(settings: Settings, cause: httpx.TransportError) -> AgentRunError:
+def unreached(settings: Settings, cause: httpx.RequestError) -> AgentRunError:
     """Returns the error of a request that got no response, or only a part of one."""
     if isinstance(cause, httpx.TimeoutException):
         return AgentRunError(f"{settings.base_url} cannot be reached: no response within {settings.timeout:g} s", code="timeout")
+    if isinstance(cause, httpx.DecodingError):
+        return AgentRunError(f"{settings.base_url} sent a damaged response: {cause}", code="unexpected")
     return AgentRunError(f"{settings.base_url} cannot be reached: {cause or type(cause).__name__}", code="unreachable")
 
 
