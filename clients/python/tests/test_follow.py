@@ -75,6 +75,7 @@ class Follow(unittest.TestCase):
                 seqs = [event.seq for event in agents.runs.follow(1) if isinstance(event, LogEvent)]
             self.assertEqual(seqs, [1, 2, 3])
             self.assertEqual([request.headers["last-event-id"] for request in server.requests], ["0", "1"])
+            self.assertEqual({request.headers["accept-encoding"] for request in server.requests}, {"identity"})
 
 
 class AsyncFollow(unittest.IsolatedAsyncioTestCase):
