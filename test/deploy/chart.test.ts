@@ -11,7 +11,14 @@ const compose = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'u
 
 test('chart, image and compose file have the version of package.json', () => {
   expect(chart).toMatchObject({ version, appVersion: version })
-  expect(compose.services.agentrun.image).toBe(`agentrun:\${AGENTRUN_VERSION:-${version}}`)
+  expect(compose.services.agentrun.image).toBe(`agentrun:\${IMAGE_VERSION:-${version}}`)
+})
+
+test('the service accepts every variable of the compose file in .env, which it gets as a whole', () => {
+  const text = readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8')
+  const names = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
+  expect(new Set(names)).toEqual(new Set(['POSTGRES_PASSWORD', 'IMAGE_VERSION']))
+  expect(() => readConfig(Object.fromEntries(names.map(name => [name, '1'])))).not.toThrow()
 })
 
 test('the values of the chart satisfy their schema, and mistakes are found by name', () => {
@@ -49,7 +56,7 @@ test('every variable of the example file is one of the service or of the compose
   const example = readFileSync(join(root, 'deploy/compose/.env.example'), 'utf8')
   const names = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name)
   expect(names).toContain('AGENTRUN_SECRET_KEY')
-  const own = names.filter(name => name !== 'POSTGRES_PASSWORD')
+  const own = names.filter(name => !['COMPOSE_PROJECT_NAME', 'POSTGRES_PASSWORD', 'IMAGE_VERSION'].includes(name))
   const values: Record<string, string> = { AGENTRUN_SECRET_KEY: 'ab'.repeat(32), AGENTRUN_BASE_URL: 'http://127.0.0.1:4600' }
   expect(Object.keys(readConfig(Object.fromEntries(own.map(name => [name, values[name] ?? 'x']))))).toEqual(expect.arrayContaining(own))
 })
