@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -53,7 +53,7 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
     expect(await inside('find . -name "*.ts" -o -name "*.map" | wc -l')).toBe('0')
   })
 
-  test('runs the quickstart with a read-only root, without capabilities and as no root, is healthy, and stops with 0', async () => {
+  test('runs the quickstart with a configuration file and a read-only root, without capabilities and as no root, is healthy, and stops with 0', async () => {
     await using database = await createTestDatabase()
     // The user of the container cannot open the database's own socket.
     await using proxy = new DatabaseProxy(database.url)
@@ -70,13 +70,18 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       '--env',
       `${name}=${value}`,
     ])
-    const id = await docker('run', '--detach', '--network', 'host', ...confinement, ...env, 'agentrun:test')
+    const file = join(folder.path, 'agentrun.toml')
+    writeFileSync(file, 'AGENTRUN_INIT_ORG = "Of the file"\n', { mode: 0o644 })
+    const configuration = ['--volume', `${file}:/etc/agentrun.toml:ro`, '--env', 'AGENTRUN_CONFIG=/etc/agentrun.toml']
+    const id = await docker('run', '--detach', '--network', 'host', ...confinement, ...env, ...configuration, 'agentrun:test')
     await waitFor(
       async () => (await docker('logs', id)).includes('is ready'),
       () => docker('logs', id),
     )
     expect(await (await fetch(`${address}/readyz`)).json()).toMatchObject({ workers: 'ready', sandbox: 'bubblewrap' })
     const authorization = `Bearer ${await docker('exec', id, 'cat', '/data/initial-token')}`
+    const organizations = await fetch(`${address}/v1/organizations`, { headers: { authorization } })
+    expect(await organizations.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
     const runs = `${address}/v1/organizations/1/agent/run`
     const created = await fetch(runs, {
       method: 'POST',
@@ -127,6 +132,7 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       expect(output).toContain(line)
     expect(output).toMatch(/711 agentrun \/var\/lib\/agentrun\n755 root \/opt\/agentrun/)
     expect(output).toContain('Agent Run Service is ready')
+    expect(output).toContain('AGENTRUN_PORT=0 (/var/lib/agentrun/agentrun.toml, line 1)')
     expect(output).not.toContain('Runs are accepted but none is started')
   }, 600_000)
 

@@ -88,7 +88,10 @@ export async function installInDebian(docker: Docker, folder: string): Promise<s
     command=$(sed -n 's/^ExecStart=//p' /etc/systemd/system/agentrun.service)
     set -a; . /etc/agentrun/agentrun.env; set +a
     cd /var/lib/agentrun
-    AGENTRUN_PORT=0 setpriv --reuid=agentrun --regid=agentrun --clear-groups --no-new-privs --bounding-set=-all $command >/tmp/out 2>/tmp/err &
+    echo 'AGENTRUN_PORT = 0' >agentrun.toml
+    as_unit='setpriv --reuid=agentrun --regid=agentrun --clear-groups --no-new-privs --bounding-set=-all'
+    $as_unit $command admin config
+    $as_unit $command >/tmp/out 2>/tmp/err &
     for n in $(seq 120); do grep -q 'is ready' /tmp/out 2>/dev/null && break; sleep 1; done
     kill -TERM $!; code=0; wait $! || code=$?; echo "ended with $code"; cat /tmp/out; tail -n 5 /tmp/err`
   writeFileSync(join(context, 'script.sh'), script)

@@ -14,6 +14,7 @@ const folder = temporaryFolder()
 const project = join(folder.path, 'project')
 const program = (name: string) => join(project, 'node_modules/.bin', name)
 const env = { ...program_env, HOME: folder.path, AGENTRUN_PORT: '0', NODE_ENV: 'test' }
+const first_token = 'a-token-of-the-configuration-0123456789'
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** Both packages as they are published, installed into a folder that has nothing else. */
@@ -44,13 +45,19 @@ async function addressOf(child: ChildProcess): Promise<string> {
   throw new Error(`it did not start: ${output}`)
 }
 
-test('the service starts from its package with its data in the named folder, works on a run of the installed client, and stops', async () => {
+test('the service starts from its package with the data and the configuration of the named folder, works on a run of the installed client, and stops', async () => {
+  const named = join(project, 'named')
+  mkdirSync(named)
+  writeFileSync(join(named, 'agentrun.toml'), 'AGENTRUN_INIT_ORG = "Of the file"\n')
+  writeFileSync(join(named, '.env'), `AGENTRUN_INIT_TOKEN=${first_token}\n`, { mode: 0o600 })
   const child = spawn(program('agentrun-server'), ['--data', './named'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')
   try {
     const address = await addressOf(child)
     child.stdout.resume()
-    expect(readdirSync(join(project, 'named'))).toEqual(expect.arrayContaining(['postgres', 'secret.key', 'initial-token']))
+    expect(readdirSync(named)).toEqual(expect.arrayContaining(['postgres', 'secret.key']))
+    const organizations = await fetch(`${address}/v1/organizations`, { headers: { authorization: `Bearer ${first_token}` } })
+    expect(await organizations.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
     const admin = ['--data', './named', 'admin', 'token']
     const token = execFileSync(program('agentrun-server'), admin, {
       cwd: project,
