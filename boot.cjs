@@ -22,7 +22,7 @@ const commands = {
   'test:long': {
     node: ['scripts/test-long.ts'],
     tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
-    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy'],
+    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy', 'docker-compose', 'shellcheck'],
     strict: true,
     web: true,
   },
@@ -55,6 +55,8 @@ const debian_packages = {
   promtool: 'prometheus',
   nginx: 'nginx-light',
   caddy: 'caddy',
+  'docker-compose': 'docker-compose',
+  shellcheck: 'shellcheck',
   runsc: 'runsc',
 }
 const wanted_major = 24
