@@ -1,4 +1,5 @@
-import { readFileSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parse, type TomlTable, type TomlValue } from 'smol-toml'
 import { isSecretInFile } from './secret-names.ts'
@@ -34,8 +35,9 @@ function readConfigurationFile(path: string, parseText: (text: string) => Parsed
     stat = statSync(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { path, found: false, entries: [], mistakes: [] }
-    return { path, found: true, entries: [], mistakes: [`${path}: cannot be read (${code})`] }
+    // A folder that this user cannot enter is reported by who needs the folder, with what to do.
+    if (code === 'ENOENT' || (code === 'EACCES' && !canEnter(dirname(path)))) return { path, found: false, entries: [], mistakes: [] }
+    return { path, found: true, entries: [], mistakes: [`${path}: cannot be read by the user with id ${process.getuid?.()} (${code})`] }
   }
   const parsed = parseText(text)
   const [entries, unnamed] = [parsed.entries.filter(hasName), parsed.entries.filter(entry => !hasName(entry))]
@@ -47,6 +49,15 @@ function readConfigurationFile(path: string, parseText: (text: string) => Parsed
       ...ownerMistakes(path, stat.uid),
       ...modeMistakes(path, stat.mode, entries),
     ],
+  }
+}
+
+function canEnter(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -143,7 +143,7 @@ test('AGENTRUN_CONFIG names another configuration file, which must exist and be 
   expect(mistakesOf(folder, { AGENTRUN_CONFIG: 'agentrun.toml' })).toContain('AGENTRUN_CONFIG: must be the absolute path')
   expect(mistakesOf(folder, { AGENTRUN_CONFIG_FILE: '/x' })).toContain('AGENTRUN_CONFIG_FILE: the name is AGENTRUN_CONFIG')
   mkdirSync(join(other, '.env'))
-  expect(mistakesOf(other)).toContain('DATA/.env: cannot be read (EISDIR)')
+  expect(mistakesOf(other)).toContain(`DATA/.env: cannot be read by the user with id ${process.getuid?.()} (EISDIR)`)
 })
 
 test('the description names the origin of every value, and no secret', () => {

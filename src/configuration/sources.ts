@@ -20,7 +20,8 @@ export function readSources(env: NodeJS.ProcessEnv, data_folder: string): Source
   const configuration = readTomlFile(env.AGENTRUN_CONFIG || join(data_folder, CONFIGURATION_FILE))
   const files = [readEnvFile(join(data_folder, ENV_FILE)), configuration]
   const mistakes = files.flatMap(file => file.mistakes)
-  if (env.AGENTRUN_CONFIG && !configuration.found) mistakes.push(`AGENTRUN_CONFIG: there is no file ${configuration.path}`)
+  if (env.AGENTRUN_CONFIG && !configuration.found)
+    mistakes.push(`AGENTRUN_CONFIG: there is no file ${configuration.path}, or this user cannot enter its folder`)
   const values = { ...env }
   const origins = new Map<string, string>()
   const taken = new Set(

@@ -111,7 +111,7 @@ export async function migrate(connection_string: string, { folder = own_folder, 
 
 /**
  * Runs `migrate`, and waits at most `wait_ms` while the database is unavailable, for example while it starts too. `onWait` receives the reason,
- * once.
+ * once. Rejects with one line that states what to check.
  */
 export async function migrateWhenThere(connection_string: string, wait_ms: number, onWait: (reason: string) => void): Promise<void> {
   const started = performance.now()
@@ -119,11 +119,18 @@ export async function migrateWhenThere(connection_string: string, wait_ms: numbe
     try {
       return await migrate(connection_string)
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() - started > wait_ms) throw error
+      if (!isDatabaseAway(error) || performance.now() - started > wait_ms) throw withAction(error)
       if (tries === 1) onWait(errorText(error))
       await pause(RETRY_DELAY_MS)
     }
   }
+}
+
+/** Adds what to check to the error of a database that is unavailable, or that does not admit us: no such user, password or database. */
+function withAction(error: unknown): unknown {
+  const { message, code = '' } = error as Error & { code?: string }
+  if (!isDatabaseAway(error) && !/^(28|3D)/.test(code)) return error
+  return new Error(`the database cannot be used (${message || code}): check DATABASE_URL and the server that it names`, { cause: error })
 }
 
 /** Polls: a statement that waits for the lock would block the concurrent build of an index, and so the process that has the lock. */

@@ -136,7 +136,16 @@ test('an unavailable database is awaited until the timeout of the caller, and re
   await using proxy = new DatabaseProxy(database.url)
   await proxy.up()
   await proxy.down()
-  await expect(migrateWhenThere(proxy.url, 0, () => {})).rejects.toThrow('ECONNREFUSED')
+  await expect(migrateWhenThere(proxy.url, 0, () => {})).rejects.toThrow(
+    /^the database cannot be used \(connect ECONNREFUSED [^\n]*\): check DATABASE_URL and the server that it names$/,
+  )
+  const absent = new URL(proxy.url)
+  absent.pathname = '/absent'
+  await proxy.up()
+  await expect(migrateWhenThere(absent.href, 0, () => {})).rejects.toThrow(
+    /^the database cannot be used \(database "absent" does not exist\): check/,
+  )
+  await proxy.down()
   const reasons: string[] = []
   await migrateWhenThere(proxy.url, 30_000, reason => {
     reasons.push(reason)
@@ -152,7 +161,10 @@ test('a server that accepts connections and never responds is unavailable, and d
   const { port } = silent.address() as { port: number }
   const started = migrateWhenThere(`postgres://x@127.0.0.1:${port}/x`, 0, () => {})
   const error = await started.catch((error: unknown) => error)
-  expect(error).toMatchObject({ message: 'timeout expired' })
-  expect(isDatabaseAway(error)).toBe(true)
+  expect(error).toMatchObject({
+    message: 'the database cannot be used (timeout expired): check DATABASE_URL and the server that it names',
+    cause: { message: 'timeout expired' },
+  })
+  expect(isDatabaseAway((error as Error).cause)).toBe(true)
   silent.close()
 }, 20_000)
