@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -9,7 +9,10 @@ import { createTestDatabase } from '../database.ts'
 import { startEngine, type TestEngine } from '../sandbox/containers/start-engine.ts'
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
+import { compose, compose_confines, prepareCompose } from './start-compose.ts'
 import { buildImage, buildNodeBase, type Docker, dockerOf, imageProblem, importDebian, installInDebian, packServer } from './start-image.ts'
+
+type Run = { id: number; status: string; terminal: boolean }
 
 const { services } = parse(readFileSync(join(root, 'deploy/compose/compose.yaml'), 'utf8'))
 /** The options of compose.yaml, which the image is started with. */
@@ -82,20 +85,7 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
     const authorization = `Bearer ${await docker('exec', id, 'cat', '/data/initial-token')}`
     const organizations = await fetch(`${address}/v1/organizations`, { headers: { authorization } })
     expect(await organizations.json()).toMatchObject({ items: [{ name: 'Of the file' }] })
-    const runs = `${address}/v1/organizations/1/agent/run`
-    const created = await fetch(runs, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: '{"prompt":"Look around"}',
-    })
-    const { id: run_id } = (await created.json()) as { id: number }
-    const read = async () =>
-      (await (await fetch(`${runs}/${run_id}`, { headers: { authorization } })).json()) as { status: string; terminal: boolean }
-    await waitFor(
-      async () => (await read()).terminal,
-      () => docker('logs', id),
-    )
-    expect(await read()).toMatchObject({ status: 'completed' })
+    expect(await completedRun(address, authorization, () => docker('logs', id))).toMatchObject({ status: 'completed' })
     await docker('stop', '--time', '60', id)
     expect(await docker('inspect', id, '--format', '{{.State.ExitCode}}')).toBe('0')
   }, 180_000)
@@ -126,6 +116,36 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
     await docker('rm', '--force', id)
   }, 120_000)
 
+  test.skipIf(compose === undefined)(
+    'the compose file starts it after a healthy database, and both keep their data when they are recreated',
+    async () => {
+      const port = await freePort()
+      const address = `http://127.0.0.1:${port}`
+      const command = await prepareCompose(docker, engine.socket, folder.path, port)
+      const workers = async () => ((await (await fetch(`${address}/readyz`)).json()) as { workers: string }).workers
+      const started = () =>
+        waitFor(
+          async () => (await workers()) === (compose_confines ? 'blocked' : 'ready'),
+          () => command('logs'),
+        )
+      try {
+        await command('up', '--detach', '--no-build')
+        await started()
+        const authorization = `Bearer ${await command('exec', '-T', 'agentrun', 'cat', '/data/initial-token')}`
+        if (!compose_confines) await completedRun(address, authorization, () => command('logs'))
+        const organizations = async () => (await fetch(`${address}/v1/organizations`, { headers: { authorization } })).json()
+        const before = await organizations()
+        expect(before).toMatchObject({ items: [{ id: 1 }] })
+        await command('up', '--detach', '--no-build', '--force-recreate')
+        await started()
+        expect(await organizations()).toEqual(before)
+      } finally {
+        await command('down', '--volumes')
+      }
+    },
+    300_000,
+  )
+
   test('the install script installs and updates the unit in a fresh Debian, and its command starts as its user, without capabilities', async () => {
     const output = await installInDebian(docker, folder.path)
     for (const line of ['settings are kept', 'unit is installed', 'ended with 0', '600 root /etc/agentrun/agentrun.env'])
@@ -145,7 +165,27 @@ describe.skipIf((await imageProblem()) !== null)('the image of the service', () 
       /set DATABASE_URL to a PostgreSQL of your own/,
     )
   })
+
+  test('with a data folder of another user it names the folder, once', async () => {
+    const closed = join(folder.path, 'closed')
+    mkdirSync(closed, { mode: 0o700 })
+    const options = ['--network', 'none', '--env', 'DATABASE_URL=postgres://x/x', '--volume', `${closed}:/data`]
+    await expect(docker('run', '--rm', ...options, 'agentrun:test')).rejects.toThrow(
+      /\ncannot start: cannot use \/data as data folder \(EACCES\): set AGENTRUN_DATA_DIR [^\n]*\n$/,
+    )
+  })
 })
+
+/** Creates a run of the scripted model and returns it when it has ended. */
+async function completedRun(address: string, authorization: string, log: () => Promise<string>): Promise<Run> {
+  const runs = `${address}/v1/organizations/1/agent/run`
+  const headers = { authorization, 'content-type': 'application/json' }
+  const created = await fetch(runs, { method: 'POST', headers, body: '{"prompt":"Look around"}' })
+  const { id } = (await created.json()) as Run
+  const read = async () => (await (await fetch(`${runs}/${id}`, { headers })).json()) as Run
+  await waitFor(async () => (await read()).terminal, log)
+  return await read()
+}
 
 /** Polls a program that reports nothing; fails with what it logged. */
 async function waitFor(fits: () => Promise<boolean>, log: () => Promise<string>): Promise<void> {

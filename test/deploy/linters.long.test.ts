@@ -5,10 +5,7 @@ import { expect, test } from 'vitest'
 import { isInstalled } from '../sandbox/containers/start-engine.ts'
 import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-
-const compose = [['docker', 'compose'], ['docker-compose']].find(
-  ([program = '', ...args]) => spawnSync(program, [...args, 'version']).status === 0,
-)
+import { compose } from './start-compose.ts'
 
 test.skipIf(compose === undefined)('the compose file satisfies the schema of Compose, also of version 1 in Debian 12', () => {
   using folder = temporaryFolder()
