@@ -188,6 +188,35 @@ test('a killed launcher is noticed by the command through its closed channel', a
   expect(await waitUntil(() => !isAlive(pid), 10_000)).toBe(true)
 })
 
+test.runIf(process.getuid?.() === 0)(
+  'a package that Debian does not have keeps no other optional one from being installed, and is named',
+  async () => {
+    using clone = smallClone('')
+    const launcher = join(clone.path, 'boot.cjs')
+    const changed = readFileSync(launcher, 'utf8')
+      .replace("check: { node: ['scripts/check.ts'],", "check: { some: ['absent', 'fetched'], node: ['scripts/check.ts'],")
+      .replace('const debian_packages = {', "const debian_packages = { absent: 'absent', fetched: 'fetched',")
+    writeFileSync(launcher, changed)
+    stampPackages(clone.path)
+    const programs = join(clone.path, 'programs')
+    mkdirSync(programs)
+    const apt = `#!/bin/bash
+echo "$*" >>${clone.path}/calls
+[[ $* != *absent* ]] || exit 100
+[[ $* != *fetched* ]] || touch ${programs}/fetched`
+    writeFileSync(join(programs, 'apt-get'), apt, { mode: 0o755 })
+    const { code, err } = await launchToEnd(clone.path, ['check'], { CI: 'true', PATH: `${programs}:${process.env.PATH}` })
+    expect({ code, err: err.trimEnd().split('\n').at(-1) }).toEqual({
+      code: 0,
+      err: 'agentrun: needs absent: run "apt-get install absent" as root; until then the tests that want it are skipped',
+    })
+    const calls = readFileSync(join(clone.path, 'calls'), 'utf8').trimEnd().split('\n')
+    expect(calls.map(call => call.replace('install -qq -y --no-install-recommends ', ''))).toEqual([
+      ...['absent fetched', 'update -qq', 'absent fetched', 'absent', 'fetched'],
+    ])
+  },
+)
+
 test('an unknown command is one line that names the commands', async () => {
   using clone = smallClone('')
   const { code, err } = await launchToEnd(clone.path, ['serve'])
