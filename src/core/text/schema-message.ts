@@ -1,10 +1,20 @@
-import type { z } from 'zod'
+/** What a schema refused, as zod describes it. */
+type Issue = {
+  code?: string
+  origin?: string
+  inclusive?: boolean
+  minimum?: number | bigint
+  maximum?: number | bigint
+  input?: unknown
+  expected?: string
+}
 
 /** The plain message for a value that a schema refuses, as the end of a sentence about its field; undefined: zod's own is used. */
-export function schemaMessage(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'too_small') return rangeMessage(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)
-  if (issue.code === 'too_big') return rangeMessage(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)
-  if (issue.code !== 'invalid_type') return undefined
+export function schemaMessage(issue: Issue): string | undefined {
+  const { code, origin = '', inclusive, minimum, maximum } = issue
+  if (code === 'too_small' && minimum !== undefined) return rangeMessage(origin, inclusive === false ? 'more than' : 'at least', minimum)
+  if (code === 'too_big' && maximum !== undefined) return rangeMessage(origin, inclusive === false ? 'less than' : 'at most', maximum)
+  if (code !== 'invalid_type') return undefined
   if (issue.input === undefined) return 'is required'
   if (issue.expected === 'int') return 'must be a whole number'
   return issue.expected === 'number' ? 'must be a number' : undefined

@@ -3,7 +3,6 @@ import type { WebhookEvent } from '../../../src/contract/organizations/webhook-e
 import type { MessageType } from '../../../src/contract/runs/logs.ts'
 import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
 import type { WebhookDelivery } from '../../../src/contract/webhooks/webhook-deliveries.ts'
-import { visible } from '../text/visible.ts'
 
 /** The names of the contract as values. The build replaces the table by its values, without the schemas. */
 export const RunStatuses = run_statuses as RunStatus[]
@@ -30,9 +29,6 @@ export const sourceNames: Record<SourceType, string> = {
   PARENT_RUN: 'Parent run',
   TOOL: 'Tool call',
 }
-
-/** The agent of the service itself; those of other vendors are named by their id. */
-export const agentName = (agent_type: string): string => (agent_type === 'built_in' ? 'Built-in' : visible(agent_type))
 
 /** Why a run failed or is paused. */
 export const reasonNames: Record<StatusReason, string> = {

@@ -1,7 +1,7 @@
 import { Clock, Coins, FolderGit2, GitBranch, GitPullRequest, Hash } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
-import { agentName } from '../../../api/names.ts'
+import { agentName } from '../../../text/agent-name.ts'
 import { compact, duration, money } from '../../../text/format.ts'
 import { visible } from '../../../text/visible.ts'
 import { useNow } from '../../../ui/now.ts'
