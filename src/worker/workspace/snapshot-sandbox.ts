@@ -51,7 +51,7 @@ type SnapshotSpec = {
 }
 
 /** `stale`: a capture since the snapshot before has none. `largest_bytes`: no file that may have changed was larger a moment ago. */
-export type Taken = { stale: boolean; largest_bytes: number }
+type Taken = { stale: boolean; largest_bytes: number }
 
 /** A sandbox beside the run's own that sees the same files and that the agent cannot reach. Every method rejects with SandboxError when git fails in it. */
 export type SnapshotSandbox = AsyncDisposable & {
