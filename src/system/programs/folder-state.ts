@@ -6,8 +6,8 @@ const MAX_ENTRIES = 1_000
 const MAX_DEPTH = 64
 
 /**
- * Returns the bytes of the largest entry of a folder, a blank, and a digest of the folder: the names and numbers of the files in it and below, their sizes and their times of change, which only the kernel
- * sets. Two changes of a file within one tick of the kernel's clock (at most 10 ms) look like one. Changes the working directory of this process.
+ * Returns the bytes of the largest entry of a folder, a blank, and a digest of the folder: the names and numbers of the files in it and below,
+ * their sizes and their times of change, which only the kernel sets. Two changes of a file within one tick of the kernel's clock (at most 10 ms) look like one. Changes the working directory of this process.
  * Throws when the folder has too many entries or cannot be read.
  */
 export function folderState(folder: string): string {
