@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { withPeer } from '../../bench/compare/compare.ts'
 
@@ -12,7 +12,7 @@ test('a peer runs until its measurement has ended', async () => {
     },
   }
   await withPeer(peer, async () => {
-    await setTimeout(1)
+    await setImmediate()
     acts.push('measured')
   })
   expect(acts).toEqual(['measured', 'ended'])
