@@ -55,7 +55,8 @@ test('a merge that is not possible shows the reason, and so does a merge of an u
   await page.getByRole('alert').getByText('It conflicts with main in "a.txt".').waitFor()
   await page.getByText('Conflicts with main, as of the last fetch').waitFor()
   await button(page, 'Merge').click()
-  const head_sha = app.put(pr.branch, { 'a.txt': 'ours\n' })
+  // A head without a change of its own would count as squashed by the commit on main, if both have the same second.
+  const head_sha = app.put(pr.branch, { 'a.txt': 'ours\n', 'c.txt': 'more\n' })
   await button(page, 'Merge into main').click()
   await page.getByRole('alert').getByText(`is at ${head_sha} now`).waitFor()
   await button(page, 'Merge').click()
