@@ -1,11 +1,12 @@
-import { infiniteQueryOptions, QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, QueryClient, queryOptions, replaceEqualDeep } from '@tanstack/react-query'
 import type { Result } from '../../../src/contract/calls.ts'
 import type { ForgeConnection } from '../../../src/contract/repositories/forges.ts'
-import type { RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
+import type { AgentRun, RunStatus, SourceType, StatusReason } from '../../../src/contract/runs/runs.ts'
 import { allItems } from './all-items.ts'
 import { statusOf } from './api-error.ts'
 import { call, session } from './client.ts'
 import { fetchRun } from './first-view.ts'
+import { newerRun } from './newer-run.ts'
 
 /** The streams keep cached responses up to date, so focusing a tab does not refetch them. */
 export const createQueryClient = () =>
@@ -53,7 +54,12 @@ export type RunFilter = {
 const runs_page_size = 50
 
 export const runQuery = (agent_run_id: number) =>
-  queryOptions({ queryKey: ['run', agent_run_id], queryFn: ({ signal }) => fetchRun(agent_run_id, signal) })
+  queryOptions({
+    queryKey: ['run', agent_run_id],
+    queryFn: ({ signal }) => fetchRun(agent_run_id, signal),
+    // Parts that are equal stay the same objects, as without this function.
+    structuralSharing: (old, run) => replaceEqualDeep(old, newerRun(run as AgentRun, old as AgentRun | undefined)),
+  })
 
 /** `skip` of the next page is the number of runs already loaded, including those that arrived live. */
 export const runsQuery = (filter: RunFilter) =>

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { QueryClient, QueryObserver } from '@tanstack/react-query'
+import { expect, onTestFinished, test } from 'vitest'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
-import type { RunFilter } from './queries.ts'
-import { matches, withoutRun, withRun } from './run-cache.ts'
+import { type RunFilter, runQuery } from './queries.ts'
+import { matches, putRun, withoutRun, withRun } from './run-cache.ts'
 
 const run = (id: number, fields: Partial<AgentRun> = {}) =>
   ({
@@ -40,6 +41,21 @@ test('a run that changed is updated at its position', () => {
 test('an older state that arrives late changes nothing', () => {
   const early = run(8, { status: 'queued', updated_at: '2026-11-20T09:00:00.000Z' })
   expect(withRun([page(run(8))], early, {})[0]?.items[0]?.status).toBe('running')
+})
+
+test('a response that an event has overtaken does not replace what the event reported', async () => {
+  const client = new QueryClient()
+  const [first, late] = [run(8), Promise.withResolvers<AgentRun>()]
+  const responses = [Promise.resolve(first), late.promise]
+  const observer = new QueryObserver(client, { ...runQuery(8), queryFn: () => responses.shift() ?? Promise.reject() })
+  const unsubscribe = observer.subscribe(() => {})
+  onTestFinished(unsubscribe)
+  await observer.fetchOptimistic(observer.options)
+  const again = observer.refetch()
+  putRun(client, run(8, { title: 'Reworded', updated_at: '2026-11-20T10:00:02.000Z' }))
+  late.resolve(run(8, { updated_at: '2026-11-20T10:00:01.000Z' }))
+  await again
+  expect(client.getQueryData(runQuery(8).queryKey)).toMatchObject({ title: 'Reworded' })
 })
 
 test('a run that no longer fits the filter leaves the list, one that does not fit never enters it', () => {

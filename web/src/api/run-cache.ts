@@ -1,13 +1,14 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import type { Result } from '../../../src/contract/calls.ts'
 import type { AgentRun } from '../../../src/contract/runs/runs.ts'
+import { newerRun } from './newer-run.ts'
 import { type RunFilter, runQuery } from './queries.ts'
 
 type Page = Result<'listAgentRuns'>
 
 /** Updates a run everywhere it is shown. */
 export function putRun(client: QueryClient, run: AgentRun): void {
-  client.setQueryData(runQuery(run.id).queryKey, old => newer(run, old))
+  client.setQueryData(runQuery(run.id).queryKey, old => newerRun(run, old))
   for (const [key, data] of client.getQueriesData<InfiniteData<Page>>({ queryKey: ['runs'] })) {
     if (data) client.setQueryData(key, { ...data, pages: withRun(data.pages, run, key[1] as RunFilter) })
   }
@@ -20,9 +21,6 @@ export function dropRun(client: QueryClient, id: number): void {
     if (data) client.setQueryData(key, { ...data, pages: withoutRun(data.pages, id) })
 }
 
-/** An event may overtake the response of an earlier request: the later `updated_at` wins. */
-const newer = (run: AgentRun, old: AgentRun | undefined) => (old && old.updated_at > run.updated_at ? old : run)
-
 /** The pages of a filtered list after a run changed or was created. Runs keep their positions; new ones come first. */
 export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[] {
   const fits = matches(run, filter)
@@ -33,7 +31,7 @@ export function withRun(pages: Page[], run: AgentRun, filter: RunFilter): Page[]
   if (!known && (!fits || run.id < newest)) return pages
   return pages.map((page, index) => {
     const items = known
-      ? page.items.flatMap(item => (item.id === run.id ? (fits ? [newer(run, item)] : []) : [item]))
+      ? page.items.flatMap(item => (item.id === run.id ? (fits ? [newerRun(run, item)] : []) : [item]))
       : index === 0
         ? [run, ...page.items]
         : page.items
