@@ -32,8 +32,9 @@ export function explained(tx: Db, sums: RowsRead): Transactional {
   const query = async <R extends QueryResultRow>({ name: _name, ...statement }: Statement) => {
     if (/^\s*(select|with|update|insert|delete)\b/i.test(statement.text) && !statement.text.includes('set_config')) {
       await tx.query({ text: 'savepoint explained' })
+      // Whatever the format of the statement's own rows.
       const { rows } = await tx.query<{ 'QUERY PLAN': { Plan: Plan }[] }>({
-        ...statement,
+        ...(statement.values && { values: statement.values }),
         text: `explain (analyze, timing off, format json) ${statement.text}`,
       })
       await tx.query({ text: 'rollback to savepoint explained' })

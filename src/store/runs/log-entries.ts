@@ -1,7 +1,7 @@
 import { searchBits } from '../../core/runs/search/search-signature.ts'
 import { entry_keys } from '../../core/runs/search/searched-text.ts'
 import type { KindRow } from '../../core/runs/timeline.ts'
-import { type Db, only, type Statement, type Transactional } from '../database.ts'
+import { type Db, only, type Statement, type Transactional, texts_only } from '../database.ts'
 
 export type EntryRow = { seq: number; body: string }
 
@@ -10,12 +10,13 @@ export type EntryRow = { seq: number; body: string }
  * `from`.
  */
 export async function listEntries(db: Db, organization_id: number, run_id: number, from: number, to: number): Promise<string[]> {
-  const { rows } = await db.query<{ body: string }>({
+  const { rows } = await db.query<{ 0: string }>({
     name: 'list_entries',
     text: 'select body from log_entries where organization_id = $1 and run_id = $2 and seq between $3 and $4 order by seq',
     values: [organization_id, run_id, from, to],
+    ...texts_only,
   })
-  return rows.map(({ body }) => body)
+  return rows.map(row => row[0])
 }
 
 /** Returns at most `limit` entries after `after_seq`, oldest first. */

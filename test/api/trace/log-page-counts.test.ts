@@ -32,3 +32,14 @@ test('a page is read from the database twice, then kept, and the token, the orga
   expect(await request()).toEqual({ status: 200, names: PAGE })
   expect(await request()).toEqual({ status: 200, names: KEPT_PAGE })
 })
+
+test('the texts of a page are sent in binary format, character by character as they were written', async () => {
+  const { id } = await createRun(app, { prompt: 'x' })
+  const thought = 'a \u0000 \u0001 " \\ é ☃ 😀 \ufffd'
+  await append(app.db, app.org_id, id, null, { entries: [entry({ message_type: 'ACTION', tool_name: 'shell', thought })] })
+  const from = query.mock.calls.length
+  const { body } = await app.call('GET', `/v1/organizations/${app.org_id}/agent/run/${id}/logs`)
+  expect(body.logs.at(-1)).toMatchObject({ message_type: 'ACTION', thought })
+  const statements = query.mock.calls.slice(from).map(([statement]) => Object(statement) as { name?: string; binary?: boolean })
+  expect(statements.find(({ name }) => name === 'list_entries')).toMatchObject({ binary: true })
+})
