@@ -23,31 +23,45 @@ export async function throughput(
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
 }
 
+const received = Buffer.allocUnsafeSlow(256 * 1024)
+
 function sendRequests(host: string, port: number, next: () => Buffer, end: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, noDelay: true })
+    // One buffer for all responses: with a new one for each part the client, not the server, limits the rate.
+    const socket = connect({ host, port, noDelay: true, onread: { buffer: received, callback: take } })
     let finished = 0
     /** Bytes of the response that are still to come; null before its head. */
     let left: number | null = null
     let head = Buffer.alloc(0)
     socket.on('connect', () => socket.write(next()))
     socket.on('error', reject)
-    socket.on('data', chunk => {
+
+    function take(length: number): true {
+      const chunk = received.subarray(0, length)
       if (left === null) {
-        head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
-        const at = head.indexOf('\r\n\r\n')
-        if (at < 0) return
-        const text = head.toString('latin1', 0, at)
-        if (!text.startsWith('HTTP/1.1 200')) return void socket.destroy(new Error(text))
-        left = Number(/^content-length: (\d+)/im.exec(text)?.[1]) - (head.length - at - 4)
+        const bytes = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+        const at = bytes.indexOf('\r\n\r\n')
+        if (at < 0) {
+          head = Buffer.from(bytes)
+          return true
+        }
+        const text = bytes.toString('latin1', 0, at)
+        if (!text.startsWith('HTTP/1.1 200')) {
+          socket.destroy(new Error(text))
+          return true
+        }
+        left = Number(/^content-length: (\d+)/im.exec(text)?.[1]) - (bytes.length - at - 4)
         head = Buffer.alloc(0)
-      } else left -= chunk.length
-      if (left > 0) return
+      } else left -= length
+      if (left > 0) return true
       left = null
       finished += 1
-      if (performance.now() < end) return void socket.write(next())
-      socket.destroy()
-      resolve(finished)
-    })
+      if (performance.now() < end) socket.write(next())
+      else {
+        socket.destroy()
+        resolve(finished)
+      }
+      return true
+    }
   })
 }
