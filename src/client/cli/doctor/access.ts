@@ -32,7 +32,7 @@ export async function checkOrganization(client: Client, { signal }: Patient): Pr
   try {
     const organization_id = await client.organization()
     const page = await client.call('listAgentRuns', { params: { org_id: organization_id }, query: { limit: 1 }, signal })
-    return [ok('organization', `${organization_id}, ${page.total} runs`)]
+    return [ok('organization', `${organization_id}, runs so far: ${page.total}`)]
   } catch (error) {
     if (!(error instanceof AgentRunError)) throw error
     const fix =

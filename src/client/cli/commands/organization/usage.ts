@@ -37,8 +37,9 @@ export const usage = command({
     const rows = [...found.items.map(item => [nameOf(item), ...cells(item)]), ['total', ...cells(found.total)]]
     for (const line of columns([header, ...rows], (text, row) => (row === 0 ? print.style('dim', text) : text))) print.line(line)
     const { known_cost_usd, budget_usd_per_month, runs, runs_per_month } = found.month
-    const of = (limit: string | number | null) => (limit === null ? 'no limit' : `of ${limit}`)
-    print.note(`this month: $${known_cost_usd} ${of(budget_usd_per_month)}, ${runs} runs ${of(runs_per_month)}`)
+    const budget = budget_usd_per_month === null ? ', no limit' : ` of $${budget_usd_per_month}`
+    const most = runs_per_month === null ? ', no limit' : ` of ${runs_per_month}`
+    print.note(`this month: cost $${known_cost_usd}${budget}; runs ${runs}${most}`)
     return 0
   },
 })
