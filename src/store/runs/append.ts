@@ -69,6 +69,9 @@ export async function append(
   const entries = add.entries ?? []
   const records = add.records ?? []
   const usage = add.usage ?? nothing
+  // The first texts are the long ones as a rule. As elements of a list they would be escaped here and parsed there.
+  const [first, ...other_entries] = entries
+  const [first_record, ...other_records] = records
   const { rows } = await db.query<AppendResult>({
     name: 'append',
     text: `with run as (
@@ -84,13 +87,15 @@ export async function append(
         select run.id, run.total_logs - $4 + e.ordinal, run.organization_id, run.turn, e.message_type, e.tool_name,
           '{"agent_run_id":' || run.id || ',"seq":' || (run.total_logs - $4 + e.ordinal) || ',"created_at":"' ||
           ${written_at} || '","turn":' || run.turn || ',' || e.json, e.signature, e.failed
-        from run, unnest($11::text[], $12::text[], $13::text[], $19::bytea[], $20::boolean[])
+        from run, unnest($11::text[], $12::text[], $13::text || $21::text[], $19::bytea[], $20::boolean[])
           with ordinality as e (message_type, tool_name, json, signature, failed, ordinal)
+        where e.ordinal <= $4
       ), records as (
         insert into journal (run_id, n, organization_id, turn, epoch, seq, kind, key, body, cost_usd)
         select run.id, run.journal_count - $5 + j.ordinal, run.organization_id, run.turn, run.epoch, run.total_logs, j.kind, j.key, j.body,
           case when j.ordinal = 1 and $17::text is not null then $10::numeric end
-        from run, unnest($14::text[], $15::text[], $16::text[]) with ordinality as j (kind, key, body, ordinal)
+        from run, unnest($14::text[], $15::text[], $16::text || $22::text[]) with ordinality as j (kind, key, body, ordinal)
+        where j.ordinal <= $5
       ), used as (
         insert into usage_days (organization_id, day, run_id, model, user_id, repository_id, input_tokens, output_tokens, cached_tokens, cost_usd, cost_known)
         select organization_id, ${today}, id, $17::text, user_id, repository_id, $7, $8, $9, coalesce($10::numeric, 0), $10::numeric is not null
@@ -110,14 +115,16 @@ export async function append(
       usage.cost_usd,
       entries.map(e => e.message_type),
       entries.map(e => e.tool_name),
-      entries.map(e => e.json),
+      first?.json,
       records.map(r => r.kind),
       records.map(r => r.key),
-      records.map(r => r.body),
+      first_record?.body,
       usage.model,
       add.reserved_usd ?? null,
       entries.map(e => searchSignature(searchedText(e.json))),
       entries.map(e => e.failed),
+      other_entries.map(e => e.json),
+      other_records.map(r => r.body),
     ],
   })
   return rows[0]
