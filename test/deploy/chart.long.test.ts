@@ -82,6 +82,16 @@ test('each node has a worker, five volumes and five claims of its own', () => {
   expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
 })
 
+test('workers under bubblewrap may create namespaces and mounts, which the runtime’s profiles for both deny', () => {
+  const objects = objectsOf(renderChart({ work: { sandbox: 'bubblewrap' } }))
+  const pod = of<IDeployment>(objects, 'Deployment').find(({ metadata }) => metadata.name === 'agentrun-work')?.spec?.template.spec
+  expect(pod).toMatchObject({
+    hostUsers: false,
+    securityContext: { seccompProfile: { type: 'Unconfined' }, appArmorProfile: { type: 'Unconfined' } },
+  })
+  expect(pod?.containers[0]?.securityContext?.procMount).toBe('Unmasked')
+})
+
 test('workers under bubblewrap scale with the runs that wait, and their number is the autoscaler’s', () => {
   const objects = objectsOf(renderChart(sets['workers under bubblewrap that scale with the queue'] ?? {}))
   const scaler = of<IHorizontalPodAutoscaler>(objects, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'agentrun-work')
