@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IPod } from 'kubernetes-models/v1/Pod'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -80,6 +81,21 @@ test('each node has a worker, five volumes and five claims of its own', () => {
   expect([names(objects, 'NetworkPolicy'), names(objects, 'Job')]).toEqual([['agentrun-sandboxes-closed'], []])
   const images = of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.template.spec?.containers[0]?.image)
   expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
+})
+
+test('the policies apply to every pod of the service and to no other pod of its namespace', () => {
+  const labels = { 'app.kubernetes.io/part-of': 'agentrun' }
+  for (const values of [{}, { work: { sandbox: 'bubblewrap' } }]) {
+    const objects = objectsOf(renderChart(values))
+    for (const { spec } of [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')])
+      expect(spec?.template.metadata?.labels).toMatchObject(labels)
+    const policies = of<INetworkPolicy>(objects, 'NetworkPolicy').filter(({ metadata }) => metadata.namespace === 'agentrun')
+    expect(policies.map(({ metadata }) => metadata.name)).toEqual(['agentrun-closed', 'agentrun-api', 'agentrun-metrics', 'agentrun-out'])
+    for (const { metadata, spec } of policies)
+      expect(spec?.podSelector?.matchLabels, metadata.name).toEqual(
+        metadata.name === 'agentrun-api' ? { 'app.kubernetes.io/name': 'agentrun-serve' } : labels,
+      )
+  }
 })
 
 test('workers under bubblewrap may create namespaces and mounts, which the runtime’s profiles for both deny', () => {
