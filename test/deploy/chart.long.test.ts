@@ -70,6 +70,9 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
       expect(violations.length > 0, violations.join()).toBe(inside)
       expect(container?.securityContext).toMatchObject({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true })
       expect(pod?.volumes?.map(volume => volume.name)).toEqual(['data', 'tmp'])
+      // A process that migrates serves nothing yet.
+      const { periodSeconds = 10, failureThreshold = 3 } = container?.startupProbe ?? {}
+      if (container?.livenessProbe) expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(3_600)
     }
   })
 })

@@ -32,3 +32,11 @@ runAsNonRoot: true
 runAsUser: 10001
 runAsGroup: 10001
 {{- end }}
+
+{{- /* The probes of a container whose port has this number. Nothing is served before the database is migrated, which on large tables takes
+minutes: a process that is killed meanwhile would start from the beginning each time. So a start may take an hour. */ -}}
+{{- define "agentrun.probes" -}}
+startupProbe: { httpGet: { path: /healthz, port: {{ . }} }, periodSeconds: 2, failureThreshold: 1800 }
+livenessProbe: { httpGet: { path: /healthz, port: {{ . }} }, timeoutSeconds: 5 }
+readinessProbe: { httpGet: { path: /readyz, port: {{ . }} }, periodSeconds: 5 }
+{{- end }}
