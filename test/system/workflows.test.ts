@@ -1,10 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { boot, root } from './small-clone.ts'
 
-type Step = { uses?: string; run?: string; with?: Record<string, string> }
+type Step = { id?: string; uses?: string; run?: string; with?: Record<string, string> }
 type Workflow = {
   permissions: Record<string, string>
   jobs: Record<string, { needs?: string | string[]; permissions?: Record<string, string>; steps: Step[] }>
@@ -51,4 +53,15 @@ test('packages are published with provenance, by jobs that may prove their ident
   for (const { needs, permissions } of publishing) expect({ needs, id: permissions?.['id-token'] }).toEqual({ needs: 'build', id: 'write' })
   expect(steps.find(({ run }) => run?.includes('npm publish'))?.run).toContain('--provenance')
   expect(steps.filter(({ job }) => job === 'release.yml build').map(({ run }) => run)).toContainEqual(expect.stringContaining('.ci/run'))
+})
+
+test('the image that a release publishes has the tag that the chart uses by default, and a name that registries accept', () => {
+  using folder = temporaryFolder()
+  const output = join(folder.path, 'output')
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const env = { GITHUB_OUTPUT: output, GITHUB_REPOSITORY: 'Example/Agentrun', GITHUB_REF_NAME: `v${version}` }
+  execFileSync('bash', ['--norc', '-ec', steps.find(({ id }) => id === 'image')?.run ?? ''], { env })
+  const { appVersion } = parse(readFileSync(join(root, 'deploy/chart/Chart.yaml'), 'utf8'))
+  expect(readFileSync(output, 'utf8')).toBe(`name=ghcr.io/example/agentrun:${appVersion}\n`)
+  expect(steps.find(({ uses }) => uses?.startsWith('docker/build-push'))?.with?.tags).toMatch(/^\$\{\{ steps\.image\.outputs\.name \}\}$/)
 })
