@@ -16,6 +16,7 @@ import { lineWriter } from './system/line-writer.ts'
 import { sandboxNode } from './system/sandbox-node.ts'
 import { ownSecretKey } from './system/secret-key.ts'
 import { writeStartCredentials } from './system/start-credentials.ts'
+import { startErrorText } from './system/start-error.ts'
 import { connectSupervisor } from './system/supervisor.ts'
 import { ensureServiceUsers } from './system/users.ts'
 
@@ -118,8 +119,7 @@ function stopSignal(): Promise<string> {
 main().then(
   () => process.exit(0),
   error => {
-    const plain = error instanceof ConfigError || !(error instanceof Error) ? String(error.message ?? error) : error.message
-    process.stderr.write(`cannot start: ${plain}\n`)
+    process.stderr.write(`cannot start: ${startErrorText(error)}\n`)
     process.exit(1)
   },
 )

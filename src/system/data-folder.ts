@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { ownFolderId } from './data-folder-id.ts'
 import { firstClosedFolder } from './folder-access.ts'
 import { createOwnFolder } from './own-folder.ts'
+import { reportsFullDisk } from './start-error.ts'
 import type { ServiceUsers, SystemUser } from './users.ts'
 
 /** Absolute real paths of the data folder and its parts. */
@@ -57,7 +58,7 @@ export function prepareDataFolder(options: { path: string | null; clone_dir: str
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
+    if (code === undefined || reportsFullDisk(error)) throw error
     throw new Error(`cannot use ${wanted} as data folder (${code}): set AGENTRUN_DATA_DIR to a folder that this user may write`, {
       cause: error,
     })

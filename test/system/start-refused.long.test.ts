@@ -56,6 +56,29 @@ test.skipIf(no_root)(
   60_000,
 )
 
+test.skipIf(no_root)(
+  'a full disk is reported with what to do, at the first start and when the data folder is in use',
+  async () => {
+    using folder = temporaryFolder()
+    const data = join(folder.path, 'data')
+    mkdirSync(data)
+    const refusal = /^cannot start: the disk is full \(.*\): free space on the disk of the data folder[^\n]*$/m
+    // No file more, and no room for the database.
+    for (const limit of ['nr_inodes=3', 'size=1m']) {
+      const full = `mount -t tmpfs -o ${limit},mode=711 tmpfs ${data} && exec "$0" "$1"`
+      const { code, output } = await inNamespace('--mount', full, { AGENTRUN_DATA_DIR: data })
+      expect({ code, output }).toMatchObject({ code: 1, output: expect.stringMatching(refusal) })
+    }
+
+    await using database = await emptyDatabase()
+    const filled = `mount -t tmpfs -o size=32m,mode=711 tmpfs ${data}
+      "$0" "$1" migrate && cat /dev/zero >${data}/postgres/filler; exec "$0" "$1"`
+    const { code, output } = await inNamespace('--mount', filled, { AGENTRUN_DATA_DIR: data, DATABASE_URL: database.url })
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringMatching(refusal) })
+  },
+  60_000,
+)
+
 test('a port in use is refused with what to do, that of the API and that of the metrics', async () => {
   using folder = temporaryFolder()
   await using database = await emptyDatabase()
