@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
+import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import type { IPod } from 'kubernetes-models/v1/Pod'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -86,6 +87,16 @@ test('each node has a worker, five volumes and five claims of its own', () => {
   expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
 })
 
+test('a variable of the values replaces that of the chart, so that the service also listens in a cluster with IPv6 alone', () => {
+  const own = { AGENTRUN_HOST: '::', AGENTRUN_METRICS_HOST: '::', AGENTRUN_WORKER_CONCURRENCY: '9' }
+  for (const sandbox of ['kubernetes', 'bubblewrap'])
+    for (const { metadata, spec } of of<IDeployment>(objectsOf(renderChart({ work: { sandbox }, env: own })), 'Deployment')) {
+      const env = spec?.template.spec?.containers[0]?.env ?? []
+      expect(new Set(env.map(({ name }) => name)).size, metadata.name).toBe(env.length)
+      expect(Object.fromEntries(env.map(({ name, value }) => [name, value]))).toMatchObject(own)
+    }
+})
+
 test('the policies apply to every pod of the service and to no other pod of its namespace', () => {
   const labels = { 'app.kubernetes.io/part-of': 'agentrun' }
   for (const values of [{}, { work: { sandbox: 'bubblewrap' } }]) {
@@ -117,6 +128,8 @@ test('workers under bubblewrap scale with the runs that wait, and their number i
   expect(scaler?.spec).toMatchObject({ maxReplicas: 12, metrics: [{ external: { metric: { name: 'agentrun_queue_runs' } } }] })
   expect(of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.replicas)).toEqual([undefined, undefined])
   expect(names(objects, 'PodDisruptionBudget').sort()).toEqual(['agentrun-serve', 'agentrun-work'])
+  for (const { spec } of of<IPodDisruptionBudget>(objects, 'PodDisruptionBudget'))
+    expect(spec).toMatchObject({ maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' })
   expect(names(objects, 'PersistentVolume')).toEqual([])
   expect(names(objects, 'Ingress')).toEqual(['agentrun'])
 })

@@ -14,11 +14,10 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{- /* The variables of a container, each once: those of the chart, `own` ones of its role, and `env` of the values, which takes precedence. */ -}}
 {{- define "agentrun.env" -}}
-- { name: AGENTRUN_BASE_URL, value: {{ .Values.baseUrl | quote }} }
-- { name: AGENTRUN_METRICS_PORT, value: "4601" }
-- { name: AGENTRUN_METRICS_HOST, value: 0.0.0.0 }
-{{- range $name, $value := .Values.env }}
+{{- $all := dict "AGENTRUN_BASE_URL" .chart.Values.baseUrl "AGENTRUN_METRICS_PORT" "4601" "AGENTRUN_METRICS_HOST" "0.0.0.0" }}
+{{- range $name, $value := merge (dict) (.chart.Values.env | default dict) .own $all }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}
 {{- end }}
