@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startErrorText } from './start-error.ts'
 
 describe('startErrorText', () => {
-  it('says what to do about a full disk, whether a file system, a quota or the database reports it', () => {
+  it('states what to do about a full disk, whether a file system, a quota or the database reports it', () => {
     for (const message of [
       'ENOSPC: no space left on device, write',
       "EDQUOT: unknown error, mkdir '/data/postgres'",

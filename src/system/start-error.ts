@@ -4,7 +4,7 @@ const FULL = /\b(?:ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/
 /** Returns whether an error of the file system or the message of a program reports a full disk. */
 export const reportsFullDisk = (error: unknown): boolean => FULL.test(messageOf(error))
 
-/** Returns the line that a person reads after a start that failed. That of a full disk says what to do; other errors say so themselves. */
+/** Returns the line that a person reads after a start that failed. For a full disk it states what to do; the messages of other errors do so. */
 export function startErrorText(error: unknown): string {
   const message = messageOf(error)
   if (!reportsFullDisk(error)) return message
