@@ -22,7 +22,7 @@ const commands = {
   'test:long': {
     node: ['scripts/test-long.ts'],
     tools: ['git', 'bwrap', 'chromium', 'go', 'httpx', 'mypy', 'pip3'],
-    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy', 'docker-compose', 'shellcheck'],
+    some: ['dockerd', 'podman', 'runsc', 'debootstrap', 'promtool', 'nginx', 'caddy', 'docker-compose', 'shellcheck', 'systemd-analyze'],
     strict: true,
     web: true,
   },
@@ -57,6 +57,7 @@ const debian_packages = {
   caddy: 'caddy',
   'docker-compose': 'docker-compose',
   shellcheck: 'shellcheck',
+  'systemd-analyze': 'systemd',
   runsc: 'runsc',
 }
 const wanted_major = 24

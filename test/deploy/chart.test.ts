@@ -73,7 +73,7 @@ test('the unit starts what the install script installs, as a user without capabi
     gain: 'yes',
     system: 'strict',
   })
-  // Each of them would make the kernel refuse the namespaces or the /proc of a sandbox.
+  // Each of them would make the kernel refuse the namespaces, the /proc or the host name of a sandbox, or the mode of a mirror.
   for (const name of [
     'RestrictNamespaces',
     'ProtectKernelTunables',
@@ -81,6 +81,8 @@ test('the unit starts what the install script installs, as a user without capabi
     'ProtectControlGroups',
     'ProtectProc',
     'PrivateUsers',
+    'ProtectHostname',
+    'RestrictSUIDSGID',
   ])
     expect(setting(name), name).toBeUndefined()
 })
