@@ -7,7 +7,8 @@ function commandFor(file: string): string {
   if (file === 'test/faults/long-waits.long.test.ts') return 'TEST_SOAK=1 npm run test:long'
   if (file === 'test/telemetry/alerts.long.test.ts') return 'CI=true npm run test:long    # as root: installs promtool'
   if (file === 'test/deploy/proxies.long.test.ts') return 'CI=true npm run test:long    # as root: installs nginx and Caddy'
-  if (file === 'test/deploy/linters.long.test.ts') return 'CI=true npm run test:long    # as root: installs docker-compose and shellcheck'
+  if (file === 'test/deploy/linters.long.test.ts' || file === 'test/deploy/unit.long.test.ts')
+    return 'CI=true npm run test:long    # as root: installs docker-compose, shellcheck and systemd'
   if (file === 'test/runs/upgrade/upgrade.long.test.ts') return 'node scripts/upgrade/test-upgrade.ts    # in a clone with its history'
   return `npm test -- ${file}    # as root, on a machine with what the test needs`
 }
