@@ -59,6 +59,10 @@ class Verify(unittest.TestCase):
             with self.assertRaises(WebhookVerificationError):
                 verify(SECRET, headers, body, now=now)
 
+    def test_an_empty_secret_verifies_nothing(self) -> None:
+        with self.assertRaisesRegex(ValueError, "secret must not be empty"):
+            verify("", signed(secret=""), BODY, now=1_000_000)
+
     def test_messages_of_the_running_service_are_accepted(self) -> None:
         with FaultServer(Reply()) as receiver, client() as agents:
             agents.send(op.set_webhook(url=receiver.url, secret=SECRET, events=["agent_run.finished"]))

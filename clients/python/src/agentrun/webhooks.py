@@ -23,7 +23,10 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
     """Returns the message when one of its signatures is of this secret and its time is within five minutes. Raises WebhookVerificationError.
 
     `body`: the bytes as they came, before anything parses them. Remember `webhook-id`: a message may arrive more than once.
+    Raises ValueError for an empty secret, such as that of a variable that is not set.
     """
+    if not secret:
+        raise ValueError("secret must not be empty: anybody could sign with it")
     lower = {name.lower(): value for name, value in headers.items()}
     try:
         message_id, timestamp, signatures = (lower[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
