@@ -29,6 +29,8 @@ test('the manifests for kubectl are the rendered chart: after a change run `node
   for (const [name, text] of files) expect({ name, text: readFileSync(join(MANIFESTS_FOLDER, name), 'utf8') }).toEqual({ name, text })
 })
 
+const metric_reference = readFileSync(join(MANIFESTS_FOLDER, '../../docs/reference/metrics.md'), 'utf8')
+
 const digest = `sha256:${'0'.repeat(64)}`
 const sandboxes = { image: `registry.example.org/sandbox@${digest}` }
 const sets: Record<string, { [name: string]: unknown }> = {
@@ -125,7 +127,16 @@ test('workers under bubblewrap may create namespaces and mounts, which the runti
 test('workers under bubblewrap scale with the runs that wait, and their number is the autoscaler’s', () => {
   const objects = objectsOf(renderChart(sets['workers under bubblewrap that scale with the queue'] ?? {}))
   const scaler = of<IHorizontalPodAutoscaler>(objects, 'HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'agentrun-work')
-  expect(scaler?.spec).toMatchObject({ maxReplicas: 12, metrics: [{ external: { metric: { name: 'agentrun_queue_runs' } } }] })
+  const target = (averageValue: string) => ({ type: 'AverageValue', averageValue })
+  expect(scaler?.spec).toMatchObject({
+    maxReplicas: 12,
+    metrics: [
+      { external: { metric: { name: 'agentrun_queue_runs' }, target: target('4') } },
+      // An empty queue must not remove the workers of the runs in progress.
+      { external: { metric: { name: 'agentrun_worker_slots', selector: { matchLabels: { state: 'busy' } } }, target: target('4') } },
+    ],
+  })
+  for (const { external } of scaler?.spec?.metrics ?? []) expect(metric_reference).toContain(`| \`${external?.metric.name}\` |`)
   expect(of<IDeployment>(objects, 'Deployment').map(({ spec }) => spec?.replicas)).toEqual([undefined, undefined])
   expect(names(objects, 'PodDisruptionBudget').sort()).toEqual(['agentrun-serve', 'agentrun-work'])
   for (const { spec } of of<IPodDisruptionBudget>(objects, 'PodDisruptionBudget'))
