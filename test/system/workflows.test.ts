@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { boot, root } from './small-clone.ts'
 
-type Step = { id?: string; uses?: string; run?: string; with?: Record<string, string> }
+type Step = { id?: string; uses?: string; run?: string; with?: { file?: string; tags?: string; 'fetch-depth'?: number } }
 type Workflow = {
   permissions: Record<string, string>
   jobs: Record<string, { needs?: string | string[]; permissions?: Record<string, string>; steps: Step[] }>
@@ -64,4 +64,14 @@ test('the image that a release publishes has the tag that the chart uses by defa
   const { appVersion } = parse(readFileSync(join(root, 'deploy/chart/Chart.yaml'), 'utf8'))
   expect(readFileSync(output, 'utf8')).toBe(`name=ghcr.io/example/agentrun:${appVersion}\n`)
   expect(steps.find(({ uses }) => uses?.startsWith('docker/build-push'))?.with?.tags).toMatch(/^\$\{\{ steps\.image\.outputs\.name \}\}$/)
+})
+
+test('jobs that run all tests have the history, without which upgrades are not tested', () => {
+  const testing = jobs.filter(job => job.steps.some(({ run }) => run?.includes('.ci/run')))
+  expect(testing.map(({ name }) => name)).toEqual(['ci.yml tests', 'release.yml build'])
+  for (const { name, steps } of testing)
+    expect({ name, depth: steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))?.with?.['fetch-depth'] }).toEqual({
+      name,
+      depth: 0,
+    })
 })
