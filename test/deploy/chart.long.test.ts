@@ -99,6 +99,16 @@ test('a variable of the values replaces that of the chart, so that the service a
     }
 })
 
+test('behind an ingress, limits count the addresses of clients instead of the one of its controller', () => {
+  const trusted = (values: { [name: string]: unknown }) =>
+    of<IDeployment>(objectsOf(renderChart(values)), 'Deployment').map(({ metadata, spec }) => [
+      metadata.name,
+      spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'AGENTRUN_TRUST_PROXY')?.value,
+    ])
+  expect(Object.fromEntries(trusted({ ingress: { enabled: true } }))).toEqual({ 'agentrun-serve': '1', 'agentrun-work': undefined })
+  expect(Object.fromEntries(trusted({}))).toEqual({ 'agentrun-serve': undefined, 'agentrun-work': undefined })
+})
+
 test('the policies apply to every pod of the service and to no other pod of its namespace', () => {
   const labels = { 'app.kubernetes.io/part-of': 'agentrun' }
   for (const values of [{}, { work: { sandbox: 'bubblewrap' } }]) {
