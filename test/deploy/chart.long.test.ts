@@ -66,7 +66,15 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
     for (const { metadata, spec } of [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')]) {
       const pod = spec?.template.spec
       const [container] = pod?.containers ?? []
-      const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? 'given']))
+      const [of_secret = [], own = []] = [true, false].map(wanted =>
+        (container?.env ?? []).filter(({ valueFrom }) => (valueFrom?.secretKeyRef !== undefined) === wanted),
+      )
+      // Without `optional`: a secret that lacks one of them starts no pod.
+      expect(of_secret.map(({ valueFrom }) => valueFrom?.secretKeyRef)).toEqual([
+        { name: 'agentrun', key: 'DATABASE_URL' },
+        { name: 'agentrun', key: 'AGENTRUN_SECRET_KEY' },
+      ])
+      const env = Object.fromEntries(own.map(({ name, value }) => [name, value ?? 'given']))
       expect(() => readConfig({ ...env, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' })).not.toThrow()
       const violations = restrictedViolations({ ...spec?.template, apiVersion: 'v1', kind: 'Pod' } as IPod)
       const inside = name.includes('bubblewrap') && metadata.name === 'agentrun-work'

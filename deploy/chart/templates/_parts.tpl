@@ -20,6 +20,10 @@ imagePullSecrets:
 {{- range $name, $value := merge (dict) (.chart.Values.env | default dict) .own $all }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}
+{{- /* Named, so that no pod starts without them: each pod would seal secrets with a key of its own, which goes with the pod. */}}
+{{- range list "DATABASE_URL" "AGENTRUN_SECRET_KEY" }}
+- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $.chart.Values.existingSecret }}, key: {{ . }} } } }
+{{- end }}
 {{- end }}
 
 {{- define "agentrun.confined" -}}

@@ -128,7 +128,11 @@ it('the pods of the service reach every pod, and every address but the metadata 
 it('the service reads every variable that the manifests give it', () => {
   for (const { spec } of all<IDeployment>('Deployment')) {
     const [container] = spec?.template.spec?.containers ?? []
-    const own = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? 'given']))
+    const of_secret = { DATABASE_URL: 'postgres://database/agentrun', AGENTRUN_SECRET_KEY: 'ab'.repeat(32) }
+    const own: Record<string, string> = {
+      ...Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? 'given'])),
+      ...of_secret,
+    }
     const env = { ...own, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
     const image = own.AGENTRUN_SANDBOX_IMAGE?.replace('DIGEST', '0'.repeat(64))
     expect(() => readConfig({ ...env, ...(image && { AGENTRUN_SANDBOX_IMAGE: image }) })).not.toThrow()
