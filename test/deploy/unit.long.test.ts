@@ -15,11 +15,12 @@ const missing = process.getuid?.() !== 0 ? 'only root can start a systemd' : exi
 /** A control group of its own, whose processes are those of the container. */
 const group = `$(sed -n 's/^0:://p' /proc/self/cgroup)/unit-test-${process.pid}`
 const mount_groups = `mount -t tmpfs tmpfs /run && mkdir /run/groups && mount -t cgroup2 cgroup2 /run/groups && group="/run/groups${group}"`
-/** Makes systemd the first process of a container, with the units of the folder at /mnt. What the unit may write is in memory. */
+/** Makes systemd the first process of a container, with the units of the folder at /mnt. What both may write is in memory. */
 const container_script = `
 set -e
 mount -t tmpfs tmpfs /run
 for path in /tmp /var/tmp /var/lib; do mount -t tmpfs tmpfs $path; done
+mount --bind /etc /etc && mount -o remount,bind,ro /etc
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mkdir -p /run/systemd/system
 cp -r /mnt/units/. /run/systemd/system
