@@ -1,22 +1,10 @@
 import type { Writable } from 'node:stream'
-import {
-  type AgentCapabilities,
-  type AnyMessage,
-  type ClientConnection,
-  client,
-  type InitializeResponse,
-  type LoadSessionResponse,
-  methods,
-  type NewSessionResponse,
-  PROTOCOL_VERSION,
-  type PromptResponse,
-  RequestError,
-  type ResumeSessionResponse,
-} from '@agentclientprotocol/sdk'
+import { type AnyMessage, type ClientConnection, client, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
 import { settledWithin } from '../core/timeout.ts'
 import { type ExecResult, type Sandbox, SandboxLostError } from '../sandbox/port.ts'
 import { AgentProtocolError, createMessageSplitter, type Message } from './messages.ts'
 import { type PermissionDecision, permissionResponse } from './permission.ts'
+import { readInitialized, requireText } from './responses.ts'
 
 const START_TIMEOUT_MS = 60_000
 /** To continue an earlier session, before the conversation is repeated to a new one instead. */
@@ -100,31 +88,25 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
   try {
     const { agent } = connection
     const clientInfo = { name: 'agentrun', version: '1' }
-    const initializing = agent.request<InitializeResponse>(methods.agent.initialize, {
+    const initializing = agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: {},
       clientInfo,
     })
-    const initialized = await send(initializing, START_TIMEOUT_MS)
-    const method = continueMethod(initialized.agentCapabilities)
-    const accepts_servers = initialized.agentCapabilities?.mcpCapabilities?.http === true
+    const { continue_method: method, accepts_servers, ...offered } = await send(initializing.then(readInitialized), START_TIMEOUT_MS)
     const settings = { cwd: '/workspace', mcpServers: accepts_servers ? program.servers.map(httpServer) : [] }
     const continues = earlier !== null && method !== null
     const opening = continues
-      ? agent.request<LoadSessionResponse | ResumeSessionResponse>(method, { sessionId: earlier, ...settings }).then(() => earlier)
-      : agent.request<NewSessionResponse>(methods.agent.session.new, settings).then(session => session.sessionId)
+      ? agent.request(method, { sessionId: earlier, ...settings }).then(() => earlier)
+      : agent.request(new_session, settings).then(response => requireText(new_session, response, 'sessionId'))
     const sessionId = await send(opening, continues ? CONTINUE_TIMEOUT_MS : START_TIMEOUT_MS).catch(error => {
       throw continues && error instanceof AgentError ? new ContinueError(error.message) : error
     })
-    const { name = 'agent', version = '' } = initialized.agentInfo ?? {}
     return {
-      ...{ id: sessionId, continued: continues, resumable: method !== null, accepts_servers, problem: null },
-      agent: `${name} ${version}`.trim(),
-      images: initialized.agentCapabilities?.promptCapabilities?.image === true,
+      ...{ id: sessionId, continued: continues, resumable: method !== null, accepts_servers, problem: null, ...offered },
       async prompt(parts) {
-        const prompting = agent.request<PromptResponse>(methods.agent.session.prompt, { sessionId, prompt: parts })
-        const { stopReason } = await send(prompting)
-        return stopReason
+        const { prompt } = methods.agent.session
+        return send(agent.request(prompt, { sessionId, prompt: parts }).then(response => requireText(prompt, response, 'stopReason')))
       },
       cancel: () => void connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}),
       [Symbol.asyncDispose]: close,
@@ -135,13 +117,8 @@ async function startProgram(program: Program, earlier: string | null): Promise<A
   }
 }
 
+const new_session = methods.agent.session.new
 const httpServer = (server: Program['servers'][number]) => ({ type: 'http' as const, ...server, headers: [] })
-
-/** Returns how the agent continues a session: preferably without repeating what it contains. Null: not at all. */
-function continueMethod(capabilities: AgentCapabilities | undefined) {
-  if (capabilities?.sessionCapabilities?.resume != null) return methods.agent.session.resume
-  return capabilities?.loadSession === true ? methods.agent.session.load : null
-}
 
 /** `over` resolves, when the process has ended, with why; it never rejects. */
 type Connected = { connection: ClientConnection; over: Promise<Error> }

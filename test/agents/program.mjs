@@ -273,6 +273,7 @@ createInterface({ input: process.stdin }).on('line', line => {
   if (id === 'p1') return waiting?.(message.result)
   if (id === 'q1') return responding?.(message)
   if (method === process.env.SILENT) return
+  if (method === process.env.ODD) return send({ id, result: JSON.parse(process.env.ODD_RESULT) })
   if (method === 'initialize')
     send({ id, result: { protocolVersion: 1, agentInfo: { name: 'Test program', version: '1' }, agentCapabilities } })
   if (method === 'session/new') open(message)

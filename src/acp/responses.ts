@@ -1,0 +1,45 @@
+import { methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import { AgentProtocolError } from './messages.ts'
+
+type Json = Record<string, unknown>
+
+/** What an agent offers. `continue_method`: continues a session, preferably without repeating what it contains; null: nothing does. */
+export type Offered = {
+  agent: string
+  continue_method: typeof methods.agent.session.resume | typeof methods.agent.session.load | null
+  accepts_servers: boolean
+  images: boolean
+}
+
+/**
+ * Reads the response to `initialize`; the SDK checks no response. What has another form than in the protocol counts as not offered. Throws
+ * AgentProtocolError for another version of the protocol.
+ */
+export function readInitialized(response: unknown): Offered {
+  const { protocolVersion: version, agentInfo, agentCapabilities } = jsonOf(response)
+  if (version !== PROTOCOL_VERSION)
+    throw new AgentProtocolError(
+      `It speaks version ${shown(version)} of the Agent Client Protocol, and this service version ${PROTOCOL_VERSION}.`,
+    )
+  const { loadSession, sessionCapabilities, mcpCapabilities, promptCapabilities } = jsonOf(agentCapabilities)
+  const { name, version: of_agent } = jsonOf(agentInfo)
+  const load = loadSession === true ? methods.agent.session.load : null
+  return {
+    agent: `${typeof name === 'string' ? name : 'agent'} ${typeof of_agent === 'string' ? of_agent : ''}`.trim(),
+    continue_method: isObject(jsonOf(sessionCapabilities).resume) ? methods.agent.session.resume : load,
+    accepts_servers: jsonOf(mcpCapabilities).http === true,
+    images: jsonOf(promptCapabilities).image === true,
+  }
+}
+
+/** Returns a text of a response that must have it. Throws AgentProtocolError without it. */
+export function requireText(method: string, response: unknown, field: string): string {
+  const text = jsonOf(response)[field]
+  if (typeof text === 'string' && text !== '') return text
+  throw new AgentProtocolError(`Its response to ${method} has no ${field}: ${shown(response)}`)
+}
+
+const MAX_SHOWN_CHARACTERS = 200
+const shown = (value: unknown): string => (JSON.stringify(value) ?? 'none').slice(0, MAX_SHOWN_CHARACTERS)
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+const jsonOf = (value: unknown): Json => (isObject(value) ? value : {})
