@@ -147,6 +147,13 @@ const actions = {
   },
   titled: title =>
     update({ sessionUpdate: 'tool_call', toolCallId: `c${++calls}`, title, kind: 'other', status: 'completed', rawInput: {} }),
+  'flood calls': number => {
+    for (let i = 0; i < Number(number); i++)
+      update({ sessionUpdate: 'tool_call', toolCallId: `f${i}`, title: 'x', kind: 'other', status: 'completed' })
+  },
+  'flood plans': number => {
+    for (let i = 0; i < Number(number); i++) update({ sessionUpdate: 'plan', entries: [{ content: `${i}`, status: 'pending' }] })
+  },
   unknown: () => update({ sessionUpdate: 'something_new', value: [1, 2] }),
   exit: code => process.exit(Number(code)),
   hang: () => new Promise(() => {}),

@@ -226,6 +226,7 @@ async function promptFor(state: State, next: Next): Promise<Prompt> {
     },
   }
   if (session !== null) return promptOfSession(opening, session, next)
+  recorder.processStarts()
   const prompt = await openSession(opening, next)
   state.session = prompt.session
   state.opened_here = true

@@ -1,4 +1,5 @@
 import { shownRequest } from '../../../acp/call-request.ts'
+import { AgentProtocolError } from '../../../acp/messages.ts'
 import { type AgentEvent, type AgentToolCall, AgentUpdates, type PlanItem, planItems } from '../../../acp/updates.ts'
 import type { LoopJournal, Signals } from '../../../agent/journal.ts'
 import { shownOutcome, type ToolOutcome } from '../../../agent/tool.ts'
@@ -23,6 +24,8 @@ type RecorderOf = {
 
 /** Characters of a message of the agent that are kept. */
 const MAX_TEXT = 256 * 1024
+/** Tool calls and plans of a turn: no turn needs as many, and every one is in the journal, which recovery reads as a whole. */
+const MAX_RECORDED = 10_000
 
 /**
  * Writes the updates of an agent of another vendor to trace and journal: a tool call becomes one ACTION with the text before it as its thought, a
@@ -30,11 +33,12 @@ const MAX_TEXT = 256 * 1024
  */
 export class UpdateRecorder {
   readonly #of: RecorderOf
-  readonly #updates: AgentUpdates
+  #updates: AgentUpdates
   #text = ''
   #reasoning = ''
   #plan = ''
-  #recorded: Set<string> = new Set()
+  #started_ids: Set<string> = new Set()
+  #recorded = 0
   #waiting: { call: AgentToolCall; digest: string } | null = null
 
   constructor(of: RecorderOf) {
@@ -42,6 +46,13 @@ export class UpdateRecorder {
     this.#updates = new AgentUpdates(of.isServed)
   }
 
+  /** A process starts, whose calls may have the ids of an earlier one. */
+  processStarts(): void {
+    this.#updates = new AgentUpdates(this.#of.isServed)
+    this.#started_ids.clear()
+  }
+
+  /** Rejects with AgentProtocolError when the agent has reported too much. */
   async add(update: Record<string, unknown>): Promise<void> {
     this.#of.live.progressed()
     const event = this.#updates.read(update, performance.now())
@@ -95,8 +106,10 @@ export class UpdateRecorder {
   async #record(event: AgentEvent): Promise<void> {
     const { live } = this.#of
     if (event.kind === 'tool_started') await this.#started(event.call)
-    else if (event.kind === 'tool_finished') await this.#finished(event.call, outcomeOf(event.call, event.failed))
-    else if (event.kind === 'plan') await this.#planned(event.items)
+    else if (event.kind === 'tool_finished') {
+      if (!this.#started_ids.has(event.call.id)) this.#count()
+      await this.#finished(event.call, outcomeOf(event.call, event.failed))
+    } else if (event.kind === 'plan') await this.#planned(event.items)
     else {
       if (event.kind === 'text') this.#text = (this.#text + event.text).slice(-MAX_TEXT)
       else this.#reasoning = (this.#reasoning + event.text).slice(-MAX_TEXT)
@@ -104,9 +117,15 @@ export class UpdateRecorder {
     }
   }
 
+  #count(): void {
+    if (++this.#recorded > MAX_RECORDED)
+      throw new AgentProtocolError(`It reported more than ${MAX_RECORDED} tool calls and plans in one turn.`)
+  }
+
   async #planned(items: PlanItem[]): Promise<void> {
     const plan = JSON.stringify(items)
     if (plan === this.#plan || items.length === 0) return
+    this.#count()
     this.#plan = plan
     await this.#of.writer.append({ entries: [planEntry(items, null)] })
   }
@@ -115,8 +134,9 @@ export class UpdateRecorder {
     const { live, journal, onTool } = this.#of
     await live.responseEnded()
     live.toolStarted(call)
-    if (this.#recorded.has(call.id)) return
-    this.#recorded.add(call.id)
+    if (this.#started_ids.has(call.id)) return
+    this.#count()
+    this.#started_ids.add(call.id)
     onTool()
     await journal.toolStarted(toolCall(call))
   }
