@@ -9,7 +9,7 @@ const MAX_WHOLE_BYTES = 16 * 1024 * 1024
 /** Reads the usage from a response while it is passed on. */
 export type UsageReader = {
   add(chunk: Uint8Array): void
-  /** The usage, after the last chunk; null: none was reported. */
+  /** The usage, after the last chunk; null: none was reported, or the stream broke off before its output was. */
   usage(): CountedTokens | null
   /** Bytes so far. */
   readonly bytes: number
@@ -19,8 +19,12 @@ export type UsageReader = {
 export function createUsageReader(api: ModelApi, stream: boolean): UsageReader {
   let bytes = 0
   let usage: CountedTokens | null = null
+  // Anthropic counts the input when a stream starts, and the output when it ends.
+  let counts_output = !(stream && api === 'anthropic-messages')
   const read = (text: string) => {
-    usage = addUsage(api, parseJson(text), usage)
+    const message = parseJson(text)
+    usage = addUsage(api, message, usage)
+    counts_output ||= Object(message).type === 'message_delta'
   }
   const decoder = new TextDecoder()
   const parser = createParser({ onEvent: ({ data }) => mayReportUsage(data) && read(data), onError() {} })
@@ -34,7 +38,7 @@ export function createUsageReader(api: ModelApi, stream: boolean): UsageReader {
     },
     usage() {
       if (!stream) read(whole)
-      return usage
+      return counts_output ? usage : null
     },
     get bytes() {
       return bytes

@@ -35,6 +35,13 @@ it('reads the usage of each wire format from a stream, the tokens of the cache i
   })
 })
 
+it('reports no usage for a stream of Anthropic that ends before its output is counted', () => {
+  const start = { type: 'message_start', message: { usage: { input_tokens: 10, output_tokens: 1 } } }
+  const text = { type: 'content_block_delta', delta: { text: 'Hello' } }
+  expect(usageOf('anthropic-messages', true, sse(start, text))).toBeNull()
+  expect(usageOf('anthropic-messages', true, sse(start, text, { type: 'error', error: { type: 'overloaded_error' } }))).toBeNull()
+})
+
 it('reads the usage of a response without a stream', () => {
   const body = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } })
   expect(usageOf('openai-chat', false, body)).toMatchObject({ input_tokens: 3, output_tokens: 2 })
