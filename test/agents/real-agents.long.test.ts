@@ -4,7 +4,7 @@ import { serveMcp } from '../mcp-servers/http-server.ts'
 import { allLogs, awaitEnd, awaitRun, createRun } from '../runs/await-run.ts'
 import { type CodingApp, PRICED } from '../runs/coding-app.ts'
 import { rows } from '../start-app.ts'
-import { CODEX, OPENCODE, REAL_AGENTS, scriptOf, startAgentApp } from './real-agents.ts'
+import { CLAUDE_CODE, CODEX, OPENCODE, REAL_AGENTS, scriptOf, startAgentApp } from './real-agents.ts'
 
 const TIMEOUT_MS = 120_000
 const resume = (app: CodingApp, agent_run_id: number, more: object) =>
@@ -120,6 +120,30 @@ test(
     expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed' })
     const plans = (await allLogs(app, id)).filter((entry: any) => entry.message_type === 'PLAN_EVALUATION')
     expect(plans).toMatchObject([{ observation: { plan: [{ text: 'Think first', state: 'in_progress' }] } }])
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'the calls of a sub-agent of Claude Code are metered and in the trace, it is an ACTION, and its text is not the answer',
+  async () => {
+    const script = scriptOf(CLAUDE_CODE, [
+      request =>
+        JSON.stringify(CLAUDE_CODE.wire.prompt(request)).includes('Look around')
+          ? { tool_calls: [CLAUDE_CODE.shell('echo from the sub-agent')] }
+          : { tool_calls: [{ name: 'Agent', arguments: { description: 'Look', prompt: 'Look around.', run_in_background: false } }] },
+      request => ({ text: JSON.stringify(CLAUDE_CODE.wire.prompt(request)).includes('Look around') ? 'I have looked.' : 'Done.' }),
+    ])
+    await using app = await startAgentApp(CLAUDE_CODE, script)
+    const { id } = await createRun(app, { prompt: 'Delegate it.', agent_type: CLAUDE_CODE.id })
+    const sent = () => app.model.requests.length
+    expect(await awaitEnd(app, id)).toMatchObject({ status: 'completed', result: 'Done.', usage: { input_tokens: 100 * sent() } })
+    expect(sent()).toBeGreaterThanOrEqual(4)
+    const calls = (await allLogs(app, id)).filter((entry: any) => ['Bash', 'Agent'].includes(entry.tool_name))
+    expect(calls).toMatchObject([
+      { tool_name: 'Bash', tool_output: { output: 'from the sub-agent' } },
+      { tool_name: 'Agent', tool_output: { output: expect.stringContaining('I have looked.') } },
+    ])
   },
   TIMEOUT_MS,
 )
