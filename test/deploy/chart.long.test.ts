@@ -97,6 +97,20 @@ test('each node has a worker, five volumes and five claims of its own', () => {
   expect(new Set(images)).toEqual(new Set([`registry.example.org/agentrun@${digest}`]))
 })
 
+test('every pod of the service runs on the chosen nodes, whatever their taints', () => {
+  const where = {
+    nodeSelector: { 'node.kubernetes.io/pool': 'agents' },
+    tolerations: [{ key: 'dedicated', operator: 'Equal', value: 'agents', effect: 'NoSchedule' }],
+  }
+  for (const sandbox of ['kubernetes', 'bubblewrap']) {
+    const objects = objectsOf(renderChart({ ...where, work: { sandbox } }))
+    expect(objects.flatMap(schemaFaults)).toEqual([])
+    const pods = [...of<IDeployment>(objects, 'Deployment'), ...of<IDeployment>(objects, 'Job')]
+    expect(pods).toHaveLength(3)
+    for (const { spec } of pods) expect(spec?.template.spec).toMatchObject(where)
+  }
+})
+
 test('a variable of the values replaces that of the chart, so that the service also listens in a cluster with IPv6 alone', () => {
   const own = { AGENTRUN_HOST: '::', AGENTRUN_METRICS_HOST: '::', AGENTRUN_WORKER_CONCURRENCY: '9' }
   for (const sandbox of ['kubernetes', 'bubblewrap'])
