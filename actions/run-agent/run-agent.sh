@@ -13,9 +13,29 @@ options=()
 trace=$(mktemp)
 trap 'rm -f "$trace"' EXIT
 # Names of steps only: a text of the agent could contain commands of the workflow.
-printf '%s' "$RUN_PROMPT" | "${agentrun[@]}" run - --follow --json "${options[@]}" | tee "$trace" |
-  jq --unbuffered -r 'select(.message_type) | "\(.seq) \(.message_type) \(.tool_name // "")"'
-code=${PIPESTATUS[1]}
+follow() {
+  printf '%s' "$RUN_PROMPT" | "${agentrun[@]}" run - --follow --json "${options[@]}" | tee "$trace" |
+    jq --unbuffered -r 'select(.message_type) | "\(.seq) \(.message_type) \(.tool_name // "")"'
+  return "${PIPESTATUS[1]}"
+}
+
+# A workflow that is cancelled stops its run, which would go on and cost. The stream then ends with the run.
+cancelled=
+cancel() {
+  local id
+  cancelled=1
+  id=$(head -n 1 "$trace" | jq -r '.agent_run_id // empty')
+  if [[ $id ]]; then "${agentrun[@]}" stop "$id"; else exit 130; fi
+}
+trap cancel INT TERM
+follow &
+wait $!
+code=$?
+if [[ $cancelled ]]; then
+  trap '' INT TERM
+  wait $!
+  code=130
+fi
 # The last line is the run, or the problem that prevented it.
 run=$(tail -n 1 "$trace")
 if ! jq -e 'has("terminal")' <<<"$run" >/dev/null 2>&1; then

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 /** Runs the step as GitHub's runner does: inputs become variables, outputs are read from a file. */
-async function runAction(inputs: Record<string, string>) {
+async function runAction(inputs: Record<string, string>, onStart: (child: ChildProcess) => void = () => {}) {
   const output_file = join(folder.path, 'output')
   writeFileSync(output_file, '')
   const input = (name: string) => inputs[name] ?? action.inputs[name]?.default ?? ''
@@ -53,6 +53,7 @@ async function runAction(inputs: Record<string, string>) {
       GITHUB_OUTPUT: output_file,
     },
   })
+  onStart(child)
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   const outputs: Record<string, string> = {}
   for (const [, name = '', , value = ''] of readFileSync(output_file, 'utf8').matchAll(/^(\w+)<<(\w+)\n([\s\S]*?)\n\2$/gm))
@@ -79,6 +80,16 @@ test('a run that fails fails the step, with its outputs', async () => {
   const { code, outputs } = await runAction({ url: app.base_url, token: app.token, prompt: playbook('run: exit 3', 'answer: Done.') })
   expect(code).toBe(1)
   expect(outputs).toMatchObject({ status: 'failed', pull_request_url: '' })
+})
+
+test('a workflow that is cancelled stops its run and gets its outputs', async () => {
+  const prompt = playbook('run: sleep 600', 'answer: Done.')
+  const { code, outputs } = await runAction({ url: app.base_url, token: app.token, prompt }, child => {
+    // The name of a step is printed when the run is in progress.
+    child.stdout?.once('data', () => child.kill('SIGINT'))
+  })
+  expect(code).toBe(130)
+  expect(outputs).toMatchObject({ status: 'cancelled', pull_request_url: '' })
 })
 
 test('a refused create fails the step with its reason and sets no output', async () => {
