@@ -47,16 +47,19 @@ export async function forwardCall(of: GatewayOf, call: Call): Promise<void> {
   if ('refused' in started) throw new GatewayRefusal(403, started.refused)
   const end = await exchange(of, call, bodyFor(endpoint, safe, stream, started.reservation.output_tokens), stream)
   await meter.ended(started, end)
-  // A response that broke off must not look whole.
-  if (end.kind === 'failed' && end.may_cost) response.destroy()
+  finish(response, end)
+}
+
+/** A response that broke off must not look whole. */
+function finish(response: ServerResponse, end: GatewayEnd): void {
+  if (end.kind === 'failed' && response.statusCode === 200) response.destroy()
   else response.end()
 }
 
 /** Counting costs nothing. */
 async function countTokens(of: GatewayOf, call: Call, body: Json): Promise<void> {
   const end = await exchange(of, call, { ...body, ...(call.operation.model === null && { model: of.endpoint.name }) }, false)
-  if (end.kind === 'failed' && end.may_cost) call.response.destroy()
-  else call.response.end()
+  finish(call.response, end)
 }
 
 /** Sends a request and writes its response, all but the end. Never rejects. */
@@ -74,7 +77,7 @@ async function exchange(of: GatewayOf, call: Call, body: Json, stream: boolean):
   } catch {
     const error = guard.failure() ?? new ModelError('unavailable', 'The model cannot be reached.')
     const may_cost = error.code !== 'unavailable' || call.response.headersSent
-    if (!may_cost) respond(endpoint, call.response, 503, error.message)
+    if (!call.response.headersSent) respond(endpoint, call.response, may_cost ? 504 : 503, error.message)
     return { kind: 'failed', error, may_cost, seen_bytes: read.bytes }
   }
 }
