@@ -12,7 +12,7 @@ import { agentEnv, REAL_AGENTS, type RealAgent, scriptOf } from './real-agents.t
 
 /** On a machine with other work. */
 const TIMEOUT_MS = 120_000
-const KILLS = 4 * Number(process.env.TEST_MORE ?? 1)
+const KILLS = 5 * Number(process.env.TEST_MORE ?? 1)
 const MAX_DELAY_MS = 400
 /** The same moments in each run. `TEST_SEED=7` gives others. */
 const seed = Number(process.env.TEST_SEED ?? 1)
