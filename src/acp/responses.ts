@@ -4,7 +4,7 @@ import { AgentProtocolError } from './messages.ts'
 type Json = Record<string, unknown>
 
 /** What an agent offers. `continue_method`: continues a session, preferably without repeating what it contains; null: nothing does. */
-export type Offered = {
+type Offered = {
   agent: string
   continue_method: typeof methods.agent.session.resume | typeof methods.agent.session.load | null
   accepts_servers: boolean
