@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { firstLine, plainText } from './plain-text.ts'
+import { createPrinter } from './printer.ts'
 
 test.each([
   ['colours and cursor movements', '\u001b[1;31mred\u001b[0m \u001b[2J\u001b[Hgone\u001b[?25l', 'red gone'],
@@ -33,4 +34,13 @@ test('a first line indicates that there is more', () => {
   expect(firstLine('\n\n  one\ntwo')).toBe('one …')
   expect(firstLine('x'.repeat(501))).toBe(`${'x'.repeat(500)}…`)
   expect(firstLine('')).toBe('')
+})
+
+test('a document on a terminal keeps its values and cannot control the terminal', () => {
+  const value = { title: 'a\u009b31m\u009d52;c;eA==\u0007\u007f', result: 'b\u202ec\u{e0041}\u001b]0;x', 'k\u009be': '\u00fc\u65e5' }
+  const written: string[] = []
+  createPrinter({ write: text => written.push(text), isTTY: true }, { write: () => {} }, {}).json(value)
+  const shown = written.join('')
+  expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u{e0041}]/u)
+  expect(JSON.parse(shown)).toEqual(value)
 })

@@ -27,6 +27,15 @@ export function plainText(text: string): string {
     .replace(remains, '')
 }
 
+/** Returns the same JSON as it may go to a terminal: JSON itself escapes only the control characters below U+0020. */
+export const plainJson = (json: string): string => json.replace(deceptive, escaped).replace(/[\u007F-\u009F]/g, escaped)
+
+const escaped = (char: string) =>
+  char
+    .split('')
+    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+
 /** Returns the first line that has text, with a mark when there is more. */
 export function firstLine(text: string, longest = 500): string {
   const lines = plainText(text).trim().split('\n')

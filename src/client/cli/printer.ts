@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { plainText } from './plain-text.ts'
+import { plainJson, plainText } from './plain-text.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -9,7 +9,7 @@ export type Stream = { write(text: string): unknown; isTTY?: boolean; columns?: 
 export type Printer = {
   /** A line of the result. Its text must be plain or styled already. */
   line(text?: string): void
-  /** A document of the API: indented on a terminal, otherwise on one line. */
+  /** A document of the API: indented and without characters that control a terminal on one, otherwise on one line. */
   json(value: unknown): void
   /** A note: what happens, what to do next. */
   note(text: string): void
@@ -38,7 +38,7 @@ export function createPrinter(stdout: Stream, stderr: Stream, env: Record<string
     },
     json(value) {
       erase()
-      stdout.write(`${JSON.stringify(value, null, stdout.isTTY ? 2 : 0)}\n`)
+      stdout.write(stdout.isTTY ? `${plainJson(JSON.stringify(value, null, 2))}\n` : `${JSON.stringify(value)}\n`)
     },
     note(text) {
       erase()
