@@ -63,6 +63,16 @@ test.each([
   'azure-pipelines.yml',
   '.tekton/push.yaml',
   'action.yml',
+  '.appveyor.yml',
+  '.azure-pipelines/build.yml',
+  '.builds/alpine.yml',
+  '.build.yml',
+  '.cirrus.yml',
+  '.cirrus.star',
+  '.harness/build.yaml',
+  '.teamcity/settings.kts',
+  'buildspec.yml',
+  'codemagic.yaml',
   '".github/workflows/\\377.yml"',
 ])('a change of CI is reported: %s', path => {
   expect(codes({ files: [{ path, status: 'modified' }] })).toEqual(['pass', `warning ci_workflow_changed ${path}`])

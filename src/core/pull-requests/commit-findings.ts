@@ -41,7 +41,7 @@ const GENERATED =
 const BUILT = /(?:^|\/)(?:dist|build|out|target|coverage|htmlcov)\/|\.(?:class|o|obj|exe|dll|so|dylib|log|tmp|swp)$/
 /** A path that is not UTF-8 is quoted. */
 const WORKFLOW =
-  /^"?(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|azure-pipelines\.ya?ml$|bitbucket-pipelines\.ya?ml$|appveyor\.ya?ml$|\.semaphore\/|\.tekton\/|cloudbuild\.ya?ml$|action\.ya?ml$|Jenkinsfile)/
+  /^"?(?:\.github\/(?:workflows|actions)\/|\.gitlab-ci\.yml$|\.gitlab\/ci\/|\.circleci\/|\.buildkite\/|\.forgejo\/workflows\/|\.gitea\/workflows\/|\.woodpecker(?:\/|\.ya?ml$)|\.drone\.ya?ml$|\.travis\.ya?ml$|\.?azure-pipelines(?:\/|\.ya?ml$)|bitbucket-pipelines\.ya?ml$|\.?appveyor\.ya?ml$|\.cirrus\.|\.builds?(?:\/|\.ya?ml$)|\.teamcity\/|\.harness\/|codemagic\.ya?ml$|buildspec\.ya?ml$|\.semaphore\/|\.tekton\/|cloudbuild\.ya?ml$|action\.ya?ml$|Jenkinsfile)/
 const TEST =
   /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\/|(?:^|\/)(?:test_[^/]*|[^/]*[._-](?:test|spec))\.[a-z]+$|_test\.go$|Tests?\.(?:java|kt|cs|php)$/
 const SOURCE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|cs|rb|php|c|cc|cpp|h|hpp|swift|scala|ex|exs|vue|svelte)$/
