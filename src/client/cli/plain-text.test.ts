@@ -44,3 +44,9 @@ test('a document on a terminal keeps its values and cannot control the terminal'
   expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u{e0041}]/u)
   expect(JSON.parse(shown)).toEqual(value)
 })
+
+test('carriage returns without end take linear time', () => {
+  expect(plainText(`a\rb${'\r'.repeat(200_000)}`)).toBe('b')
+  expect(plainText(`${'a\r'.repeat(100_000)}b\r\r\nc`)).toBe('b\nc')
+  expect(plainText('\u2028'.repeat(200_000))).toBe('<U+2028>'.repeat(200_000))
+})

@@ -17,14 +17,17 @@ const name = (char: string) => `<U+${(char.codePointAt(0) ?? 0).toString(16).toU
  * would reorder or hide text shown by its code point. Of a line that carriage returns write over, the last is kept. Lines and tabs stay.
  */
 export function plainText(text: string): string {
+  return overwritten(text.replace(strings, '').replace(controls, '').replace(escapes, '')).replace(deceptive, name).replace(remains, '')
+}
+
+/** No pattern: with a thousand carriage returns it would begin at each of them again. */
+function overwritten(text: string): string {
+  const shown = (line: string) => line.slice(line.lastIndexOf('\r') + 1)
   return text
-    .replace(strings, '')
-    .replace(controls, '')
-    .replace(escapes, '')
-    .replace(/\r+\n/g, '\n')
-    .replace(/^[^\n]*\r(?=[^\r\n])/gm, '')
-    .replace(deceptive, name)
-    .replace(remains, '')
+    .replace(/\r+/g, '\r')
+    .split('\n')
+    .map(line => shown(line.endsWith('\r') ? line.slice(0, -1) : line))
+    .join('\n')
 }
 
 /** Returns the same JSON as it may go to a terminal: JSON itself escapes only the control characters below U+0020. */

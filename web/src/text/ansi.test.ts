@@ -69,3 +69,10 @@ test('inverse video is kept, also with a colour, and a 7 inside a colour is none
   ])
   expect(ansiParts(`${ESC}[38;5;7mgrey${ESC}[0m`)[0]?.classes).not.toContain('inverse')
 })
+
+test('carriage returns and links without end take linear time', () => {
+  expect(text(`a\rb${'\r'.repeat(200_000)}`)).toBe('b')
+  expect(text(`${'a\r'.repeat(100_000)}b\r\r\nc`)).toBe('b\nc')
+  expect(text(`${`${ESC}]8;;`.repeat(50_000)}a`)).toBe(`${';'.repeat(50_000)}a`)
+  expect(text('\u2028'.repeat(200_000)).length).toBeGreaterThan(0)
+})

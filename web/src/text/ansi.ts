@@ -11,6 +11,8 @@ const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>
 const plain = (html: string) => html.replace(/&(?:amp|lt|gt|quot|#x27);/g, entity => entities[entity] ?? entity)
 /** Any OSC string, ended by BEL or ST: titles, clipboard writes, notifications. Hyperlinks (OSC 8) are left to ansi_up. */
 const osc = /\u001b\](?!8;)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g
+/** The beginning of a hyperlink that does not end, for which ansi_up would search the rest of the text each time. */
+const unfinished_link = /\u001b\]8;(?![^\u0007\u001b]*(?:\u0007|\u001b\\))/g
 /** DCS, SOS, PM and APC strings. */
 const device_strings = /\u001b[PX^_][^\u001b]*(?:\u001b\\)?/g
 
@@ -22,7 +24,7 @@ export function ansiParts(output: string): AnsiPart[] {
   const reader = new AnsiUp()
   reader.use_classes = true
   // The line feed ends a sequence that was cut off: without it ansi_up would keep back everything after it.
-  const text = `${overwritten(output.replace(osc, '').replace(device_strings, ''))}\n`
+  const text = `${overwritten(output.replace(osc, '').replace(unfinished_link, '').replace(device_strings, ''))}\n`
   const parts = inverseSections(text).flatMap(section => {
     const html = reader.ansi_to_html(section.text)
     return section.inverse ? partsOf(html).map(inverted) : partsOf(html)
@@ -108,12 +110,17 @@ const styles: Record<string, string> = {
   'text-decoration:underline': 'ansi-underline',
 }
 
-/** Progress bars rewrite their line by carriage returns: only what a terminal would still show is kept. */
+/**
+ * Progress bars rewrite their line by carriage returns: only what a terminal would still show is kept. No pattern: with a thousand carriage
+ * returns it would begin at each of them again.
+ */
 function overwritten(text: string): string {
+  const shown = (line: string) => line.slice(line.lastIndexOf('\r') + 1)
   return text
-    .replaceAll('\r\n', '\n')
-    .replace(/^[^\n]*\r(?=[^\r\n])/gm, '')
-    .replaceAll('\r', '')
+    .replace(/\r+/g, '\r')
+    .split('\n')
+    .map(line => shown(line.endsWith('\r') ? line.slice(0, -1) : line))
+    .join('\n')
 }
 
 /** The same output without any escape sequence, for copying and one-line summaries. */
