@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ensureServiceUsers } from '../../src/system/users.ts'
@@ -25,11 +25,11 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mkdir -p /run/systemd/system
 cp -r /mnt/units/. /run/systemd/system
 exec env -i container=test ${systemd} --system --unit=test.target --log-target=console --show-status=no`
-const start_script = `set -e; mount --bind "$FOLDER" /mnt; ${mount_groups}; mkdir "$group"; echo 0 >"$group/cgroup.procs"
+const start_script = `set -e; mount --bind "$FOLDER" /mnt; mount --bind "$CLONE" /mnt/clone; mount --bind "$NODE" /mnt/node; ${mount_groups}; mkdir "$group"; echo 0 >"$group/cgroup.procs"
 exec unshare --cgroup --mount --pid --fork --kill-child --mount-proc --uts --ipc bash --norc -c '${container_script}'`
 const remove_script = `${mount_groups}; for n in $(seq 100); do find "$group" -depth -type d -exec rmdir {} + && exit; sleep 0.1; done; exit 1`
 
-/** The unit with the service of this clone, which it can see where homes are hidden, and nothing that has to be started before it. */
+/** The unit with the service of this clone, wherever that is, and nothing that has to be started before it. */
 function writeUnits(folder: string, environment: string): { output: string } {
   const seen = '/mnt'
   const output = join(folder, 'output')
@@ -38,13 +38,13 @@ function writeUnits(folder: string, environment: string): { output: string } {
   writeFileSync(join(folder, 'agentrun.env'), environment)
   writeFileSync(join(units, 'agentrun.service'), readFileSync(join(root, 'deploy/systemd/agentrun.service')))
   writeFileSync(join(units, 'test.target'), '[Unit]\nDefaultDependencies=no\nRequires=agentrun.service\n')
-  const program = `${process.execPath} ${join(root, 'src/main.ts')}`
-  const in_home = `ProtectHome=tmpfs\nBindReadOnlyPaths=${root} ${dirname(process.execPath)}\n`
+  for (const name of ['clone', 'node']) mkdirSync(join(folder, name))
+  const program = `${seen}/node/${basename(process.execPath)} ${seen}/clone/src/main.ts`
   writeFileSync(
     join(units, 'agentrun.service.d/test.conf'),
     `[Unit]\nDefaultDependencies=no\nAfter=\nWants=
 [Service]\nEnvironmentFile=\nEnvironmentFile=${seen}/agentrun.env\nExecStart=\nExecStart=${program}\nRestart=no
-StandardOutput=append:${seen}/output\nStandardError=append:${seen}/output\n${/^\/(home|root)\//.test(root) ? in_home : ''}`,
+StandardOutput=append:${seen}/output\nStandardError=append:${seen}/output\n`,
   )
   return { output }
 }
@@ -63,7 +63,7 @@ test.skipIf(missing !== null)(
         .join(''),
     )
     const container = spawn('unshare', ['--mount', 'bash', '--norc', '-c', start_script], {
-      env: { PATH: process.env.PATH, FOLDER: folder.path },
+      env: { PATH: process.env.PATH, FOLDER: folder.path, CLONE: root, NODE: dirname(process.execPath) },
       stdio: 'ignore',
     })
     const ended = once(container, 'exit')
