@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,11 +10,13 @@ import { root } from '../system/small-clone.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const systemd = '/lib/systemd/systemd'
-const missing = process.getuid?.() !== 0 ? 'only root can start a systemd' : existsSync(systemd) ? null : 'systemd is not installed'
 
 /** A control group of its own, whose processes are those of the container. */
 const group = `$(sed -n 's/^0:://p' /proc/self/cgroup)/unit-test-${process.pid}`
 const mount_groups = `mount -t tmpfs tmpfs /run && mkdir /run/groups && mount -t cgroup2 cgroup2 /run/groups && group="/run/groups${group}"`
+const canMountGroups = () => spawnSync('unshare', ['--mount', 'bash', '--norc', '-c', mount_groups]).status === 0
+/** Root alone can start a systemd, and only where a container may have control groups of version 2. */
+const can_start = process.getuid?.() === 0 && existsSync(systemd) && canMountGroups()
 /** Makes systemd the first process of a container, with the units of the folder at /mnt. What both may write is in memory. */
 const container_script = `
 set -e
@@ -49,7 +51,7 @@ StandardOutput=append:${seen}/output\nStandardError=append:${seen}/output\n`,
   return { output }
 }
 
-test.skipIf(missing !== null)(
+test.skipIf(!can_start)(
   'under its unit, as systemd confines it, the service starts with its own database, and a run completes in its sandbox',
   async () => {
     using folder = temporaryFolder()
