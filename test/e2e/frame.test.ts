@@ -85,6 +85,22 @@ test('the command menu offers the actions of the run that is open, and of no oth
   expect(await page.getByRole('group', { name: 'This run' }).count()).toBe(0)
 })
 
+test('a key counts as soon as the command menu is closed, although the browser leaves the focus in its field until the next frame', async () => {
+  await using someone = await visit()
+  const { page } = someone
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().waitFor()
+  const focused = await page.evaluate(() => {
+    document.querySelector<HTMLDialogElement>('dialog[open]')?.close()
+    const target = document.activeElement
+    target?.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }))
+    return target?.tagName
+  })
+  expect(focused).toBe('INPUT')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+})
+
 test('what is typed while the command menu is loading counts, with Enter', async () => {
   await using someone = await visit()
   const { page } = someone

@@ -1,11 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import { isTyping } from '../../ui/single-keys.ts'
 import { CHORD_TIMEOUT_MS } from './keys.ts'
 import { all_navigation } from './navigation.ts'
 
 type Actions = { commands: () => void; keys: () => void; sidebar: () => void }
-
-const typing = (target: EventTarget | null) => target instanceof Element && target.closest('input, textarea, select, [contenteditable]')
 
 /** The keys of every page: Ctrl or Cmd with K, `g` and a letter, `c`, `[`, `?`. Single keys do nothing while the person types. */
 export function useFrameKeys(actions: Actions): void {
@@ -23,7 +22,7 @@ export function useFrameKeys(actions: Actions): void {
         action()
       }
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) return act(commands)
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector('dialog[open]')) return
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) return
       const in_chord = event.timeStamp < chord_until
       chord_until = 0
       const page = in_chord && all_navigation.find(({ key }) => key === event.key)
