@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { limits } from '../src/contract/limits.ts'
 import { Database } from '../src/store/database.ts'
 import { notifyRun } from '../src/store/notify.ts'
 import { append } from '../src/store/runs/append.ts'
@@ -7,7 +8,7 @@ import { entry } from '../src/trace/entry.ts'
 import { processorMs, residentMiB } from './processor.ts'
 import { quantile } from './rate.ts'
 import { recordMetric } from './report/metrics.ts'
-import { startService, TOKEN } from './start-service.ts'
+import { startService } from './start-service.ts'
 
 const RUNS = 20
 const READERS = [20, 1_000, 5_000]
@@ -27,6 +28,12 @@ export async function sseReaders(): Promise<string> {
   const runs: number[] = []
   for (let n = 0; n < RUNS; n++) runs.push(Number((await service.call('POST', '/agent/run', { prompt: 'A trace.', repoless: true })).id))
 
+  // A user may have only so many open.
+  const tokens: string[] = []
+  while (tokens.length * limits.open_streams < Math.max(...READERS)) {
+    const { id: user_id } = await service.call('POST', '/service-users', { name: `reader ${tokens.length}`, role: 'READER' })
+    tokens.push(String((await service.call('POST', '/tokens', { name: 'reader', user_id })).token))
+  }
   const lines = [`sse-readers: ${RUNS} runs, an entry of 1 KB each every ${EVERY_MS} ms; one process of the service`]
   const base = residentMiB(service.pid)
   let alone = Number.NaN
@@ -40,7 +47,11 @@ export async function sseReaders(): Promise<string> {
     // In waves: all at once would have some wait for a connection to the database for more than the two seconds that a request may.
     while (sockets.length < count) {
       const wave = Array.from({ length: Math.min(200, count - sockets.length) }, (_, n) =>
-        openReader(`${service.url}/agent/run/${runs[n % RUNS]}/events?after_seq=${entries}`, ms => delays.push(ms)),
+        openReader(
+          `${service.url}/agent/run/${runs[n % RUNS]}/events?after_seq=${entries}`,
+          tokens[Math.floor((sockets.length + n) / limits.open_streams)] ?? '',
+          ms => delays.push(ms),
+        ),
       )
       sockets.push(...(await Promise.all(wave)))
     }
@@ -94,13 +105,13 @@ async function settled(pid: number): Promise<void> {
 const stamp = () => `at ${performance.timeOrigin + performance.now()} ${padding}`
 
 /** A reader that parses only the time in each entry, because it shares the machine with what is measured. */
-function openReader(url: string, arrived: (ms: number) => void): Promise<Socket> {
+function openReader(url: string, token: string, arrived: (ms: number) => void): Promise<Socket> {
   const { hostname, port, host, pathname, search } = new URL(url)
   let opened = false
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) })
     socket.on('error', reject)
-    socket.on('connect', () => socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`))
+    socket.on('connect', () => socket.write(`GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\n\r\n`))
     socket.setEncoding('latin1').on('data', text => {
       if (!opened && !String(text).startsWith('HTTP/1.1 200')) return reject(new Error(String(text)))
       opened = true

@@ -83,7 +83,7 @@ function createTransfers({ services, failed, transfers, admitted }: Options): Tr
       reply.raw.once('close', () => gone.abort(new ServiceError('unavailable', 'The client disconnected.')))
       const release = await takeSlot(ctx.actor.user_id)
       const transfer = {
-        ...{ token_id: ctx.actor.token_id, organization_id: ctx.organization_id, scope: endpoint.scope },
+        ...{ token_id: ctx.actor.token_id, user_id: ctx.actor.user_id, organization_id: ctx.organization_id, scope: endpoint.scope },
         end: () => void socket.destroy(),
       }
       transfers.add(transfer)

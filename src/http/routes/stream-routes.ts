@@ -3,12 +3,11 @@ import type { Scope } from '../../contract/endpoint.ts'
 import { endpoints } from '../../contract/endpoints.ts'
 import { AgentRun } from '../../contract/runs/runs.ts'
 import type { Feeds } from '../../live/feeds.ts'
-import type { StreamHolder } from '../../service/access/authenticate.ts'
 import type { Context } from '../../service/context.ts'
 import { eventsSoFar, liveFrame, organizationSource, type RunWording, runSource } from '../../service/runs/follow.ts'
 import { requireRun } from '../../service/runs/runs.ts'
 import { resumePoint, streamEvents, streamHead } from '../event-stream.ts'
-import type { OpenStreams } from '../open-streams.ts'
+import { type OpenStream, type OpenStreams, requireRoom } from '../open-streams.ts'
 import { responseFor } from '../wire-profile.ts'
 
 type Input = { params: Record<string, unknown>; query: Record<string, unknown> }
@@ -22,8 +21,11 @@ const wordingOf =
 /** Returns the handlers of the two streams of specification.md#events. */
 export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRunEvents: Stream; streamOrganizationEvents: Stream } {
   /** Returns a function that refers to nothing of the request, which would otherwise stay in memory as long as its stream. */
-  const openedBy = ({ actor: { token_id }, organization_id }: Context, scope: Scope) => openedFor({ token_id, organization_id, scope })
-  const openedFor = (holder: StreamHolder) => (end: () => void) => {
+  const openedBy = ({ actor: { token_id, user_id }, organization_id }: Context, scope: Scope) => {
+    requireRoom(open, user_id)
+    return openedFor({ token_id, user_id, organization_id, scope })
+  }
+  const openedFor = (holder: Omit<OpenStream, 'end'>) => (end: () => void) => {
     const stream = { ...holder, end }
     open.add(stream)
     return () => {
@@ -37,9 +39,11 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const cursor = resumePoint(request, input.query.after_seq as number | undefined)
       await requireRun(ctx.db, ctx.organization_id, run_id)
       if (request.method === 'HEAD') return streamHead(reply)
+      // A refusal must leave no feed without readers.
+      const opened = openedBy(ctx, endpoints.streamAgentRunEvents.scope)
       const source = runSource(ctx.db, ctx.base_url, ctx.organization_id, run_id, wordingOf(ctx))
       const feed = feeds.run(ctx.organization_id, run_id, ctx.actor.wire_profile, source, liveFrame)
-      streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamAgentRunEvents.scope) })
+      streamEvents(request, reply, { feed, cursor, opened })
     },
     /** Starts at the newest event without a position to resume from: the list has what was before. */
     async streamOrganizationEvents(ctx, input, request, reply) {
@@ -47,9 +51,10 @@ export function streamHandlers(feeds: Feeds, open: OpenStreams): { streamAgentRu
       const resumes = given !== undefined || Boolean(request.headers['last-event-id'])
       const cursor = resumes ? resumePoint(request, given) : await eventsSoFar(ctx.db, ctx.organization_id)
       if (request.method === 'HEAD') return streamHead(reply)
+      const opened = openedBy(ctx, endpoints.streamOrganizationEvents.scope)
       const source = organizationSource(ctx.db, ctx.base_url, ctx.organization_id, wordingOf(ctx))
       const feed = feeds.organization(ctx.organization_id, ctx.actor.wire_profile, source)
-      streamEvents(request, reply, { feed, cursor, opened: openedBy(ctx, endpoints.streamOrganizationEvents.scope) })
+      streamEvents(request, reply, { feed, cursor, opened })
     },
   }
 }
