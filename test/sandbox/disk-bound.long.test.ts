@@ -52,7 +52,14 @@ const mapped = `import mmap, os, time
 f = open('m', 'w+b'); f.truncate(900 << 20); m = mmap.mmap(f.fileno(), 900 << 20); f.close(); os.unlink('m')
 for i in range(90): m[i * (10 << 20):(i + 1) * (10 << 20)] = b'x' * (10 << 20); m.flush(); time.sleep(0.1)`
 
+const sent = `import os, socket, time
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+for i in range(90):
+  f = os.open('s', os.O_CREAT | os.O_RDWR); os.unlink('s'); os.write(f, b'x' * (10 << 20)); os.fsync(f)
+  socket.send_fds(a, [b'f'], [f]); os.close(f); time.sleep(0.1)`
+
 test.each([
+  ['B142: in files that wait in a socket, where no process has them', `python3 -c "${sent}"`],
   ['B142: in a folder that it has closed to itself', `mkdir closed; cd closed; chmod 300 .; ${write('f$i')}`],
   ['B142: in a file that has no name any more', `exec 5>f; rm f; ${write('&5')}`],
   [
