@@ -65,6 +65,23 @@ forBubblewrap(
   90_000,
 )
 
+const sent = `import os, socket, time
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+for i in range(80):
+  f = os.memfd_create('s'); os.write(f, b'x' * (10 << 20)); socket.send_fds(a, [b'f'], [f]); os.close(f); time.sleep(0.05)
+time.sleep(1000)`
+
+forBubblewrap(
+  'B39: the watchdog counts files in memory that wait in a socket, where no process has them',
+  async () => {
+    await using box = await startSandbox(bare, created.makeWorkspace('sent'), { limits: { max_memory_bytes: 300 * mebibyte } })
+    const result = await box.shell(`python3 -c "${sent}" & wait $!; echo $?`, { timeout_ms: 60_000 })
+    expect(result).toMatchObject({ status: 'exited', text: expect.stringMatching(/\n137\n$/), memory_kills: 1 })
+    expect(await box.shell('echo alive')).toMatchObject({ text: 'alive\n', memory_kills: 0 })
+  },
+  90_000,
+)
+
 test.runIf(here.means.memory !== 'watchdog')(
   'memory that the kernel counts never goes beyond the bound, files in /tmp included',
   async () => {

@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs'
 import type { WorkspaceSize } from '../port.ts'
 import { descendantsOf, threadsOf } from './descendants.ts'
-import { listOpenFiles } from './list-open-files.ts'
+import { listOpenFiles, listWaitingSockets } from './list-open-files.ts'
 
 const LIST_TIMEOUT_MS = 20_000
 /** Each with its device, inode and blocks. */
 const deleted = ['-type', 'f', '-links', '0', '-printf', '%D %i %b\\n']
-/** Sockets with descriptors that were sent to them and not received yet. */
-const in_flight = ['-exec', 'grep', '-slE', '^scm_fds:[[:space:]]+[1-9]', '{}', '+']
 
 /**
  * Returns the size of deleted files that descendants of `process_1` have open or mapped: they are on the disk of `folders`, where no
@@ -23,12 +21,7 @@ export async function deletedFiles(process_1: number, folders: string[]): Promis
   if (open_files.length === 0) return { bytes: 0, files: 0 }
   const [{ listed, complete }, waiting] = await Promise.all([
     listOpenFiles(open_files, ['-L'], deleted, LIST_TIMEOUT_MS),
-    listOpenFiles(
-      threads.map(thread => `${thread}/fdinfo`),
-      [],
-      in_flight,
-      LIST_TIMEOUT_MS,
-    ),
+    listWaitingSockets(threads, LIST_TIMEOUT_MS),
   ])
   if (!complete || !waiting.complete || waiting.listed !== '') return null
   // As the sandbox sees it, where its workspace is a layer.

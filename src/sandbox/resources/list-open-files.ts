@@ -4,6 +4,7 @@ import { runProgram } from '../../system/programs/run-program.ts'
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2
 /** The kernel limits the bytes of all arguments; each of these has about 30. */
 const FOLDERS_AT_ONCE = 2_000
+const in_flight = ['-exec', 'grep', '-slE', '^scm_fds:[[:space:]]+[1-9]', '{}', '+']
 
 /**
  * Returns what `find` prints about `folders`, one for each thread; incomplete when the time is over. In a separate program, because there may
@@ -21,3 +22,15 @@ export async function listOpenFiles(folders: string[], options: string[], tests:
   }
   return { listed, complete: true }
 }
+
+/**
+ * Lists the sockets of `threads` (`/proc/…/task/…`) in which descriptors wait: they were sent and not received yet, and no process has their
+ * files meanwhile.
+ */
+export const listWaitingSockets = (threads: string[], timeout_ms: number) =>
+  listOpenFiles(
+    threads.map(thread => `${thread}/fdinfo`),
+    [],
+    in_flight,
+    timeout_ms,
+  )

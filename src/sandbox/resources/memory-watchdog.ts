@@ -24,9 +24,9 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
   const shared_then = sharedMemoryBytes()
   let files = new Map<number, number>()
   let counting = false
-  const countFiles = (pids: number[]) => {
+  const countFiles = (pids: number[], shared_bytes: number) => {
     counting = true
-    void memfdBytes(pids).then(found => {
+    void memfdBytes(pids, shared_bytes).then(found => {
       files = found
       counting = false
     })
@@ -36,7 +36,12 @@ export function openWatchdog(max_bytes: number): ResourceGroup {
   const poll = () => {
     if (closed || root === null) return
     const processes = family(root, files)
-    if (!counting && sharedMemoryBytes() - shared_then > max_bytes * SHARED) countFiles(processes.map(({ pid }) => pid))
+    const shared_bytes = sharedMemoryBytes() - shared_then
+    if (!counting && shared_bytes > max_bytes * SHARED)
+      countFiles(
+        processes.map(({ pid }) => pid),
+        shared_bytes,
+      )
     let bytes = processes.reduce((sum, process) => sum + process.bytes, 0)
     used.memory_bytes = bytes
     used.peak_memory_bytes = Math.max(used.peak_memory_bytes, bytes)
