@@ -77,6 +77,8 @@ it('keeps the calls that are open until they are taken', () => {
   updates.read({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'bash', status: 'in_progress' }, 0)
   expect(updates.takeOpen()).toMatchObject([{ id: 'c1' }])
   expect(updates.takeOpen()).toEqual([])
+  // The command of a prompt that was cancelled ends during the next one.
+  expect(updates.read({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'failed' }, 2)).toBeNull()
 })
 
 it('ignores later updates of a finished call, and gives names of this service to no call of an agent', () => {

@@ -59,11 +59,9 @@ export class AgentUpdates {
     return null
   }
 
-  /** The calls that have started and not finished. */
+  /** Takes the calls that have started and not finished, and counts them as finished. */
   takeOpen(): AgentToolCall[] {
-    const open = [...this.#open.values()]
-    this.#open.clear()
-    return open
+    return [...this.#open.keys()].flatMap(id => this.take(id) ?? [])
   }
 
   /** Takes one of the calls that have started and not finished, and counts it as finished; null: there is none with this id. */
