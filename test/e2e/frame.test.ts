@@ -91,12 +91,11 @@ test('a key counts as soon as the command menu is closed, although the browser l
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().waitFor()
-  const focused = await page.evaluate(() => {
-    document.querySelector<HTMLDialogElement>('dialog[open]')?.close()
+  const focused = await page.evaluate(`
+    document.querySelector('dialog[open]').close()
     const target = document.activeElement
-    target?.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }))
-    return target?.tagName
-  })
+    target.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }))
+    target.tagName`)
   expect(focused).toBe('INPUT')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
 })
