@@ -13,7 +13,7 @@ export const limits = {
   query_parameters: 200,
   waiting_requests: 100,
   /** Streams and waiting requests of one user at one process. */
-  open_streams: 1_000,
+  open_streams: 2_000,
   title_chars: 200,
   name_chars: 100,
   description_chars: 1_000,
