@@ -136,6 +136,30 @@ describe('an error names the mistake', () => {
   })
 })
 
+describe('what may never end is not searched', () => {
+  const SPECIAL = `mkdir -p special/real && cd special && rm -f pipe socket link device && echo needle > real/file && mkfifo pipe &&
+ln -s pipe link && ln -s /dev/zero device && python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('socket')"`
+
+  test.each(['special/pipe', 'special/link', 'special/device', 'special/socket', '/dev/zero', '/dev/null'])('%s is refused', async path => {
+    await box.sh(SPECIAL)
+    const { status, text } = await box.call('search', { pattern: 'needle', path })
+    expect({ status, text }).toEqual({ status: 'error', text: `Error: ${path} is not a regular file.` })
+  })
+
+  test.each([
+    ['a folder', { path: 'special' }],
+    ['a folder with a glob', { path: 'special', glob: '**' }],
+    ['a folder without ripgrep', { path: 'special', without_ripgrep: true }],
+    ['a folder with a glob, without ripgrep', { path: 'special', glob: '**', without_ripgrep: true }],
+  ])('%s has them skipped', async (_name, { without_ripgrep, ...input }: Record<string, unknown>) => {
+    await box.sh(SPECIAL)
+    const search = { pattern: 'needle', files_only: true, ...input }
+    const command = searchCommand(search, { max_lines: 100, max_bytes: 10_000 })
+    const printed = await box.sh(without_ripgrep === true ? command.replaceAll('/run/init/rg', '/nowhere') : command)
+    expect(printed.replace(/\0[^\n]*/g, '')).toBe('special/real/file\n')
+  })
+})
+
 test('catastrophic backtracking ends: at once without lookaround, at a limit with it', async () => {
   await box.write('evil.txt', `x${'a'.repeat(5_000)}b\nplain\n`)
   expect((await box.call('search', { pattern: 'x(a+)+$', path: 'evil.txt' })).text).toBe('No matches.')
