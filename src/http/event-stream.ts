@@ -1,3 +1,6 @@
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { limits } from '../contract/limits.ts'
 import { invalid } from '../core/service-error.ts'
@@ -6,7 +9,12 @@ import type { Feed, Reader } from '../live/feed.ts'
 /** `buffer_bytes`: how much may wait for a reader before it is sent no more; `stall_ms`: how long it may then read nothing. */
 type StreamBounds = { heartbeat_ms: number; buffer_bytes: number; stall_ms: number }
 const EVENT_STREAM = 'text/event-stream; charset=utf-8'
-const default_bounds: StreamBounds = { heartbeat_ms: 10_000, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
+const HEARTBEAT_INTERVAL_MS = 10_000
+const default_bounds: StreamBounds = { heartbeat_ms: HEARTBEAT_INTERVAL_MS, buffer_bytes: 256 * 1024, stall_ms: 10_000 }
+
+// Neither is followed by a blank line: widely used clients deliver an empty message for each blank line after one.
+const RECONNECTION_TIME = 'retry: 1000\n'
+const HEARTBEAT = ': alive\n'
 
 /**
  * Returns the position that a reader resumes from: the header wins over the query (specification.md#events). Throws 400 when it is no number.
@@ -54,7 +62,7 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
     // The stream may end because this process stops: a client that resumes must use another connection.
     connection: 'close',
   })
-  response.write('retry: 1000\n\n')
+  response.write(RECONNECTION_TIME)
 
   const reader: Reader = {
     cursor,
@@ -70,7 +78,7 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
     end: () => void response.end(),
   }
   const leave = feed.add(reader)
-  const heartbeat = setInterval(() => reader.full || reader.write(': alive\n\n'), bounds.heartbeat_ms)
+  const heartbeat = setInterval(() => reader.full || reader.write(HEARTBEAT), bounds.heartbeat_ms)
   request.raw.socket.setTimeout(0)
   response.on('drain', () => {
     clearTimeout(stalled)
@@ -83,4 +91,15 @@ export function streamEvents(request: FastifyRequest, reply: FastifyReply, { fee
     leave()
     ended()
   })
+}
+
+/** Returns an event stream of which each chunk is a whole event, with heartbeats between the events. It ends with its source. */
+export function withHeartbeats(events: ReadableStream<Uint8Array>, heartbeat_ms = HEARTBEAT_INTERVAL_MS): Readable {
+  const stream = new PassThrough()
+  const heartbeat = setInterval(() => stream.writableNeedDrain || stream.write(HEARTBEAT), heartbeat_ms)
+  // The reader sees how it ended: the stream is destroyed with the error.
+  pipeline(Readable.fromWeb(events), stream)
+    .catch(() => {})
+    .finally(() => clearInterval(heartbeat))
+  return stream
 }

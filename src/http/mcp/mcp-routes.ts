@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -10,6 +9,7 @@ import type { ActorContext, Context } from '../../service/context.ts'
 import { admit } from '../admission.ts'
 import { requireMethod } from '../contract-routes.ts'
 import type { CorsOrigins } from '../cors.ts'
+import { withHeartbeats } from '../event-stream.ts'
 import type { McpEdge } from './call-operation.ts'
 import { cancelNamed, connectionHeader } from './cancelled-calls.ts'
 import { chargeStandard } from './charge-standard.ts'
@@ -138,5 +138,5 @@ async function sendResponse(reply: FastifyReply, response: Response) {
   if (response.body === null) return reply.send()
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text())
   reply.request.raw.socket.setTimeout(0)
-  return reply.header('x-accel-buffering', 'no').send(Readable.fromWeb(response.body as ReadableStream))
+  return reply.header('x-accel-buffering', 'no').send(withHeartbeats(response.body as ReadableStream<Uint8Array>))
 }

@@ -29,7 +29,11 @@ export function createHandler({ version, log }: { version: string; log: Log }): 
       const message = authInfo?.extra?.message as McpMessage
       return serverFor(message, version, log)
     },
-    { onerror: error => log('debug', 'a message of the Model Context Protocol was refused', { error: errorText(error) }) },
+    {
+      onerror: error => log('debug', 'a message of the Model Context Protocol was refused', { error: errorText(error) }),
+      // The route sends heartbeats: those of the SDK end with a blank line, for which some clients deliver an empty message.
+      keepAliveMs: 0,
+    },
   )
 }
 

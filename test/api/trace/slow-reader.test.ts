@@ -1,52 +1,11 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
-import Fastify from 'fastify'
+import type { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { streamEvents } from '../../../src/http/event-stream.ts'
-import { Feed, type Frame } from '../../../src/live/feed.ts'
+import { startBareStream } from './bare-stream.ts'
 
 const BUFFER = 64 * 1024
 
-/** A stream over a real socket with small limits, from a source that `grow` adds to. */
-async function startStream(stall_ms: number) {
-  const frames: Frame[] = []
-  const feed = new Feed(
-    { after: async (seq, limit) => frames.slice(seq, seq + limit), state: async () => null, now: async () => null },
-    error => expect(error).toBeUndefined(),
-  )
-  const app = Fastify()
-  const responses: ServerResponse[] = []
-  app.get('/events', (request, reply) => {
-    responses.push(reply.raw)
-    const bounds = { heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms }
-    streamEvents(request, reply, { feed, cursor: 0, opened: () => () => {}, bounds })
-  })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = app.server.address() as AddressInfo
-  return {
-    feed,
-    responses,
-    grow(count: number, bytes: number) {
-      for (let i = 0; i < count; i++)
-        frames.push({ seq: frames.length + 1, text: `id: ${frames.length + 1}\ndata: ${'x'.repeat(bytes)}\n\n` })
-      feed.wake()
-    },
-    async connect(): Promise<Socket> {
-      const socket = connect({ host: '127.0.0.1', port })
-      await once(socket, 'connect')
-      socket.on('error', () => {})
-      const responded = once(app.server, 'request')
-      socket.write('GET /events HTTP/1.1\r\nhost: x\r\n\r\n')
-      await responded
-      return socket
-    },
-    async [Symbol.asyncDispose]() {
-      app.server.closeAllConnections()
-      await app.close()
-    },
-  }
-}
+const startStream = (stall_ms: number) => startBareStream({ heartbeat_ms: 60_000, buffer_bytes: BUFFER, stall_ms })
 
 /** Reads until the stream has sent that id. */
 function readTo(socket: Socket, id: number): Promise<number[]> {
