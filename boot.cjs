@@ -2,7 +2,7 @@
 // The only file that an old Node (18 and newer) reads, so it is CommonJS and needs no package.
 const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
-const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } = require('node:fs')
+const { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync } = require('node:fs')
 const { constants: system } = require('node:os')
 const { delimiter, dirname, join } = require('node:path')
 
@@ -281,7 +281,7 @@ async function boot([name, ...args]) {
   await getTools({ tools: command.some || [], may_install, without: 'the tests that want it are skipped' })
   if (command.web) await buildWeb(node)
   if (command.node) return runCommand(node, [...command.node.map(builtName), ...args])
-  writeSync(3, `${node}\n`)
+  writeFileSync(3, `${node}\n`)
   return 0
 }
 

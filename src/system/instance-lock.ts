@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { childEnv } from './host-child-env.ts'
 
@@ -27,16 +27,22 @@ const TAKEN = 1
  */
 export async function lockDataFolder(path: string): Promise<DataFolderLock> {
   const folder = realpathSync(path)
-  const file = openSync(join(folder, NAME), constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  const lock_file = join(folder, NAME)
+  const file = openSync(lock_file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
   try {
     lock(file, folder)
   } catch (error) {
     closeSync(file)
     throw error
   }
+  // Opened once more: the lock belongs to the open file above, whose position is no longer the beginning after the first write.
   const write = (text: string) => {
-    ftruncateSync(file)
-    writeSync(file, text, 0)
+    const again = openSync(lock_file, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW)
+    try {
+      writeFileSync(again, text)
+    } finally {
+      closeSync(again)
+    }
   }
   write(`${process.pid}\n`)
   return {

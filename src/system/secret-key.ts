@@ -1,5 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { readKey } from '../core/secrets/sealing.ts'
 
@@ -30,7 +41,7 @@ function createKeyFile(root: string, path: string): void {
   const draft = join(root, `${NAME}.${randomUUID()}`)
   const file = openSync(draft, 'wx', 0o600)
   try {
-    writeSync(file, `${randomBytes(32).toString('hex')}\n`)
+    writeFileSync(file, `${randomBytes(32).toString('hex')}\n`)
     fsyncSync(file)
     linkSync(draft, path)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const LINK_NAME = 'sign-in-link'
@@ -26,7 +26,7 @@ function writeLine(path: string, line: string): void {
   rmSync(draft, { force: true })
   const file = openSync(draft, 'wx', 0o600)
   try {
-    writeSync(file, `${line}\n`)
+    writeFileSync(file, `${line}\n`)
     fsyncSync(file)
   } finally {
     closeSync(file)

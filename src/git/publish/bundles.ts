@@ -1,5 +1,6 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readStart } from '../../system/read-exactly.ts'
 import { withMirrorLock } from '../mirrors/mirror-lock.ts'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
@@ -116,10 +117,8 @@ const MAX_HEADER_BYTES = 1024 * 1024
 
 /** Reads the lines before the pack: their bytes, and the one commit that the bundle offers. */
 async function readHeader(bundle_file: string): Promise<{ head: string | null; bytes: number }> {
-  await using file = await open(bundle_file)
-  const start = Buffer.allocUnsafe(Math.min((await file.stat()).size, MAX_HEADER_BYTES))
-  const { bytesRead } = await file.read(start, 0, start.length, 0)
-  const end = start.subarray(0, bytesRead).indexOf('\n\n')
+  const start = await readStart(bundle_file, MAX_HEADER_BYTES)
+  const end = start.indexOf('\n\n')
   if (end < 0) throw new GitError('corrupt', 'this is not a bundle')
   const [signature, ...lines] = start.toString('latin1', 0, end).split('\n')
   if (signature !== '# v2 git bundle') throw new GitError('corrupt', 'this is not a bundle that the service reads')

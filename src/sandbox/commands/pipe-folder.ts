@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPipes } from '../../system/programs/create-pipes.ts'
@@ -6,7 +6,12 @@ import type { SystemUser } from '../../system/users.ts'
 import type { PipeReader } from './pipe-reader.ts'
 
 /** The connection between the host and one command, or one shell: files `NAME.command` and `NAME.input`, and a pipe for each other kind. */
-export type Slot = { name: string; path(kind: (typeof all_kinds)[number]): string }
+export type Slot = {
+  name: string
+  path(kind: (typeof all_kinds)[number]): string
+  /** The mark behind the command in its file. Its reader gets the mark with the request, and refuses a command that another mark follows. */
+  command_end: string
+}
 const pipe_kinds = ['output', 'errors', 'status', 'requests'] as const
 const file_kinds = ['command', 'input'] as const
 const all_kinds = [...pipe_kinds, ...file_kinds]
@@ -21,7 +26,7 @@ export type PipeFolder = {
   removeSlot(slot: Slot): void
   /** For a slot whose pipes a background process has open: it is returned when the pipes have ended. */
   leaveOpen(slot: Slot, readers: PipeReader[]): void
-  /** Writes the command of a slot; it contains no NUL. */
+  /** Writes the command of a slot, which contains no NUL, and sets its mark. Throws, or rejects, when it is not complete on the disk. */
   writeCommand(slot: Slot, command: string): Promise<void> | void
   /** Writes the input file of a slot. */
   writeInput(slot: Slot, bytes: string | Uint8Array): Promise<void> | void
@@ -45,6 +50,7 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
   const free: Slot[] = []
   const left_open: { slot: Slot; readers: PipeReader[] }[] = []
   let created = 0
+  let commands = 0
 
   return {
     path,
@@ -77,7 +83,10 @@ export function createPipeFolder(parent: string, user: SystemUser | null): PipeF
         free.push(slot)
       })
     },
-    writeCommand: (slot, command) => writeCommandFile(slot.path('command'), command),
+    writeCommand(slot, command) {
+      slot.command_end = String(++commands)
+      return writeCommandFile(slot.path('command'), `${command}\0${slot.command_end}\0`)
+    },
     writeInput(slot, bytes) {
       const file = slot.path('input')
       if (bytes.length > large_bytes) return writeFile(file, bytes)
@@ -98,7 +107,7 @@ function removeSlot(slot: Slot): void {
 async function createSlots(folder: string, first: number): Promise<Slot[]> {
   const slots = Array.from({ length: slots_at_once }, (_, i): Slot => {
     const name = String(first + i)
-    return { name, path: kind => join(folder, `${name}.${kind}`) }
+    return { name, path: kind => join(folder, `${name}.${kind}`), command_end: '' }
   })
   const pipes = slots.flatMap(slot => pipe_kinds.map(slot.path))
   const creation = createPipes(pipes)
@@ -110,13 +119,12 @@ async function createSlots(folder: string, first: number): Promise<Slot[]> {
   return slots
 }
 
-function writeCommandFile(file: string, command: string): Promise<void> | void {
-  if (command.length > large_bytes) return writeFile(file, command)
-  // Written into the same file, with a NUL where its reader stops: a file that is truncated and refilled goes to the disk at once, which takes a
-  // millisecond.
+function writeCommandFile(file: string, text: string): Promise<void> | void {
+  if (text.length > large_bytes) return writeFile(file, text)
+  // Written over the previous command, because a file that is truncated and refilled goes to the disk at once, which takes a millisecond.
   const descriptor = openSync(file, 'r+')
   try {
-    writeSync(descriptor, `${command}\0`)
+    writeFileSync(descriptor, text)
   } finally {
     closeSync(descriptor)
   }

@@ -13,7 +13,7 @@ export function startSeparate(init: InitProcess, slot: Slot, { input, errors }: 
   const status = readStatus(slot.path('status'), line => resolve(exitCode(line, 'exit')))
   status.ended.then(() => resolve(null))
   const stdin = input === 'none' ? '-' : `${slot.name}.${input_kinds[input]}`
-  init.send(`run ${slot.name} ${stdin} ${errors ? `${slot.name}.errors` : '-'}`)
+  init.send(`run ${slot.name} ${stdin} ${errors ? `${slot.name}.errors` : '-'} ${slot.command_end}`)
   return {
     job: slot.name,
     status,

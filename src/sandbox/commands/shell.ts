@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
+import { writePipeLine } from '../../system/write-pipe-line.ts'
 import type { InitProcess } from '../init-process.ts'
 import type { PipeFolder, Slot } from './pipe-folder.ts'
 import type { CommandEnd, RunningCommand } from './run-command.ts'
@@ -59,7 +60,7 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
         const shell_exit_code = exitCode(line, 'exit')
         if (shell_exit_code !== null) resolve({ exit_code: shell_exit_code, shell_ended: true })
       }
-      writeSync(process.requests, requestLine(slot.name, process.slot.name))
+      writePipeLine(process.requests, requestLine(slot, process.slot.name))
       return { job: 'shell', finished, wasKilled: () => end(process) }
     },
     close() {
@@ -71,9 +72,12 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 /**
  * The line that the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of
  * the agent mean what they mean in any script; `|| :` because the agent may have run `set -e`. Descriptor 9, the shell's own end of its
- * status pipe, is closed for child processes.
+ * status pipe, is closed for child processes. A command that is not followed by its mark is not complete, and a message takes its place.
  */
-function requestLine(slot: string, shell: string): string {
+function requestLine({ name, command_end }: Slot, shell: string): string {
   const at = '/run/exec'
-  return `LINENO=0; IFS= builtin read -r -d '' __command <${at}/${slot}.command || :; { builtin eval -- "$__command"; } </dev/null >|${at}/${slot}.output 2>&1 9>&-; builtin echo ${slot} $? >|${at}/${shell}.status\n`
+  const read = `{ IFS= builtin read -r -d '' __command && IFS= builtin read -r -d '' __end; } <${at}/${name}.command || :`
+  const check = `[[ $__end == ${command_end} ]] || __command='builtin echo "bash: the command is incomplete"; (exit 126)'`
+  const run = `{ builtin eval -- "$__command"; } </dev/null >|${at}/${name}.output 2>&1 9>&-`
+  return `LINENO=0; ${read}; ${check}; ${run}; builtin echo ${name} $? >|${at}/${shell}.status`
 }

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPipes } from '../../system/programs/create-pipes.ts'
+import { writePipeLine } from '../../system/write-pipe-line.ts'
 import { readPipe } from '../commands/pipe-reader.ts'
 import { splitLines } from '../commands/status-pipe.ts'
 import { SandboxLostError } from '../port.ts'
@@ -34,7 +35,7 @@ export async function openControl(folder: string, has_ports: boolean, environmen
   const send = (line: string) => {
     if (requests === null) return
     try {
-      writeSync(requests, `${line}\n`)
+      writePipeLine(requests, line)
     } catch (error) {
       // A full pipe: process 1 no longer reads, and the caller that waits for a response ends it.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error

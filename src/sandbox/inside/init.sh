@@ -3,7 +3,9 @@
 # It ends when the host process does.
 #
 #   shell SLOT               start the persistent shell, which takes its commands from SLOT.requests
-#   run SLOT STDIN STDERR    run SLOT.command beside it; STDIN is a file's name or "-", STDERR is a pipe's name or "-" (with the output)
+#   run SLOT STDIN STDERR END
+#                            run SLOT.command beside it; STDIN is a file's name or "-", STDERR is a pipe's name or "-" (with the output), END is
+#                            what follows a complete command in its file; NUL ends both
 #   clear                    kill everything in here
 #   kill JOB SINCE           kill what JOB ("shell" or a slot) started since SINCE hundredths of a second after "ready"; answered "killed JOB"
 #
@@ -74,11 +76,11 @@ start_command() {
   (
     exec 9>"$at/$1.status"
     (
-      [[ -r $at/$1.command ]] || exit 126
-      IFS= read -r -d '' command <"$at/$1.command"
+      { IFS= read -r -d '' command && IFS= read -r -d '' end; } <"$at/$1.command"
       if [[ $2 == - ]]; then exec </dev/null; else exec <"$at/$2"; fi
       exec >"$at/$1.output" 9>&-
       if [[ $3 == - ]]; then exec 2>&1; else exec 2>"$at/$3"; fi
+      [[ $end == "$4" ]] || { echo 'bash: the command is incomplete' >&2; exit 126; }
       [[ $kind == bubblewrap ]] && ulimit -u $((processes + 16))
       # One argument may have 128 KiB.
       ((${#command} < 30000)) && exec "${bash[@]}" -c -- "$command" bash
@@ -236,12 +238,12 @@ while :; do
   # Forgets the jobs that have ended.
   jobs >/dev/null
   [[ $kind == container ]] && keep_up
-  read -r -u 3 verb job first second || exit
+  read -r -u 3 verb job first second third || exit
   [[ $kind == container ]] && heard
   case $verb in
     shell | run)
       [[ $kind == container ]] && make_room
-      if [[ $verb == shell ]]; then start_shell "$job"; else start_command "$job" "$first" "$second"; fi
+      if [[ $verb == shell ]]; then start_shell "$job"; else start_command "$job" "$first" "$second" "$third"; fi
       ;;
     clear) kill -9 -1 ;;
     .) [[ $unbounded ]] && make_room && tell_usage ;;

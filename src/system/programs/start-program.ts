@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
+import { readExactly } from '../read-exactly.ts'
 
 /** A program that runs to its end, in a process group of its own. `env` is its whole environment. */
 export type Program = {
@@ -68,9 +69,14 @@ const isContent = (stdin: string | Uint8Array | FilePart): stdin is string | Uin
 /** Returns a descriptor whose position is behind the first bytes. */
 function openPart({ path, behind }: FilePart): number {
   const file = openSync(path, 'r')
-  // A read without a position moves the position of the file.
-  readSync(file, Buffer.alloc(behind), 0, behind, null)
-  return file
+  try {
+    // Moves the position of the file.
+    readExactly(file, behind)
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
 }
 
 /** Starts a program like `startProgram`, but an error that Node throws instead of reporting it, such as E2BIG, is a `start_error` too. */

@@ -70,7 +70,8 @@ async function writeBundle({ deps, base, head, sandbox, control }: Committed, bu
   const result = await sandbox.stream({ command, ...bounds }, async chunk => {
     bytes += chunk.length
     if (bytes > BUNDLE_BYTES) throw new RangeError('bundle too large')
-    await bundle.write(chunk)
+    // Writes all of it, where `write` may stop early.
+    await bundle.appendFile(chunk)
   })
   if (result.status === 'timeout') return tooSlow('bundle_timeout', 'The commit was not exported from the sandbox', deps.git_limits.push_ms)
   if (result.exit_code === NOTHING_TO_BUNDLE) await bundle.truncate()
