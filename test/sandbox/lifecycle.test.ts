@@ -66,6 +66,34 @@ it('B43: kill -9 of the owner leaves no process of the sandbox', async () => {
   expect(leftover()).toEqual([])
 })
 
+it.each(['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGTERM'] as const)(
+  'a %s of the terminal, which all processes of the owner get, interrupts no command',
+  async signal => {
+    const workspace = created.makeWorkspace(`terminal-${signal}`)
+    const last = `echo >>started-$$; until [[ -e go ]]; do sleep 0.05; done`
+    const given = JSON.stringify({ runtime_dir: join(created.folder, 'runtime'), workspace, command: ':', last })
+    const file = join(import.meta.dirname, 'owner-process.ts')
+    const owner = spawn(process.execPath, [file, given], { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+    let output = ''
+    owner.stdout.setEncoding('utf8').on('data', text => {
+      output += text
+    })
+    const ended = once(owner, 'close')
+    try {
+      const started = () => readdirSync(workspace).filter(name => name.startsWith('started-')).length === 2
+      expect(await waitUntil(started, 10_000)).toBe(true)
+      process.kill(-(owner.pid ?? 0), signal)
+      writeFileSync(join(workspace, 'go'), '')
+      expect(await ended).toEqual([0, null])
+      const end = { status: 'exited', exit_code: 0 }
+      expect(JSON.parse(output.split('\n').at(-2) ?? '')).toEqual([end, end])
+    } finally {
+      owner.kill('SIGKILL')
+      await ended
+    }
+  },
+)
+
 it('I8: an owner that is frozen loses its sandbox meanwhile, without another process that ends it', async () => {
   const seconds = mark()
   const { owner } = await startOwner('frozen', seconds)

@@ -36,6 +36,8 @@ export function spawnBubblewrap(spec: SandboxSpec, pipes: string, host: SandboxH
   const child = spawn(program, [...before, '--args', String(descriptors.arguments), '--', ...initCommand(spec)], {
     cwd: '/',
     env: {},
+    // In its own session: a signal of the terminal is for the service, which lets running commands end. `--die-with-parent` is unaffected.
+    detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', seccomp, ...(portsOf(spec.sockets).length > 0 ? ['ipc' as const] : [])],
     ...(host.user ? { uid: host.user.uid, gid: host.user.gid } : {}),
   })
