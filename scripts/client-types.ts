@@ -21,10 +21,9 @@ export function operationTypes(): string {
   const named: Json = {}
   hoist(jsonSchema(Problem, 'output'), named)
   const operations = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
-    const { params, query, body, response, variant } = endpoint
+    const { params, query, body, response } = endpoint
     const shape = (schema: Parameters<typeof jsonSchema>[0]) => typeOf(hoist(jsonSchema(schema, 'output'), named))
-    const plain = response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
-    const result = variant === undefined ? plain : `${plain} | ${shape(variant.response)}`
+    const result = response === 'document' ? 'unknown' : typeof response === 'string' ? 'never' : shape(response)
     const fields = [
       `params: ${given(params.shape, named, key => key !== 'org_id')}`,
       `query: ${given(query.shape, named, key => !query.shape[key]?.safeParse(undefined).success)}`,

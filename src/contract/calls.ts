@@ -17,12 +17,9 @@ export type Params<N extends EndpointName> = 'org_id' extends keyof z.input<Endp
   : Sent<Endpoints[N]['params']>
 export type Query<N extends EndpointName> = Sent<Endpoints[N]['query']>
 export type Body<N extends EndpointName> = Endpoints[N]['body'] extends z.ZodType ? z.input<Endpoints[N]['body']> : undefined
-type Variant<N extends EndpointName> = Endpoints[N] extends { variant: { response: infer Schema extends z.ZodType } }
-  ? z.output<Schema>
-  : never
-/** The JSON of a success, in each of its shapes; `unknown` for the document, never for a stream or a file. */
+/** The JSON of a success; `unknown` for the document, never for a stream or a file. */
 export type Result<N extends EndpointName> = Endpoints[N]['response'] extends z.ZodType
-  ? z.output<Endpoints[N]['response']> | Variant<N>
+  ? z.output<Endpoints[N]['response']>
   : Endpoints[N]['response'] extends 'stream' | 'file'
     ? never
     : unknown

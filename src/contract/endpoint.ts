@@ -34,8 +34,6 @@ export type Endpoint = {
   body: z.ZodType | null
   /** `stream` responds with server-sent events, `document` with the OpenAPI document, `file` with bytes that are saved unchanged. */
   response: z.ZodType | 'stream' | 'document' | 'file'
-  /** Another body of a success, and when it is returned. */
-  variant?: { when: string; response: z.ZodType }
   /** For tokens that are limited to repositories, where core/access/reach.ts cannot decide from the fields. `verb`: the verb decides. */
   reach?: 'filtered' | 'free' | 'none' | 'verb'
   /** Content types of responses other than JSON. */

@@ -138,6 +138,7 @@ export const handlers: Handlers = {
     query.dry_run
       ? new RawResponse(JSON.stringify(await dryRunOf(ctx, body)), json)
       : once(ctx, 'createAgentRun', body, inner => createRun(inner, body)),
+  dryRunAgentRun: (ctx, { body }) => dryRunOf(ctx, body),
   getAgentRun: (ctx, { params }) => getRun(ctx, params.agent_run_id),
   updateAgentRun: (ctx, { params, body }) => updateRun(ctx, params.agent_run_id, body),
   deleteAgentRun: (ctx, { params }) => deleteRun(ctx, params.agent_run_id),

@@ -20,7 +20,7 @@ test.each(revisions)(
     expect((await mcp.succeed('list_organizations')).items).toMatchObject([{ id: app.org_id }])
     expect((await mcp.succeed('list_repositories')).items).toMatchObject([{ id: app.repo_id }])
     expect((await mcp.succeed('list_models')).default_model).toBe('openai-compatible/fake')
-    const planned = await mcp.succeed('create_agent_run', { prompt: 'Write a note.', dry_run: true })
+    const planned = await mcp.succeed('dry_run_agent_run', { prompt: 'Write a note.' })
     expect(planned).not.toHaveProperty('id')
     const { id } = await mcp.succeed('create_agent_run', {
       prompt: 'Write a note.',
@@ -81,7 +81,7 @@ test('every tool has a title, a description, a closed input and an output that a
   await using app = await startCodingApp(responses(finish('Done.')))
   await using mcp = await connectClient(app)
   const { tools } = await mcp.client.listTools()
-  expect(tools.length).toBe(19)
+  expect(tools.length).toBe(20)
   const ajv = addFormats.default(new Ajv2020({ strict: false }))
   for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
     expect({ name, title, description }).toEqual({
@@ -93,7 +93,7 @@ test('every tool has a title, a description, a closed input and an output that a
     expect(outputSchema).toMatchObject({ type: 'object' })
     expect(JSON.stringify({ inputSchema, outputSchema })).not.toContain('$ref')
     for (const schema of [inputSchema, outputSchema]) expect(() => ajv.compile(schema as object)).not.toThrow()
-    expect(annotations?.readOnlyHint).toBe(/^(get|list|search|wait)_/.test(name))
+    expect(annotations?.readOnlyHint).toBe(/^(dry_run|get|list|search|wait)_/.test(name))
   }
 })
 

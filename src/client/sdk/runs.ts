@@ -80,16 +80,8 @@ export function createRuns(core: Core): Runs {
   const reference = (agent_run_id: number, options?: CallOptions) => ({ body: { agent_run_id }, repeatable: true, ...options })
 
   return {
-    // The response has two shapes, and the query decides which.
-    create: (body, options) => handle(core.call('createAgentRun', { body, ...options }) as Promise<AgentRun>),
-    dryRun: (body, options) =>
-      core.call('createAgentRun', {
-        query: { dry_run: true },
-        body,
-        idempotency_key: null,
-        repeatable: true,
-        ...options,
-      }) as Promise<DryRun>,
+    create: (body, options) => handle(core.call('createAgentRun', { body, ...options })),
+    dryRun: (body, options) => core.call('dryRunAgentRun', { body, repeatable: true, ...options }),
     get: (agent_run_id, options) => handle(core.call('getAgentRun', { params: { agent_run_id }, ...options })),
     resume(agent_run_id, input, options) {
       const follow_up = typeof input === 'string' ? { prompt: input } : input

@@ -35,7 +35,21 @@ export const runEndpoints = {
     query: CreateRunQuery,
     body: CreateRunInput,
     response: AgentRun,
-    variant: { when: 'with `dry_run=true`', response: DryRun },
+  },
+  dryRunAgentRun: {
+    ...v1,
+    tag: 'agents',
+    method: 'POST',
+    path: '/v1/organizations/{org_id}/agent/run/dry-run',
+    summary: 'Check what a create would do',
+    description:
+      'Creates nothing: it returns the run that `createAgentRun` would create with this body, and everything that would prevent the run.',
+    reach: 'filtered',
+    scope: 'runs:write',
+    bucket: 'agent_creation',
+    params: org,
+    body: CreateRunInput,
+    response: DryRun,
   },
   getAgentRun: {
     ...v1,

@@ -6,7 +6,7 @@ import type { Json } from './schemas.ts'
 function metaOf(schema: z.ZodType): { id?: string; examples?: unknown[] } {
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema).meta() ?? {}
 }
-export const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
+const ownExample = (schema: z.ZodType): unknown => metaOf(schema).examples?.[0]
 
 /** Returns an example request body of this operation, or undefined. */
 export const bodyExample = ({ body, examples }: Endpoint): unknown => examples?.body ?? (body === null ? undefined : ownExample(body))

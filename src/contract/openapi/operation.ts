@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { bucketLimits, bucketOwner } from '../buckets.ts'
 import { type Bucket, type Endpoint, pathsOf } from '../endpoint.ts'
 import { limits } from '../limits.ts'
-import { bodyExample, mediaExamples, ownExample, responseExample } from './examples.ts'
+import { bodyExample, mediaExamples, responseExample } from './examples.ts'
 import { responsesOf } from './responses.ts'
 import { hoist, type Json, jsonSchema } from './schemas.ts'
 
@@ -44,13 +44,12 @@ function limitText(bucket: Bucket): string {
 
 /** Returns the facts that follow from the row, as a list. */
 function facts(endpoint: Endpoint, path: string): string[] {
-  const { access, scope, bucket, stability, idempotent, variant } = endpoint
+  const { access, scope, bucket, stability, idempotent } = endpoint
   const key = scope === null ? 'any bearer token' : `a bearer token with the scope \`${scope}\``
   const others = pathsOf(endpoint).filter(other => other !== path)
   return [
     `Needs ${access === 'public' ? 'no token' : access === 'cookie' ? 'the sign-in cookie of the web interface' : key}.`,
     ...(bucket === null ? [] : [`Limit: ${limitText(bucket)}, unless the operator chose another.`]),
-    ...(variant ? [`Responds with \`${variant.response.meta()?.id}\` ${variant.when}.`] : []),
     ...(idempotent ? ['Safe to repeat with `Idempotency-Key`.'] : []),
     ...(stability === 'alpha' ? ['Alpha: it may change, announced at least 14 days ahead.'] : []),
     ...(others.length === 0 ? [] : [`Also served at ${others.map(other => `\`${other}\``).join(', ')}.`]),
@@ -72,11 +71,7 @@ function responseContent(endpoint: Endpoint, components: Components): Json {
   if (response === 'document') return { 'application/json': { schema: { type: 'object' } }, ...others }
   const shape = hoist(jsonSchema(response, 'output'), components.schemas)
   const { examples } = mediaExamples(response, example, components.examples)
-  if (!endpoint.variant) return { 'application/json': { schema: shape, examples }, ...others }
-  const variant = endpoint.variant.response
-  const schema = { oneOf: [shape, hoist(jsonSchema(variant, 'output'), components.schemas)] }
-  const more = mediaExamples(variant, ownExample(variant), components.examples)
-  return { 'application/json': { schema, examples: { ...examples, ...more.examples } }, ...others }
+  return { 'application/json': { schema: shape, examples }, ...others }
 }
 
 /** Returns one row of the table as an operation of the document, at one of its paths; adds what it refers to to `components`. */

@@ -104,7 +104,10 @@ export const CreateRunInput = z
 export type CreateRunInput = z.output<typeof CreateRunInput>
 
 export const CreateRunQuery = z.object({
-  dry_run: flag().optional().describe('Create nothing; return the run that would be created and its obstacles'),
+  dry_run: flag()
+    .optional()
+    .describe('`true` creates nothing and responds as `dryRunAgentRun`, which clients with generated types should call instead')
+    .meta({ deprecated: true }),
 })
 
 export const ResumeRunInput = z

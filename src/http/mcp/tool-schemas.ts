@@ -69,10 +69,8 @@ function inputSchema(tool: Tool): ListedTool['inputSchema'] {
   }
 }
 
-function outputSchema({ response, variant }: Tool['endpoint']): NonNullable<ListedTool['outputSchema']> {
-  const schema = plainSchema(response, 'output')
-  if (variant === undefined) return { ...schema, type: 'object' }
-  return { type: 'object', anyOf: [schema, plainSchema(variant.response, 'output')] }
+function outputSchema({ response }: Tool['endpoint']): NonNullable<ListedTool['outputSchema']> {
+  return { ...plainSchema(response, 'output'), type: 'object' }
 }
 
 const repeatable = ['stop_agent_run', 'pause_agent_run']
@@ -80,7 +78,7 @@ const repeatable = ['stop_agent_run', 'pause_agent_run']
 /** The list of tools, as every client gets it; derived from the table of operations once, because it does not change. */
 export const listedTools: ListedTool[] = tools.map(tool => {
   const { summary, description, scope, method, idempotent = false } = tool.endpoint
-  const read = method === 'GET'
+  const read = method === 'GET' || tool.name === 'dry_run_agent_run'
   return {
     name: tool.name,
     title: summary,

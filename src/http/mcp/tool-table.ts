@@ -8,6 +8,7 @@ import type { handlers } from '../handlers.ts'
 type ToolOperation = Extract<
   keyof typeof handlers,
   | 'createAgentRun'
+  | 'dryRunAgentRun'
   | 'getAgentRun'
   | 'listAgentRuns'
   | 'resumeAgentRun'
@@ -34,7 +35,11 @@ const short_page = { limit: 20 }
 /** Two ways too many to name a page; a result has no `Link`, so no cursor either. */
 const not_for_tools = ['page', 'size', 'cursor']
 const operations: Record<ToolOperation, Difference> = {
-  createAgentRun: { hint: 'Then call `wait_for_agent_run`. With `idempotency_key` a repetition creates no second run.' },
+  createAgentRun: {
+    omit: ['dry_run'],
+    hint: 'Then call `wait_for_agent_run`. With `idempotency_key` a repetition creates no second run.',
+  },
+  dryRunAgentRun: {},
   getAgentRun: {},
   listAgentRuns: { omit: not_for_tools, defaults: short_page },
   resumeAgentRun: {},

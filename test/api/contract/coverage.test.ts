@@ -13,6 +13,7 @@ const homes: Record<EndpointName, string[]> = {
   getOAuthClient: ['oauth'],
   authorizeOAuthClient: ['oauth'],
   createAgentRun: ['create-run', 'create-run-refused', 'dry-run', 'quota'],
+  dryRunAgentRun: ['dry-run'],
   getAgentRun: ['get-run'],
   updateAgentRun: ['update-run'],
   deleteAgentRun: ['delete-run'],

@@ -61,6 +61,7 @@ const away = { github: 'http://127.0.0.1:1', gitea: 'http://127.0.0.1:2' }
 export function tokenCalls(ids: Ids): Call[] {
   const bodies: Partial<Record<EndpointName, Record<string, unknown>>> = {
     createAgentRun: { prompt: 'x', repo_id: ids.repo_id },
+    dryRunAgentRun: { prompt: 'x', repo_id: ids.repo_id },
     createClaudeCodeSession: { session_id: 'x' },
     addClaudeCodeLog: { log: { type: 'user', message: { role: 'user', content: 'x' } } },
     setClaudeCodeStatus: { status: 'ACTIVE' },

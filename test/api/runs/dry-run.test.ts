@@ -29,7 +29,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 const path = (org_id = app.org_id) => `/v1/organizations/${org_id}/agent/run`
 const create = (body: unknown, query = '') => app.call('POST', `${path()}${query}`, body)
 const dry = async (body: unknown) => {
-  const { status, body: response } = await create(body, '?dry_run=true')
+  const { status, body: response } = await create(body, '/dry-run')
   expect({ status, answer: response }).toMatchObject({ status: 200 })
   return DryRun.strict().parse(response)
 }
@@ -88,6 +88,17 @@ describe('200', () => {
 
   test('false, and its absence, create as usual', async () => {
     expect((await create({ prompt: 'x' }, '?dry_run=false')).body).toMatchObject({ status: 'queued' })
+  })
+
+  test('dry_run=true on create responds the same', async () => {
+    // The two differ in what is left of the limits, and in the time of the request.
+    const comparable = ({ limits_left: _left, environment: { startups: _since, ...environment }, ...rest }: DryRun) => ({
+      ...rest,
+      environment,
+    })
+    const operation = comparable(await dry({ prompt: 'x' }))
+    const parameter = comparable(DryRun.strict().parse((await create({ prompt: 'x' }, '?dry_run=true')).body))
+    expect(parameter).toEqual(operation)
   })
 
   test('an idempotency key remains unused for the create that follows', async () => {
@@ -172,14 +183,16 @@ describe('400', () => {
   test('an invalid request, as without dry_run', async () => {
     for (const value of ['1', '', 'TRUE', 'yes']) expectProblem(await create({ prompt: 'x' }, `?dry_run=${value}`), 400, 'query.dry_run')
     expectProblem(await create({ prompt: 'x' }, '?dry_run=true&dry_run=true'), 400, 'query.dry_run')
-    expectProblem(await create({ prompt: '', tags: 7 }, '?dry_run=true'), 400, 'body.prompt', 'body.tags')
+    for (const query of ['?dry_run=true', '/dry-run'])
+      expectProblem(await create({ prompt: '', tags: 7 }, query), 400, 'body.prompt', 'body.tags')
   })
 })
 
 describe('403', () => {
   test('another organization', async () => {
     const before = await written()
-    expectProblem(await app.call('POST', `${path(other.org_id)}?dry_run=true`, { prompt: 'x' }), 403)
+    for (const query of ['?dry_run=true', '/dry-run'])
+      expectProblem(await app.call('POST', `${path(other.org_id)}${query}`, { prompt: 'x' }), 403)
     expect(await written()).toEqual(before)
   })
 })

@@ -25,7 +25,7 @@ from agentrun.model import Page
 from agentrun.models.agents import AgentRun, AgentRunDiff, AgentRunDryRun, AgentRunLogEntry, AgentRunWithLogsResponse, CreateAgentRunInput
 from agentrun.operations import agents
 from agentrun.async_pages import AsyncPages, listed
-from agentrun.run_calls import dry_run_call, next_logs, patch_call, refuses_streams, too_late
+from agentrun.run_calls import next_logs, patch_call, refuses_streams, too_late
 from agentrun.sse import HEARTBEAT, SILENCE_SECONDS, Position
 from agentrun.async_stream import stream_events
 
@@ -97,7 +97,7 @@ class AsyncRuns:
 
     async def dry_run(self, **body: Unpack[CreateAgentRunInput]) -> AgentRunDryRun:
         """Returns what a create would do and what prevents it, without creating anything."""
-        return await self._client.send(dry_run_call(body))
+        return await self._client.send(agents.dry_run_agent_run(**body))
 
     async def get(self, agent_run_id: int) -> AsyncRun:
         return AsyncRun(self._client, await self._client.send(agents.get_agent_run(agent_run_id)))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentrun.call import Call, as_model, whole_body
+from agentrun.call import Call, whole_body
 from agentrun.errors import AgentRunError
-from agentrun.models.agents import AgentRunDryRun, AgentRunWithLogsResponse, CreateAgentRunInput
+from agentrun.models.agents import AgentRunWithLogsResponse
 from agentrun.operations import agents
 
 
 def patch_call(agent_run_id: int) -> Call[bytes]:
     call = agents.get_agent_run_diff(agent_run_id, format="patch")
     return replace(call, read=whole_body, accept="*/*")  # type: ignore[arg-type]
-
-
-def dry_run_call(body: CreateAgentRunInput) -> Call[AgentRunDryRun]:
-    call = agents.create_agent_run(**body)
-    return replace(call, read=as_model(AgentRunDryRun), query={"dry_run": True}, keyed=False)  # type: ignore[arg-type]
 
 
 def next_logs(page: AgentRunWithLogsResponse, query: agents.GetAgentRunLogsQuery) -> agents.GetAgentRunLogsQuery | None:

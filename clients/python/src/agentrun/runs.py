@@ -26,7 +26,7 @@ from agentrun.model import Page
 from agentrun.models.agents import AgentRun, AgentRunDiff, AgentRunDryRun, AgentRunLogEntry, AgentRunWithLogsResponse, CreateAgentRunInput
 from agentrun.operations import agents
 from agentrun.pages import Pages, listed
-from agentrun.run_calls import dry_run_call, next_logs, patch_call, refuses_streams, too_late
+from agentrun.run_calls import next_logs, patch_call, refuses_streams, too_late
 from agentrun.sse import HEARTBEAT, SILENCE_SECONDS, Position
 from agentrun.stream import stream_events
 
@@ -98,7 +98,7 @@ class Runs:
 
     def dry_run(self, **body: Unpack[CreateAgentRunInput]) -> AgentRunDryRun:
         """Returns what a create would do and what prevents it, without creating anything."""
-        return self._client.send(dry_run_call(body))
+        return self._client.send(agents.dry_run_agent_run(**body))
 
     def get(self, agent_run_id: int) -> Run:
         return Run(self._client, self._client.send(agents.get_agent_run(agent_run_id)))

@@ -3,7 +3,6 @@ import { useState } from 'react'
 import type { ReasoningEffort } from '../../../../src/contract/reasoning-efforts.ts'
 import type { ReviewMode } from '../../../../src/contract/review-modes.ts'
 import type { optionalTools } from '../../../../src/contract/runs/action-tools.ts'
-import type { DryRun } from '../../../../src/contract/runs/dry-run.ts'
 import type { AgentRun } from '../../../../src/contract/runs/runs.ts'
 import { SAMPLE_PROMPT } from '../../../../src/core/repositories/sample.ts'
 import { fieldMessages } from '../../api/api-error.ts'
@@ -76,15 +75,14 @@ export function useNewRun(search: NewRunSearch, onCreated: (run: AgentRun) => un
   const repository = choices?.find(({ id }) => id === draft.repo_id) ?? (sample || fallback)
 
   const create = useMutation({
-    // Without `dry_run` the response is the run.
-    mutationFn: () => call('createAgentRun', { body: bodyOf(draft, images, repository) }) as Promise<AgentRun>,
+    mutationFn: () => call('createAgentRun', { body: bodyOf(draft, images, repository) }),
     onSuccess: run => {
       drop()
       return onCreated(run)
     },
   })
   const check = useMutation({
-    mutationFn: () => call('createAgentRun', { query: { dry_run: true }, body: bodyOf(draft, images, repository) }) as Promise<DryRun>,
+    mutationFn: () => call('dryRunAgentRun', { body: bodyOf(draft, images, repository) }),
   })
   const found = Object.fromEntries(
     check.data?.blocking_problems.flatMap(({ field, detail }) => (field === null ? [] : [[field, withoutName(field, detail)]])) ?? [],

@@ -198,6 +198,67 @@ class AgentRun(Model):
     """Banned: no resume and no check starts it again until the ban is lifted"""
 
 
+class BudgetInput(TypedDict):
+    max_cost_usd: NotRequired[float | str | None]
+    """US dollars, as a number or a decimal string; has no effect when the price of the model is unknown"""
+    max_steps: NotRequired[int | None]
+    """Number of model responses"""
+    max_active_seconds: NotRequired[int | None]
+    """Seconds of worker time"""
+    max_wall_seconds: NotRequired[int | None]
+    """Seconds since the turn was requested, including waiting"""
+
+
+WebhookEvent: TypeAlias = Literal["agent_run.created", "agent_run.status", "agent_run.finished", "agent_run.pull_request", "agent_run.deleted"]
+"""`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it has not ended. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted"""
+
+
+class WebhookOverride(TypedDict):
+    url: str
+    """Address that receives the messages: https or http, no private address"""
+    secret: NotRequired[str | None]
+    """Signs messages, preferably `whsec_` and base64; never shown again"""
+    events: NotRequired[list[WebhookEvent] | None]
+    """The events to send; absent or null: all"""
+
+
+class CreateAgentRunInput(TypedDict):
+    prompt: str
+    """Task of the agent"""
+    repo_id: NotRequired[int | None]
+    """Absent: the organization's default or only repository"""
+    repoless: NotRequired[bool]
+    """With `repo_id` null: an empty workspace"""
+    images: NotRequired[list[str] | None]
+    """PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB in total"""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any object of at most 16 kB as JSON; returned unchanged"""
+    model: NotRequired[str | None]
+    """`provider/model`"""
+    reasoning_effort: NotRequired[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None]
+    """Reasoning effort of the model; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others"""
+    review: NotRequired[Literal["model", "rules"] | None]
+    """Reviewer of the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's"""
+    tools_off: NotRequired[list[Literal["shell", "read", "write", "edit", "apply_patch", "search", "web_fetch", "plan", "ask", "start_run", "get_run"]] | None]
+    """Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none"""
+    agent_type: NotRequired[str | None]
+    """The agent that executes the run; default `built_in`"""
+    base_ref: NotRequired[str | None]
+    """Branch, tag or commit to start from"""
+    title: NotRequired[str | None]
+    """Display name; default: derived from the prompt"""
+    tags: NotRequired[list[str] | None]
+    """Search words"""
+    budget: NotRequired[BudgetInput | None]
+    """Limits of the run over all turns; reaching one pauses it"""
+    auto_create_pr: NotRequired[bool | None]
+    """Propose a pull request; default: the organization's setting"""
+    parent_run_id: NotRequired[int | None]
+    """A run of yours that this one belongs to"""
+    webhooks: NotRequired[list[WebhookOverride] | None]
+    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
+
+
 class StartupFiguresP50(Model):
     """The median of each part, over the runs that had it"""
     queue_ms: int | None
@@ -342,67 +403,6 @@ class AgentRunDryRun(Model):
     """Obstacles to the creation (`code` as in the refusal) or to the start of the run: `workers_blocked`, `empty_repository`"""
     notices: list[AgentRunDryRunNotices]
     """Warnings, which do not prevent the run: `scripted_model`, `agent_replaced`, `model_replaced`, `base_unresolved`, `price_unknown`"""
-
-
-class BudgetInput(TypedDict):
-    max_cost_usd: NotRequired[float | str | None]
-    """US dollars, as a number or a decimal string; has no effect when the price of the model is unknown"""
-    max_steps: NotRequired[int | None]
-    """Number of model responses"""
-    max_active_seconds: NotRequired[int | None]
-    """Seconds of worker time"""
-    max_wall_seconds: NotRequired[int | None]
-    """Seconds since the turn was requested, including waiting"""
-
-
-WebhookEvent: TypeAlias = Literal["agent_run.created", "agent_run.status", "agent_run.finished", "agent_run.pull_request", "agent_run.deleted"]
-"""`agent_run.created`: a run was accepted. `agent_run.status`: its status changed, and it has not ended. `agent_run.finished`: it is completed, failed or cancelled. `agent_run.pull_request`: a pull request of it was proposed or changed. `agent_run.deleted`: it was deleted"""
-
-
-class WebhookOverride(TypedDict):
-    url: str
-    """Address that receives the messages: https or http, no private address"""
-    secret: NotRequired[str | None]
-    """Signs messages, preferably `whsec_` and base64; never shown again"""
-    events: NotRequired[list[WebhookEvent] | None]
-    """The events to send; absent or null: all"""
-
-
-class CreateAgentRunInput(TypedDict):
-    prompt: str
-    """Task of the agent"""
-    repo_id: NotRequired[int | None]
-    """Absent: the organization's default or only repository"""
-    repoless: NotRequired[bool]
-    """With `repo_id` null: an empty workspace"""
-    images: NotRequired[list[str] | None]
-    """PNG, JPEG, GIF or WebP as base64 data URIs, 16 MB in total"""
-    metadata: NotRequired[dict[str, Any] | None]
-    """Any object of at most 16 kB as JSON; returned unchanged"""
-    model: NotRequired[str | None]
-    """`provider/model`"""
-    reasoning_effort: NotRequired[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None]
-    """Reasoning effort of the model; default: the repository's, else the organization's, else the model's: `high` for Claude, `medium` for others"""
-    review: NotRequired[Literal["model", "rules"] | None]
-    """Reviewer of the change before its push: `model`, or `rules` without model calls; default: the repository's, else the organization's, else the service's"""
-    tools_off: NotRequired[list[Literal["shell", "read", "write", "edit", "apply_patch", "search", "web_fetch", "plan", "ask", "start_run", "get_run"]] | None]
-    """Tools that the agent of this run, its forks and its child runs may not use; any but `finish`. Default: none"""
-    agent_type: NotRequired[str | None]
-    """The agent that executes the run; default `built_in`"""
-    base_ref: NotRequired[str | None]
-    """Branch, tag or commit to start from"""
-    title: NotRequired[str | None]
-    """Display name; default: derived from the prompt"""
-    tags: NotRequired[list[str] | None]
-    """Search words"""
-    budget: NotRequired[BudgetInput | None]
-    """Limits of the run over all turns; reaching one pauses it"""
-    auto_create_pr: NotRequired[bool | None]
-    """Propose a pull request; default: the organization's setting"""
-    parent_run_id: NotRequired[int | None]
-    """A run of yours that this one belongs to"""
-    webhooks: NotRequired[list[WebhookOverride] | None]
-    """Webhooks that receive the events of the run instead of the organization's webhook; an empty list: none"""
 
 
 class UpdateAgentRunInput(TypedDict):

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict, Unpack
 
 from agentrun.call import Call, as_model, whole_body
-from agentrun.models.agents import AddClaudeCodeLogInput, AgentRun, AgentRunDiff, AgentRunFile, AgentRunFiles, AgentRunLogSearch, AgentRunMessageImages, AgentRunRecovery, AgentRunReference, AgentRunWithLogsResponse, CreateAgentRunInput, CreateClaudeCodeSessionInput, DeletedAgentRun, ExecuteToolInput, ForkAgentRunInput, MessageType, PageOfAgentRun, PageOfRelatedAgentRun, RecordedSession, ResumeAgentRunByIdInput, ResumeAgentRunInput, RunStartup, RunStatus, RunTimeline, SetClaudeCodeStatusInput, SourceType, StatusReason, StopAgentRunInput, ToolResult, ToolsResponse, UpdateAgentRunInput
+from agentrun.models.agents import AddClaudeCodeLogInput, AgentRun, AgentRunDiff, AgentRunDryRun, AgentRunFile, AgentRunFiles, AgentRunLogSearch, AgentRunMessageImages, AgentRunRecovery, AgentRunReference, AgentRunWithLogsResponse, CreateAgentRunInput, CreateClaudeCodeSessionInput, DeletedAgentRun, ExecuteToolInput, ForkAgentRunInput, MessageType, PageOfAgentRun, PageOfRelatedAgentRun, RecordedSession, ResumeAgentRunByIdInput, ResumeAgentRunInput, RunStartup, RunStatus, RunTimeline, SetClaudeCodeStatusInput, SourceType, StatusReason, StopAgentRunInput, ToolResult, ToolsResponse, UpdateAgentRunInput
 
 
 def create_agent_run(*, org_id: int | None = None, **body: Unpack[CreateAgentRunInput]) -> Call[AgentRun]:
     """Create an agent run: `POST /v1/organizations/{org_id}/agent/run`."""
     return Call("createAgentRun", "POST", "/v1/organizations/{org_id}/agent/run", as_model(AgentRun), params={"org_id": org_id}, body=dict(body), keyed=True)
+
+
+def dry_run_agent_run(*, org_id: int | None = None, **body: Unpack[CreateAgentRunInput]) -> Call[AgentRunDryRun]:
+    """Check what a create would do: `POST /v1/organizations/{org_id}/agent/run/dry-run`."""
+    return Call("dryRunAgentRun", "POST", "/v1/organizations/{org_id}/agent/run/dry-run", as_model(AgentRunDryRun), params={"org_id": org_id}, body=dict(body))
 
 
 def get_agent_run(agent_run_id: int, *, org_id: int | None = None) -> Call[AgentRun]:

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Play, ScanSearch } from 'lucide-react'
-import type { AgentRun } from '../../../../../src/contract/runs/runs.ts'
 import { call } from '../../../api/client.ts'
 import type { Repository } from '../../../api/queries.ts'
 import { useReadOnlyReason } from '../../../components/permission.ts'
@@ -35,10 +34,9 @@ export function SetupTrial({ has_commands, changed }: Props) {
   const forbidden = read_only ?? (repository.archived ? 'The repository is archived and accepts no runs' : null)
   const show = (run: number) => navigate({ search: { run }, replace: true })
   const attempt = useMutation({
-    // Without `dry_run` the response is the run.
     mutationFn: async ({ rebuild }: { rebuild: boolean }) => {
       if (rebuild) await call('dropEnvironments', { params: { repo_id: repository.id } })
-      return call('createAgentRun', { body: trialOf(repository) }) as Promise<AgentRun>
+      return call('createAgentRun', { body: trialOf(repository) })
     },
     onSuccess: ({ id }) => show(id),
   })
