@@ -16,3 +16,17 @@ export const settledWithin = (event: Promise<unknown>, timeout_ms: number): Prom
     timeout_ms,
     () => false,
   )
+
+/**
+ * Rejects with the error of `late` when `response` has not settled within `ms`. An event loop that was occupied meanwhile first reads what has
+ * arrived: a timer alone would be called before that.
+ */
+export async function respondedWithin<T>(response: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => setImmediate(() => setImmediate(() => reject(late()))), ms)
+  try {
+    return await Promise.race([response, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { respondedWithin } from '../core/timeout.ts'
 
 const TICK_MS = 250
 /** How long all statements may stay without a response before the server is pinged. */
@@ -64,15 +65,11 @@ export class DatabaseWatchdog implements Disposable {
 
   /** Resolves if the server responds now, independent of the pool, so that a busy pool does not hide it. Rejects within a second. */
   async ping(): Promise<void> {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => setImmediate(() => setImmediate(() => late.reject(new SilentError()))), PING_TIMEOUT_MS)
     try {
-      await Promise.race([this.#query(), late.promise])
+      await respondedWithin(this.#query(), PING_TIMEOUT_MS, () => new SilentError())
     } catch (error) {
       this.#disconnect()
       throw error
-    } finally {
-      clearTimeout(timer)
     }
   }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { settledWithin } from '../core/timeout.ts'
+import { respondedWithin, settledWithin } from '../core/timeout.ts'
 import { DatabaseWatchdog } from './database-watchdog.ts'
 import { breaksConnection, markRolledBack, retrySerialization } from './transaction-retry.ts'
 
@@ -45,6 +45,7 @@ const CLOSE_TIMEOUT_MS = 1_000
 export class Database implements AsyncDisposable {
   readonly pool: pg.Pool
   readonly connection_string: string
+  readonly #response_ms: number
   readonly #watchdog: DatabaseWatchdog
   readonly #on_wait: ((ms: number) => void) | undefined
   #closing = false
@@ -69,10 +70,10 @@ export class Database implements AsyncDisposable {
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       statement_timeout: statement_ms,
       lock_timeout: LOCK_TIMEOUT_MS,
-      query_timeout: statement_ms + GRACE_MS,
       idle_in_transaction_session_timeout: idle_ms,
       application_name: 'agentrun',
     })
+    this.#response_ms = statement_ms + GRACE_MS
     this.#watchdog = new DatabaseWatchdog(connection_string)
     this.#on_wait = options.on_wait
     this.pool.on('error', error => {
@@ -118,10 +119,10 @@ export class Database implements AsyncDisposable {
     this.#on_wait?.(performance.now() - began)
     const connection = {
       broken: null as Error | null,
-      query: <R extends pg.QueryResultRow>(query: Statement): Promise<pg.QueryResult<R>> => {
+      query: <R extends pg.QueryResultRow>({ query_timeout = this.#response_ms, ...query }: Statement): Promise<pg.QueryResult<R>> => {
         if (connection.broken) return Promise.reject(connection.broken)
         return this.#watchdog
-          .watch(() => client.query<R>(query))
+          .watch(() => respondedWithin(client.query<R>(query), query_timeout, () => new Error('Query read timeout')))
           .catch(error => {
             if (breaksConnection(error)) connection.broken ??= error
             throw error
