@@ -9,6 +9,7 @@ import { Hub } from '../live/hub.ts'
 import { Listener } from '../live/listener.ts'
 import { listSealedSecrets } from '../store/access/secrets.ts'
 import { Database } from '../store/database.ts'
+import { LEASE_CONNECTIONS } from '../worker/claim/lease-messages.ts'
 import { SWEEP_MS, sweepInTurn } from '../worker/sweep/sweep.ts'
 import { newOwner, type Worker } from '../worker/worker.ts'
 import { type RunningApi, startApi } from './api.ts'
@@ -72,7 +73,7 @@ export async function startService(input: ServiceInput): Promise<RunningService>
         on_wait: telemetry.databaseWaited,
       }),
     )
-  const db = openDatabase(CONNECTIONS, role === 'work' ? WORKER_IDLE_MS : undefined)
+  const db = role === 'work' ? openDatabase(CONNECTIONS - LEASE_CONNECTIONS, WORKER_IDLE_MS) : openDatabase(CONNECTIONS)
   let [state, worker, api]: [State, Worker | null, RunningApi | null] = ['starting', null, null]
   const unready = () => (state === 'ready' ? (role === 'work' ? (worker?.blocked ?? null) : null) : state)
   stack.use(await serveMetrics(input, { db, instruments, streams: () => api?.streams() ?? 0, unready }))

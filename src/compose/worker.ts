@@ -2,7 +2,7 @@ import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { prepareSocketFolder } from '../egress/socket.ts'
 import { Templates } from '../worker/base/templates.ts'
-import { joinHeartbeats } from '../worker/claim/joined-heartbeats.ts'
+import { LeaseKeeper } from '../worker/claim/lease-keeper.ts'
 import { createInstalledPrograms } from '../worker/sandbox/installed-programs.ts'
 import { observeDriver } from '../worker/sandbox/observe-driver.ts'
 import { Environments } from '../worker/setup/environments.ts'
@@ -63,7 +63,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     sandbox_limits,
     git,
     organizationModels: organizationModels(parts),
-    heartbeats: joinHeartbeats(parts.db),
+    leases: new LeaseKeeper(parts.database_url, log),
     agents,
     renewSignIn: createSignInRenewal(parts),
     users,

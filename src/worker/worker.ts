@@ -191,6 +191,7 @@ export class Worker implements AsyncDisposable {
     )
     await Promise.all(this.#active.values())
     clearTimeout(grace)
+    await this.#deps.leases[Symbol.asyncDispose]()
     await this.#deps.environments[Symbol.asyncDispose]()
     await this.#deps.templates[Symbol.asyncDispose]()
     await forgetWorker(this.#deps.db, this.#deps.owner).catch(() => {})

@@ -10,11 +10,12 @@ type RunningTool = { id: string; name: string; input: Record<string, unknown> | 
 
 /** What the viewers of a claimed run see as it happens: running tools, their output and generated text. Nothing of it is stored. */
 export class LiveChannel {
+  /** 1 after progress, until the thread that renews leases takes it. */
+  readonly progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   readonly #writer: RunWriter
   readonly #text = new ThrottledText((event, data) => this.#send(event, data))
   #timer: NodeJS.Timeout | null = null
   #tool: RunningTool | null = null
-  #progressed = false
 
   constructor(writer: RunWriter) {
     this.#writer = writer
@@ -22,13 +23,7 @@ export class LiveChannel {
 
   /** The run made progress that leaves no entry yet; the next heartbeat records it. */
   progressed() {
-    this.#progressed = true
-  }
-
-  takeProgress(): boolean {
-    const progressed = this.#progressed
-    this.#progressed = false
-    return progressed
+    Atomics.store(this.progress, 0, 1)
   }
 
   /** Announces a tool, unless it ends before the delay is over: then its entry is enough. */

@@ -4,7 +4,7 @@ import type { BaseDeps } from '../base/base.ts'
 import type { Control } from '../claim/control.ts'
 import type { End } from '../claim/end.ts'
 import type { Heartbeat } from '../claim/heartbeat.ts'
-import type { JoinedHeartbeats } from '../claim/joined-heartbeats.ts'
+import type { LeaseKeeper } from '../claim/lease-keeper.ts'
 import type { LiveChannel } from '../claim/live-channel.ts'
 import type { RunWriter } from '../claim/run-writer.ts'
 import type { StartupTimer } from '../claim/startup-timer.ts'
@@ -46,7 +46,7 @@ type TurnDeps = BaseDeps &
   WaitDeps & { hub: Hub; children: ChildRuns; programs: InstalledPrograms }
 
 /** Before a run is claimed its organization, and so its models, are unknown. */
-export type ClaimDeps = Omit<TurnDeps, 'models'> & { organizationModels: OrganizationModels; heartbeats: JoinedHeartbeats }
+export type ClaimDeps = Omit<TurnDeps, 'models'> & { organizationModels: OrganizationModels; leases: LeaseKeeper }
 
 /** A turn of a claimed run and what it works with. `opened`: the files that it opened, which the caller closes. */
 export type TurnOf = {

@@ -8,7 +8,7 @@ import { channels } from '../../../src/store/notify.ts'
 import { entry } from '../../../src/trace/entry.ts'
 import { Control } from '../../../src/worker/claim/control.ts'
 import { startHeartbeat } from '../../../src/worker/claim/heartbeat.ts'
-import { joinHeartbeats } from '../../../src/worker/claim/joined-heartbeats.ts'
+import { LeaseKeeper } from '../../../src/worker/claim/lease-keeper.ts'
 import { LiveChannel } from '../../../src/worker/claim/live-channel.ts'
 import { RunWriter } from '../../../src/worker/claim/run-writer.ts'
 import { ViewerPresence } from '../../../src/worker/claim/viewer-presence.ts'
@@ -58,7 +58,8 @@ test('events of a run are published only while it has a viewer, from the moment 
   const hub = new Hub()
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  const heartbeat = startHeartbeat({ hub, heartbeats: joinHeartbeats(app.db) }, writer, live, new Control())
+  await using leases = new LeaseKeeper(app.database_url, () => {})
+  const heartbeat = startHeartbeat({ hub, leases }, writer, live, new Control())
   now = Number.MAX_SAFE_INTEGER / 2
 
   await using ear = await listenToAll(app)
@@ -148,7 +149,8 @@ test('a viewer that comes late gets the end of the output once, redacted and bou
   // The worker has a connection of its own to the database, as one in another process has.
   await using listener = new Listener(app.database_url, hub, null)
   await listener.start()
-  const heartbeat = startHeartbeat({ hub, heartbeats: joinHeartbeats(app.db) }, writer, live, new Control())
+  await using leases = new LeaseKeeper(app.database_url, () => {})
+  const heartbeat = startHeartbeat({ hub, leases }, writer, live, new Control())
   const print = (text: string) => live.addText({ event: 'output', call_id: 'c1', text })
   const openReader = () => openFrames(app, `/v1/organizations/${app.org_id}/agent/run/${writer.run_id}/events`)
   const textOf = (frames: StreamFrame[], event: string) => frames.filter(frame => frame.event === event).map(({ data }) => data)
