@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bandLines, FLUSH, pktLine, readPacket, readPackets } from './pkt-line.ts'
+import { readPackets } from '../../../test/git/packets.ts'
+import { bandLines, FLUSH, pktLine, readPacket } from './pkt-line.ts'
 
 const line = (content: string) => ({ kind: 'line', content: Buffer.from(content) })
 

@@ -31,15 +31,3 @@ export function readPacket(bytes: Buffer, at: number): { packet: Packet; next: n
   if (bytes.length < at + length) return 'more'
   return { packet: { kind: 'line', content: bytes.subarray(at + 4, at + length) }, next: at + length }
 }
-
-/** Reads all packets of a complete request; null when it is cut off or malformed. */
-export function readPackets(bytes: Buffer): Packet[] | null {
-  const packets: Packet[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const read = readPacket(bytes, at)
-    if (read === null || read === 'more') return null
-    packets.push(read.packet)
-    at = read.next
-  }
-  return packets
-}

@@ -4,17 +4,18 @@ import { markSuspect, mirrorState } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
 import { GitError, gitErrorFrom } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
-import { FLUSH, type Packet, pktLine, readPackets } from '../process/pkt-line.ts'
-import { type GitCall, git, ownIdentity, startGit } from '../process/run-git.ts'
+import { FLUSH, pktLine } from '../process/pkt-line.ts'
+import { git, ownIdentity, startGit } from '../process/run-git.ts'
+import { readFetchRequest } from './fetch-request.ts'
+import { publicRequest } from './public-request.ts'
 
 /** The protocol version that a client requested. */
 export type GitProtocol = 0 | 1 | 2
 
 /** How long a client waits for a refresh from the remote; then it gets what was fetched last. */
 const REFRESH_WAIT_MS = 10_000
-/** How long a client may take to fetch, and how long the service searches for objects that it requests by name. */
+/** How long a client may take to fetch. */
 const FETCH_MS = 30 * 60_000
-const SEARCH_MS = 20_000
 
 /**
  * Only branches and tags of a mirror are visible, none of the service's own refs. What a client may request of pack-objects is limited: one
@@ -24,6 +25,9 @@ const OPTIONS = [
   ...['transfer.hideRefs=refs', 'transfer.hideRefs=!refs/heads', 'transfer.hideRefs=!refs/tags', 'uploadpack.keepAlive=5'],
   ...['uploadpack.allowFilter=true', 'uploadpackfilter.allow=false'],
   ...['blob:none', 'blob:limit', 'tree'].map(filter => `uploadpackfilter.${filter}.allow=true`),
+  ...['allowTipSHA1InWant', 'allowReachableSHA1InWant', 'allowAnySHA1InWant', 'allowRefInWant', 'allowSidebandAll'].map(
+    name => `uploadpack.${name}=false`,
+  ),
   ...['pack.threads=1', 'pack.windowMemory=64m', 'pack.deltaCacheSize=32m'],
 ].flatMap(option => ['-c', option])
 
@@ -44,15 +48,19 @@ export async function readyMirror(host: GitHost, repo: GitRepository): Promise<v
   }
 }
 
-/** Returns the ref advertisement for a fetch. GitError. */
+/** What a client of protocol 2 may use: the commands and options that `readFetchRequest` accepts. */
+const OFFER = ['version 2', 'agent=agentrun', 'ls-refs=unborn', 'fetch=shallow wait-for-done filter', 'server-option', 'object-format=sha1']
+
+/** Returns what is offered for a fetch; in protocols 0 and 1 with all refs. GitError. */
 export async function offerFetch(host: GitHost, repository_id: number, protocol: GitProtocol): Promise<Buffer> {
+  if (protocol === 2) return Buffer.concat([...OFFER.map(line => pktLine(`${line}\n`)), FLUSH])
   const advertised = await git(host, 'the repository cannot be read', uploadPack(host, repository_id, protocol, '--http-backend-info-refs'))
-  return protocol === 2 ? advertised : Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, advertised])
+  return Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH, advertised])
 }
 
 /**
- * Responds to one request of a fetch; a refusal is a response too. `output` must be read to its end, or destroyed; `done` rejects when git was
- * stopped. Rejects with GitError.
+ * Responds to one request of a fetch; a refusal is a response too. Git reads a request that the service has written, from the lines that
+ * it has read and checked. `output` must be read to its end, or destroyed; `done` rejects when git was stopped. Rejects with GitError.
  */
 export async function serveFetch(
   host: GitHost,
@@ -60,16 +68,16 @@ export async function serveFetch(
   request: Buffer,
   options: { protocol: GitProtocol; signal: AbortSignal },
 ): Promise<{ output: Readable; done: Promise<void> }> {
-  const packets = readPackets(request)
-  if (packets === null) return refusal('this is not a request of git')
-  const unknown = await notPublic(host, repository_id, wanted(packets), options.signal)
-  if (unknown !== null) return refusal(`${unknown} is not part of any branch or tag here`)
+  const lines = await readFetchRequest(request, options.protocol)
+  if ('problem' in lines) return refusal(lines.problem)
+  const stdin = await publicRequest(host, repository_id, lines, options.signal)
+  if ('problem' in stdin) return refusal(stdin.problem)
   const { child, done } = startGit(
     host,
     ownIdentity(host),
     {
       ...uploadPack(host, repository_id, options.protocol, '--timeout=60'),
-      stdin: request,
+      stdin,
       timeout_ms: FETCH_MS,
       signal: options.signal,
     },
@@ -82,47 +90,4 @@ export async function serveFetch(
   return { output: child.stdout, done: over }
 }
 
-function wanted(packets: Packet[]): Set<string> {
-  const lines = packets.flatMap(packet => (packet.kind === 'line' ? [packet.content.toString('latin1')] : []))
-  return new Set(lines.flatMap(line => /^want ([0-9a-f]{40})\b/.exec(line)?.[1] ?? []))
-}
-
 const refusal = (why: string) => ({ output: Readable.from([pktLine(`ERR ${why}`)]), done: Promise.resolve() })
-
-/**
- * Returns the first of these objects that no branch and no tag reaches; null: all are public. Protocol version 2 serves any object that a
- * client can name, including unpushed ones. The search starts at the newest commits, which quickly finds what a checkout of a partial clone
- * requests.
- */
-async function notPublic(host: GitHost, repository_id: number, wants: Set<string>, signal: AbortSignal): Promise<string | null> {
-  const git_dir = mirrorPath(host, repository_id)
-  const missing = new Set(wants)
-  const allFound = (line: string) => {
-    missing.delete(line)
-    return missing.size === 0
-  }
-  const tips = ['for-each-ref', '--format=%(objectname)%0a%(*objectname)', 'refs/heads', 'refs/tags']
-  if (missing.size > 0) await readLines(host, { git_dir, args: tips, signal }, allFound)
-  const all = ['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--branches', '--tags', '--']
-  if (missing.size > 0) await readLines(host, { git_dir, args: all, timeout_ms: SEARCH_MS, signal }, allFound)
-  const [first = null] = missing
-  return first
-}
-
-/** Reads lines until `enough` returns true. Rejects as `runGit`. */
-async function readLines(host: GitHost, call: GitCall, enough: (line: string) => boolean): Promise<void> {
-  const { child, done } = startGit(host, ownIdentity(host), call, { output: 'pipe' })
-  const failure = done.then(
-    () => null,
-    (error: unknown) => error,
-  )
-  let rest = ''
-  for await (const chunk of (child.stdout?.setEncoding('latin1') ?? []) as AsyncIterable<string>) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    // Git ends by itself when its output is closed.
-    if (lines.some(enough)) return
-  }
-  const error = await failure
-  if (error !== null) throw error
-}
