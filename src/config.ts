@@ -159,6 +159,7 @@ export const schema = z.object({
   KUBERNETES_SERVICE_HOST: text.optional(),
   KUBERNETES_SERVICE_PORT: whole(1, 65_535).default(443),
   AGENTRUN_SANDBOX_MEMORY_BYTES: bytes.optional(),
+  AGENTRUN_SANDBOX_ADDRESS_SPACE_BYTES: bytes.optional(),
   AGENTRUN_SANDBOX_CPUS: text
     .regex(/^(0\.[1-9]\d?|[1-9]\d{0,2}(\.\d{1,2})?)$/, 'must be a number of processors from 0.1, for example 1.5')
     .transform(Number)

@@ -36,7 +36,7 @@ export function createWorker(parts: Parts, baseUrl: () => string): Worker {
     max_file_bytes: 4 * 1024 ** 3,
     // Files in memory count as memory: full folders must leave room to empty them.
     max_tmp_bytes: Math.min(512 * 1024 ** 2, Math.floor(memory_bytes / 4)),
-    max_process_bytes: 64 * 1024 ** 3,
+    max_process_bytes: config.AGENTRUN_SANDBOX_ADDRESS_SPACE_BYTES ?? null,
   }
   const agents = config.AGENTRUN_AGENTS ?? new Map()
   for (const mistake of wrongAgentFolders(agents)) log('warn', mistake)

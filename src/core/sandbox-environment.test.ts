@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { proxyEnvironment } from './sandbox-environment.ts'
+import { agentVariables, hostEnvironment, proxyEnvironment, setupVariables, UNATTENDED } from './sandbox-environment.ts'
 
 test('package managers get proxy and mirrors by the variables that each of them reads', () => {
   const npm = (url: string) => proxyEnvironment([{ kind: 'npm', url: new URL(url) }])
@@ -14,8 +14,16 @@ test('package managers get proxy and mirrors by the variables that each of them 
   expect(pypi).toMatchObject({ PIP_INDEX_URL: 'http://pypi.corp.example/simple', PIP_TRUSTED_HOST: 'pypi.corp.example' })
 })
 
-test('without network access the proxy is set too, so that attempts are reported', () => {
-  const closed = proxyEnvironment([], false)
-  expect(closed).toMatchObject({ http_proxy: 'http://127.0.0.1:3128', NODE_OPTIONS: '--require=/run/init/fetch.cjs' })
-  expect(Object.keys(closed)).not.toContain('NODE_USE_ENV_PROXY')
+test('Node finds the proxy by a variable of its own, and NODE_OPTIONS is left to the project', () => {
+  expect(proxyEnvironment([])).toMatchObject({ http_proxy: 'http://127.0.0.1:3128', NODE_USE_ENV_PROXY: '1' })
+  expect(Object.keys({ ...proxyEnvironment([]), ...hostEnvironment(true) })).not.toContain('NODE_OPTIONS')
+})
+
+test('CI is set for checks and setup commands only, and like NODE_OPTIONS anybody may set it', () => {
+  expect(Object.keys(hostEnvironment(true))).not.toContain('CI')
+  expect(UNATTENDED).toEqual({ CI: 'true' })
+  const secret = (name: string, value: string) => ({ name, value, repository_id: null, for_agent: true })
+  const secrets = [secret('CI', '1'), secret('NODE_OPTIONS', '--stack-trace-limit=5'), secret('LD_PRELOAD', '/a.so')]
+  expect(agentVariables(secrets)).toEqual({ CI: '1', NODE_OPTIONS: '--stack-trace-limit=5' })
+  expect(setupVariables([...secrets, secret('SHORT', 'x')])).toEqual({ CI: '1', NODE_OPTIONS: '--stack-trace-limit=5' })
 })

@@ -6,6 +6,7 @@ import { isModelKey } from './secrets/model-keys.ts'
 import { isForGitAlone } from './secrets/repository-credentials.ts'
 import type { OpenSecret } from './secrets/run-secrets.ts'
 import type { Sealer } from './secrets/sealing.ts'
+import { isSetting } from './secrets/settings.ts'
 
 /** All environment variables of a sandbox come from this file: the base list, the secrets of a run and the variables of its proxy. */
 const base_environment: Record<string, string> = {
@@ -18,11 +19,12 @@ const base_environment: Record<string, string> = {
   LANG: 'C.UTF-8',
   TERM: 'dumb',
   PAGER: 'cat',
-  CI: 'true',
   // Global npm packages are installed where the user may write; pip does so without a setting.
   npm_config_prefix: '/home/agent/.local',
   GIT_CONFIG_SYSTEM: '/etc/gitconfig',
   GIT_TERMINAL_PROMPT: '0',
+  // The search for leaks of the sanitizers of C compilers needs ptrace, which the filter of system calls refuses: it would fail each program.
+  LSAN_OPTIONS: 'detect_leaks=0',
 }
 
 /** The folder of Node inside a sandbox. */
@@ -34,11 +36,17 @@ export const hostEnvironment = (has_node_headers: boolean): Record<string, strin
 
 /** Names that the sandbox, its shell or its git interpret: a secret with such a name would change what commands do. */
 const INTERPRETED =
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PAGER|CI|TMPDIR|PWD|OLDPWD|SHLVL|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|CDPATH|POSIXLY_CORRECT|P?PID|E?UID|NODE_OPTIONS|(?:LD|LC|DYLD|BASH|PERL5|PYTHON)_?[A-Z0-9_]*|(?:HTTPS?|FTP|ALL|NO)_PROXY|_)$/
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|TERM|PAGER|TMPDIR|PWD|OLDPWD|SHLVL|IFS|ENV|PS[0-4]|PROMPT_COMMAND|SHELLOPTS|CDPATH|POSIXLY_CORRECT|P?PID|E?UID|(?:LD|LC|DYLD|BASH|PERL5|PYTHON)_?[A-Z0-9_]*|(?:HTTPS?|FTP|ALL|NO)_PROXY|_)$/
 const GIT = /^GIT_(?!.*_?(?:TOKEN|PASSWORD|KEY|SECRET|PAT|USER|USERNAME)$)/
 
 export const mayBeVariable = (name: string): boolean =>
   !INTERPRETED.test(name) && !GIT.test(name) && !isModelKey(name) && !isMcpCredential(name)
+
+/**
+ * The variables of checks and setup commands in addition, unless somebody has set them otherwise. Not of agents: with it yarn refuses a new
+ * dependency, jest writes no snapshot, and pnpm changes no lockfile.
+ */
+export const UNATTENDED = { CI: 'true' }
 
 /** Returns the variables of the agent's sandbox: the secrets marked `for_agent`. */
 export const agentVariables = (secrets: readonly OpenSecret[]) => variablesOf(secrets, ({ for_agent }) => for_agent)
@@ -47,7 +55,8 @@ export const agentVariables = (secrets: readonly OpenSecret[]) => variablesOf(se
 export const setupVariables = (secrets: readonly OpenSecret[]) =>
   variablesOf(
     secrets,
-    ({ repository_id, name, value }) => !isForGitAlone(repository_id, name) && Buffer.byteLength(value.trim()) >= SHORTEST_SECRET,
+    ({ repository_id, name, value }) =>
+      !isForGitAlone(repository_id, name) && (isSetting(name) || Buffer.byteLength(value.trim()) >= SHORTEST_SECRET),
   )
 
 /** Returns a keyed digest of the secrets that setup commands get, which reveals nothing about them. */
@@ -80,11 +89,8 @@ const JAVA_OPTIONS = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
 /** Java connects to loopback addresses directly without a setting. */
 const JAVA_PROXY = ['http', 'https'].map(scheme => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${PROXY_PORT}`).join(' ')
 
-/**
- * Returns the variables that lead programs to the proxy and the mirrors. `open` false: nothing is reachable, so that the proxy reports each
- * attempt.
- */
-export function proxyEnvironment(mirrors: readonly Mirror[], open = true): Record<string, string> {
+/** Returns the variables that lead programs to the proxy and the mirrors. */
+export function proxyEnvironment(mirrors: readonly Mirror[]): Record<string, string> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`
   const direct = 'localhost,sandbox,127.0.0.1,127.0.0.0/8,0.0.0.0,::1'
   return {
@@ -94,8 +100,8 @@ export function proxyEnvironment(mirrors: readonly Mirror[], open = true): Recor
     ...{ YARN_HTTP_PROXY: proxy, YARN_HTTPS_PROXY: proxy },
     ...{ http_proxy: proxy, https_proxy: proxy, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, no_proxy: direct, NO_PROXY: direct },
     ...Object.fromEntries(JAVA_OPTIONS.map(name => [name, JAVA_PROXY])),
-    // Node's own fetch needs this setting, which doubles the start time of every Node; without egress a preloaded script is enough.
-    ...(open ? { NODE_USE_ENV_PROXY: '1' } : { NODE_OPTIONS: '--require=/run/init/fetch.cjs' }),
+    // Node from 22.21 and 24 on; older versions have no variable for it.
+    NODE_USE_ENV_PROXY: '1',
     ...Object.assign({}, ...mirrors.map(mirrorVariables)),
   }
 }

@@ -90,10 +90,10 @@ export type SandboxLimits = {
   max_files: number
   /** Maximum bytes of a single file. */
   max_file_bytes: number
-  /** Maximum bytes of /tmp and of the home folder, each. */
+  /** Maximum bytes of /tmp, /dev/shm and the home folder, each. */
   max_tmp_bytes: number
-  /** Maximum address space of a single process in bytes. */
-  max_process_bytes: number
+  /** Maximum address space of a single process in bytes; null: no limit. Programs reserve far more than they use. */
+  max_process_bytes: number | null
   /** The `nice` value of the persistent shell, which gives way to the service and the database, as the whole sandbox does unless it is 0. Default 10. */
   niceness?: number
 }

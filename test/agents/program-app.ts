@@ -5,7 +5,7 @@ import type { FakeScript } from '../model/fake-server.ts'
 import { type CodingApp, startCodingApp } from '../runs/coding-app.ts'
 import { testFolder } from '../temporary-folder.ts'
 
-const VARIABLES = { GATEWAY: '{gateway}', MODEL: '{model}', NODE_OPTIONS: '' }
+const VARIABLES = { GATEWAY: '{gateway}', MODEL: '{model}' }
 
 /** The variables of a service with the program of these tests as agent `program`: it does what the prompt requests, well or badly. */
 export function programEnv(settings: object = {}): Record<string, string> {

@@ -58,7 +58,7 @@ it('A05–A07: knows nothing of our environment and of host paths on command lin
   const names = new Set(environments.split('\n').flatMap(line => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : [])))
   const of_npm = ['npm_config_prefix', 'npm_package_config_node_gyp_nodedir']
   const known = [
-    ...'CI GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' '),
+    ...'GIT_CONFIG_SYSTEM GIT_TERMINAL_PROMPT HOME LANG LOGNAME LSAN_OPTIONS OLDPWD PAGER PATH PWD SHELL SHLVL TERM USER _'.split(' '),
     ...of_npm,
   ]
   expect([...names].filter(name => !known.includes(name))).toEqual([])

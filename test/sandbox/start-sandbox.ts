@@ -18,7 +18,7 @@ export const limits: SandboxLimits = {
   max_files: 2_000_000,
   max_file_bytes: 1024 * mebibyte,
   max_tmp_bytes: 64 * mebibyte,
-  max_process_bytes: 16 * 1024 * mebibyte,
+  max_process_bytes: null,
 }
 
 export const path = process.env.PATH ?? ''

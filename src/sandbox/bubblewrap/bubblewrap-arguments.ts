@@ -26,7 +26,8 @@ export function bubblewrapArguments(spec: SandboxSpec, runtime: RuntimeFolder, p
     ...systemLinks().flatMap(({ target, inside }) => ['--symlink', target, inside]),
     ...[...systemFiles(node_path, runtime.empty), ...ownFiles(runtime)].flatMap(({ host, inside }) => show(host, inside)),
     ...['--proc', '/proc', '--dev', '/dev'],
-    ...tmpfs('/dev/shm', 64 * 1024 * 1024),
+    // As large as /tmp: browsers and databases exchange data in it.
+    ...tmpfs('/dev/shm', spec.limits.max_tmp_bytes),
     ...tmpfs('/tmp', spec.limits.max_tmp_bytes),
     ...(spec.home === undefined ? tmpfs('/home/agent', spec.limits.max_tmp_bytes) : ['--bind', spec.home, '/home/agent']),
     ...show(pipes, '/run/exec'),

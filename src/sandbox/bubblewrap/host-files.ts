@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { NODE_FOLDER } from '../../core/sandbox-environment.ts'
 import type { RuntimeFolder } from '../process/runtime-folder.ts'
+import { packageSettings } from './package-settings.ts'
 import { phpExtensions } from './php-extensions.ts'
 
 /** A path of the host, and where a sandbox sees it, read-only. */
@@ -39,6 +40,7 @@ export function systemFiles(node_path: string, empty: string): Shown[] {
       .map(name => `/etc/${name}`)
       .flatMap(path => (existsSync(path) ? [{ host: path, inside: path }] : [])),
     ...phpExtensions(),
+    ...packageSettings(),
     { host: node_path, inside: `${NODE_FOLDER}/bin/node` },
     ...(headers === null ? [] : [{ host: headers, inside: `${NODE_FOLDER}/include/node` }]),
   ]

@@ -72,7 +72,8 @@ export function createShell(init: InitProcess, pipes: PipeFolder): Shell {
 /**
  * The line that the shell reads and runs. One line at top level, neither a loop nor a function, so that `break`, `return` and `declare` of
  * the agent mean what they mean in any script; `|| :` because the agent may have run `set -e`. Descriptor 9, the shell's own end of its
- * status pipe, is closed for child processes. A command that is not followed by its mark is not complete, and a message takes its place.
+ * status pipe, is closed for child processes. A command that is not followed by its mark is not complete: a message is shown
+ * instead.
  */
 function requestLine({ name, command_end }: Slot, shell: string): string {
   const at = '/run/exec'

@@ -47,7 +47,7 @@ export function createRequest(
         // Mounts that Podman adds by itself.
         ...(name === 'podman' && { '/sys/fs/cgroup': closed, '/var/tmp': closed }),
       },
-      ShmSize: 64 * 1024 * 1024,
+      ShmSize: spec.shared_memory_bytes,
       // Equal values: no swap.
       Memory: bounds.max_memory_bytes,
       MemorySwap: bounds.max_memory_bytes,

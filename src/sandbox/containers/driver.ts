@@ -110,6 +110,7 @@ async function launch(spec: SandboxSpec, pipes: PipeFolder, { options, environme
         inside,
         bytes: spec.limits.max_tmp_bytes,
       })),
+      shared_memory_bytes: spec.limits.max_tmp_bytes,
       bounds: { ...spec.limits, max_processes: spec.limits.max_processes + RESERVE },
       max_open_files: 4096,
     })

@@ -31,6 +31,8 @@ export type ContainerSpec = {
   mounts: { host: string; inside: string; writable: boolean }[]
   /** Empty writable folders in memory. */
   memory_folders: { inside: string; bytes: number }[]
+  /** Maximum bytes of /dev/shm. */
+  shared_memory_bytes: number
   bounds: ResourceBounds
   max_open_files: number
 }

@@ -1,4 +1,4 @@
-# Process 1 of a sandbox: KIND PROCESSES FILE_KIB MEMORY_KIB NICENESS [PORT[=SOCKET]…]. The host asks over descriptor 3 and hears over 4, which
+# Process 1 of a sandbox: KIND PROCESSES FILE_KIB ADDRESS_SPACE_KIB NICENESS [PORT[=SOCKET]…]. The host asks over descriptor 3 and hears over 4, which
 # nothing else inside can open; commands never inherit them. Process 1 cannot be killed or stopped from inside, and when it ends everything ends.
 # It ends when the host process does.
 #
@@ -23,7 +23,7 @@ exec </dev/null >/dev/null 2>&1
 # below overrides the names that it uses itself.
 [[ $1 != bubblewrap ]] &&
   while IFS= read -r -d '' __pair; do [[ $__pair == IFS=* ]] || export "$__pair"; done </run/exec/control.environment
-kind=$1 processes=$2 file_kib=$3 memory_kib=$4 niceness=$5 at=/run/exec
+kind=$1 processes=$2 file_kib=$3 address_space_kib=$4 niceness=$5 at=/run/exec
 ports=("${@:6}") unbounded=
 [[ $kind == pod ]] && unbounded=yes kind=container
 # What engines put into it.
@@ -40,7 +40,7 @@ else
   exec 4>&3
 fi
 bash=(/bin/bash --noprofile --norc)
-ulimit -c 0 -f "$file_kib" -v "$memory_kib"
+ulimit -c 0 -f "$file_kib" -v "$address_space_kib"
 # Signals that wait and message queues, of which all sandboxes together have as many as one user; the kernel counts them for each apart too.
 [[ $kind == bubblewrap ]] && ulimit -i 2048 -q 102400
 # The agent may use up its processes: what the host asks for has a reserve beyond them.

@@ -25,14 +25,13 @@ const SERVICE_ACCOUNT = 'agentrun-sandbox'
 const LAST_SECONDS = 8 * 86_400
 /** Nothing is written there, because the root is read-only: it is for the runtime itself. */
 const OWN_STORAGE = '64Mi'
-const SHARED_MEMORY_BYTES = 64 * 1024 * 1024
 
 /**
  * Returns the pod of one sandbox. It satisfies the pod security standard "restricted". Throws SandboxError for a path outside all claims.
  */
 export function podDocument(settings: PodSettings, input: PodInput): PodDocument {
   const { bounds } = input
-  const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: SHARED_MEMORY_BYTES }].map((folder, index) => ({
+  const memory = [...input.memory_folders, { inside: '/dev/shm', bytes: input.shared_memory_bytes }].map((folder, index) => ({
     ...folder,
     name: `memory-${index}`,
   }))

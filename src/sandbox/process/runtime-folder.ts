@@ -12,7 +12,7 @@ export type RuntimeFolder = {
   seccomp: string
   /** The same filter for container engines. */
   seccomp_profile: string
-  /** Becomes /run/init: a bash that cannot be read, the script of process 1, the port listener, the script that Node preloads, and ripgrep. */
+  /** Becomes /run/init: a bash that cannot be read, the script of process 1, the port listener, and ripgrep. */
   init: string
   /** File name → host path of the sandbox's files in /etc. */
   etc: Record<string, string>
@@ -61,7 +61,7 @@ export function prepareRuntimeFolder(folder: string, agent = { uid: 1000, gid: 1
   installFile(seccomp, 0o444, path => writeFileSync(path, seccompProgram(architecture)))
   const seccomp_profile = join(folder, 'seccomp.json')
   installFile(seccomp_profile, 0o444, path => writeFileSync(path, seccompProfile()))
-  for (const name of ['init.sh', 'bridge.cjs', 'fetch.cjs'])
+  for (const name of ['init.sh', 'bridge.cjs'])
     installFile(join(init, name), 0o444, path => copyFileSync(new URL(`../inside/${name}`, import.meta.url), path))
   // A process whose program file cannot be read is protected from others of its user: /proc shows no memory, descriptors or environment.
   installFile(join(init, 'bash'), 0o111, path => copyFileSync('/bin/bash', path))

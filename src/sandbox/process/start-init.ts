@@ -7,7 +7,8 @@ import type { SandboxProcess } from './sandbox-process.ts'
 /** Returns the limits as parameters of process 1, in the units of bash's `ulimit`. */
 export function initParameters({ max_processes, max_file_bytes, max_process_bytes, niceness = 10 }: SandboxLimits): string[] {
   const kib = (bytes: number) => Math.max(1, Math.floor(bytes / 1024))
-  return [max_processes, kib(max_file_bytes), kib(max_process_bytes), niceness].map(String)
+  const address_space = max_process_bytes === null ? 'unlimited' : kib(max_process_bytes)
+  return [max_processes, kib(max_file_bytes), address_space, niceness].map(String)
 }
 
 /** Long, because a fork bomb keeps the machine busy until it is found. */

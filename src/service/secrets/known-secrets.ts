@@ -1,5 +1,6 @@
 import type { KnownValue } from '../../core/secrets/known-value.ts'
 import { openSecrets } from '../../core/secrets/run-secrets.ts'
+import { isSetting } from '../../core/secrets/settings.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
 import type { BackgroundRedactor } from '../../redaction/port.ts'
 import { listSealedSecrets } from '../../store/access/secrets.ts'
@@ -19,7 +20,8 @@ export async function secretsRedactor(
   also: KnownValue[] = [],
 ): Promise<BackgroundRedactor> {
   const rows = await listSealedSecrets(db, ctx.organization_id, repository_id)
-  return createBackgroundRedactor([...openSecrets(ctx.sealer, ctx.organization_id, rows).secrets, ...ctx.known_values, ...also])
+  const secrets = openSecrets(ctx.sealer, ctx.organization_id, rows).secrets.filter(({ name }) => !isSetting(name))
+  return createBackgroundRedactor([...secrets, ...ctx.known_values, ...also])
 }
 
 /** Redacts the values of secrets in a person's text before it is stored. Text that only resembles a credential stays, as it may be intended. */

@@ -5,6 +5,7 @@ import { mayBeVariable } from '../../core/sandbox-environment.ts'
 import { SHORTEST_SECRET } from '../../core/secrets/known-value.ts'
 import { isForGitAlone } from '../../core/secrets/repository-credentials.ts'
 import { secretContext } from '../../core/secrets/run-secrets.ts'
+import { isSetting } from '../../core/secrets/settings.ts'
 import { invalid, ServiceError } from '../../core/service-error.ts'
 import { holdRepository } from '../../store/access/repositories.ts'
 import {
@@ -55,7 +56,7 @@ export async function setSecret(ctx: Context, repo_id: number | null, name: stri
 
 function requireForAgent(repo_id: number | null, name: string, value: string): void {
   if (isForGitAlone(repo_id, name)) throw invalid(['body', 'for_agent'], `must be false: the service's own git signs in with ${name}`)
-  if (Buffer.byteLength(value.trim()) < SHORTEST_SECRET)
+  if (!isSetting(name) && Buffer.byteLength(value.trim()) < SHORTEST_SECRET)
     throw invalid(
       ['body', 'value'],
       `must have at least ${SHORTEST_SECRET} bytes where agents may see it: shorter ones cannot be kept out of traces`,

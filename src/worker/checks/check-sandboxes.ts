@@ -1,5 +1,5 @@
 import { onAbort } from '../../core/abort.ts'
-import { withProxyEnv } from '../../core/sandbox-environment.ts'
+import { UNATTENDED, withProxyEnv } from '../../core/sandbox-environment.ts'
 import { mirrorPath } from '../../git/process/git-host.ts'
 import { isOfRunsAlone } from '../../git/read/revisions.ts'
 import { exactlyBesideCommand, exactlyOnEnvironmentCommand } from '../../git/workspace/template-commands.ts'
@@ -112,7 +112,7 @@ async function inCleanSandbox<T>(input: CheckSandboxesInput, prepared: Prepared,
   if (environment !== null && layer === null) throw new StartError('setup_failed', 'environment_gone', 'The prepared environment is gone.')
   const within = layer === null ? {} : { within: stack.use(layer) }
   const egress = stack.use(await openEgress(deps, writer, live, run.repository_id, 'agent'))
-  const variables = withProxyEnv(secrets.environment, egress.environment)
+  const variables = { ...UNATTENDED, ...withProxyEnv(secrets.environment, egress.environment) }
   const spec = { workspace, ...within, ...home, read_only, environment: variables, sockets: egress.sockets }
   const sandbox = stack.use(await started(input, startRecorded(deps, writer, 'check', spec)))
   // A run that must end does not wait for commands in progress.

@@ -35,13 +35,14 @@ export async function openEgress(
 ): Promise<RunEgress> {
   const { folder, mirrors } = deps.egress
   const { configuration, blocked } = configurationOf(deps, writer, live, repository_id, purpose)
-  const first = await configuration.rules()
+  // Read once before they are needed: while the database is unavailable the last rules apply.
+  await configuration.rules()
   const proxy = createProxy(configuration)
   try {
     const socket = await listenOnSocket(proxy.server, folder, deps.users.sandbox?.gid ?? null)
     return {
       sockets: [{ host: socket.path, inside: PROXY_SOCKET, port: PROXY_PORT }],
-      environment: proxyEnvironment(mirrors, first !== null),
+      environment: proxyEnvironment(mirrors),
       reportBlocked: () => blocked.finish(),
       async [Symbol.asyncDispose]() {
         proxy.close()

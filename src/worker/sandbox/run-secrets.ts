@@ -3,6 +3,7 @@ import { agentVariables } from '../../core/sandbox-environment.ts'
 import type { KnownValue } from '../../core/secrets/known-value.ts'
 import { mcpCredentialName } from '../../core/secrets/mcp-credentials.ts'
 import { CANARY, canaryOf, type OpenSecret, openSecrets } from '../../core/secrets/run-secrets.ts'
+import { isSetting } from '../../core/secrets/settings.ts'
 import { homeFileCommand } from '../../core/text/home-file.ts'
 import type { ConfiguredServer } from '../../mcp/run-servers.ts'
 import { createBackgroundRedactor } from '../../redaction/background-redactor.ts'
@@ -38,7 +39,8 @@ export async function openRunSecrets(deps: RunSecretDeps, writer: RunWriter, run
   if (unreadable.length > 0)
     deps.log('error', 'secrets of a run cannot be opened: they are sealed with another key', { names: unreadable.join(' ') })
   const canary = canaryOf(deps.sealer, run.organization_id, run.id)
-  const known: KnownValue[] = [...secrets, ...deps.known_values, { name: CANARY, value: canary }]
+  const confidential = secrets.filter(({ name }) => !isSetting(name))
+  const known: KnownValue[] = [...confidential, ...deps.known_values, { name: CANARY, value: canary }]
   const alarms = canaryAlarms(deps, writer)
   const redactor = createBackgroundRedactor(known, name => name === CANARY && alarms.met())
   writer.protect(redactor, alarms)

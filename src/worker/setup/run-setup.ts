@@ -1,5 +1,5 @@
 import { actionTool } from '../../contract/runs/action-tools.ts'
-import { setupVariables, withProxyEnv } from '../../core/sandbox-environment.ts'
+import { setupVariables, UNATTENDED, withProxyEnv } from '../../core/sandbox-environment.ts'
 import type { ExecResult, Sandbox, SandboxSpec } from '../../sandbox/port.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import { serviceAction } from '../../trace/agent-entries.ts'
@@ -67,7 +67,7 @@ export async function runSetup(to: RunSetupInput): Promise<SetupFailure[]> {
   const own = await variablesOf(to)
   await using stack = new AsyncDisposableStack()
   const egress = stack.use(await openEgress(deps, writer, live, run.repository_id, files_of === 'repository' ? 'setup' : 'agent'))
-  const environment = withProxyEnv(own, egress.environment)
+  const environment = { ...UNATTENDED, ...withProxyEnv(own, egress.environment) }
   const sandbox = stack.use(await startRecorded(deps, writer, 'setup', { ...shown, environment, sockets: egress.sockets }))
   await started([sandbox.identity])
   try {

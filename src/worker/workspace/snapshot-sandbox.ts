@@ -31,7 +31,7 @@ const limits = {
   max_files: Number.POSITIVE_INFINITY,
   max_file_bytes: 2 * 1024 ** 3,
   max_tmp_bytes: 64 * 1024 ** 2,
-  max_process_bytes: 16 * 1024 ** 3,
+  max_process_bytes: null,
 }
 
 type SnapshotSpec = {

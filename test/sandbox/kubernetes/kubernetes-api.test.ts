@@ -32,6 +32,7 @@ const settings = {
 }
 const spec = {
   ...{ command: ['/bin/sh'], environment: {}, mounts: [], memory_folders: [{ inside: '/tmp', bytes: 2 ** 20 }] },
+  shared_memory_bytes: 2 ** 21,
   user: { uid: 10_001, gid: 10_001 },
   bounds: { max_memory_bytes: 2 ** 30, cpus: 1, max_processes: 100 },
 }
