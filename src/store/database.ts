@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { respondedWithin, settledWithin } from '../core/timeout.ts'
 import { DatabaseWatchdog } from './database-watchdog.ts'
+import { storedValues } from './stored-values.ts'
 import { breaksConnection, markRolledBack, retrySerialization } from './transaction-retry.ts'
 
 /** `query_timeout`: milliseconds after which the client stops waiting for a response. */
@@ -121,8 +122,9 @@ export class Database implements AsyncDisposable {
       broken: null as Error | null,
       query: <R extends pg.QueryResultRow>({ query_timeout = this.#response_ms, ...query }: Statement): Promise<pg.QueryResult<R>> => {
         if (connection.broken) return Promise.reject(connection.broken)
+        const stored = query.values ? { ...query, values: storedValues(query.values) } : query
         return this.#watchdog
-          .watch(() => respondedWithin(client.query<R>(query), query_timeout, () => new Error('Query read timeout')))
+          .watch(() => respondedWithin(client.query<R>(stored), query_timeout, () => new Error('Query read timeout')))
           .catch(error => {
             if (breaksConnection(error)) connection.broken ??= error
             throw error

@@ -5,7 +5,7 @@ import { requestApproval } from '../../store/pull-requests/approvals.ts'
 import { insertEvent } from '../../store/runs/events.ts'
 import { beginFollowUp } from '../../store/runs/follow-ups.ts'
 import { postponeMessages } from '../../store/runs/messages.ts'
-import { handOverRun, requeueRun } from '../../store/runs/run-moves.ts'
+import { handOverRun, type Move, requeueRun } from '../../store/runs/run-moves.ts'
 import { getRun, type RunRow } from '../../store/runs/runs.ts'
 import { entry, errorEntry } from '../../trace/entry.ts'
 import type { End, Waiting } from '../claim/end.ts'
@@ -30,6 +30,13 @@ export async function endTurn(deps: Deps, writer: RunWriter, run: RunRow, end: E
   if (end.kind !== 'stop' && (await writeEnd(deps, writer, run, end, tool_name))) return
   // Only a stop that was requested before prevents an end from being written.
   await settleStop(deps, writer)
+}
+
+/** Ends the run as failed without its last entries and open calls: for a turn whose trace or journal cannot be written. */
+export async function endWithStatus(deps: Deps, writer: RunWriter, end: Extract<End, { kind: 'failed' }>): Promise<void> {
+  const { reason: status_reason, code, message } = end
+  const move = { from: ['starting', 'running'], to: 'failed', status_reason, error: { code, message } } satisfies Move
+  if (!(await writer.move(move))) await settleStop(deps, writer)
 }
 
 /** Cancels the run; a follow-up message that arrived meanwhile starts the next turn. */

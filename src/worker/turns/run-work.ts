@@ -16,7 +16,7 @@ import { closeWorkspace, FINISH_MS, type Opened } from '../workspace/close-works
 import { agentTurn } from './agent-turn.ts'
 import { analysisTurn } from './analysis-turn.ts'
 import { endOf } from './end-of.ts'
-import { endTurn } from './end-turn.ts'
+import { endTurn, endWithStatus } from './end-turn.ts'
 import { observeTurn } from './observe-turn.ts'
 import { setupTurn } from './setup-turn.ts'
 import type { ClaimDeps, Turn, TurnOf } from './turn.ts'
@@ -86,21 +86,30 @@ function endedFor(run: RunRow, end: End): End {
   return { kind: 'failed', reason: reason === 'budget' ? 'timeout' : 'lost', code: reason, message, phase: 'agent' }
 }
 
-/** If the end cannot be written, an internal failure is written instead. While the database is unavailable, that is left to the next worker. */
+/**
+ * The last barrier: an end that cannot be written is replaced by a plain failure with the same reason, and at last by its bare status. While the
+ * database is unavailable, that is left to the next worker.
+ */
 async function writeEnd(deps: ClaimDeps, writer: RunWriter, run: RunRow, end: End): Promise<void> {
-  const failure: End = {
-    kind: 'failed',
-    reason: 'agent_error',
-    code: 'internal',
-    message: 'The end of the turn could not be written.',
-    phase: 'agent',
-  }
-  for (const attempt of [end, failure]) {
+  const plain = plainFailure(end)
+  const attempts = [
+    () => endTurn(deps, writer, run, end),
+    () => endTurn(deps, writer, run, plain),
+    () => endWithStatus(deps, writer, plain),
+  ]
+  for (const attempt of attempts) {
     try {
-      return await endTurn(deps, writer, run, attempt)
+      return await attempt()
     } catch (error) {
       if (error instanceof FencedError || isDatabaseAway(error)) return
-      deps.log('error', 'the end of a turn could not be written', { end: attempt.kind, error: errorText(error) })
+      deps.log('error', 'the end of a turn could not be written', { end: end.kind, error: errorText(error) })
     }
   }
+}
+
+/** Returns a failure without any text from outside the service. */
+function plainFailure(end: End): Extract<End, { kind: 'failed' }> {
+  const message = 'The end of the turn could not be stored as it was; the log of the service has its details.'
+  if (end.kind === 'failed') return { ...end, message, tool_name: null }
+  return { kind: 'failed', reason: 'agent_error', code: 'internal', message, phase: 'agent' }
 }
