@@ -17,5 +17,3 @@ export const excerpt = (parts: (string | null | undefined)[]) =>
     .join('\n\n')
     .slice(0, EXCERPT_CHARS)
     .toWellFormed()
-
-export const time = (text: string | null | undefined) => (text ? new Date(text) : null)

@@ -25,8 +25,8 @@ export function checksOf(statuses: readonly Status[], forge_url: string, login: 
       return {
         ...{ name: context, app: null, status: pending ? 'in_progress' : 'completed' },
         ...{ conclusion: pending ? null : (conclusions[status] ?? status), url: webAddress(target_url, forge_url) },
-        ...{ log_excerpt: excerpt([description]), started_at: created_at ?? null },
-        completed_at: pending ? null : (updated_at ?? created_at ?? null),
+        ...{ log_excerpt: excerpt([description]), started_at: created_at },
+        completed_at: pending ? null : (updated_at ?? created_at),
       }
     })
 }

@@ -3,7 +3,7 @@ import { parseJson } from '../../core/json.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { clockOf } from '../clock.ts'
 import { connectionFailure, responseFailure } from '../failure.ts'
-import { ForgeError } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 
 /** `identity`: the account of the token, where it is known. */
 export type GiteaSettings = { url: string; token: string; fetch: PlainFetch; user_agent: string; identity?: { login: string } | null }
@@ -31,11 +31,11 @@ export class GiteaClient {
   }
 
   async get<S extends z.ZodType>(shape: S, path: string, query: Query = {}): Promise<z.output<S>> {
-    return read(shape, (await this.#request('GET', path, query)).data)
+    return readResponse('Gitea', shape, (await this.#request('GET', path, query)).data)
   }
 
   async send<S extends z.ZodType>(shape: S, method: 'POST' | 'PATCH', path: string, body: object): Promise<z.output<S>> {
-    return read(shape, (await this.#request(method, path, {}, body)).data)
+    return readResponse('Gitea', shape, (await this.#request(method, path, {}, body)).data)
   }
 
   /** For requests whose response has no body. */
@@ -48,7 +48,7 @@ export class GiteaClient {
     let seen = 0
     for (let page = 1; page <= max_pages; page++) {
       const { data, headers } = await this.#request('GET', path, { ...query, page: String(page), limit: String(PER_PAGE) })
-      const rows = read(z.array(shape), data)
+      const rows = readResponse('Gitea', z.array(shape), data)
       if (rows.length > 0) yield rows
       seen += rows.length
       if (rows.length === 0 || !hasMore(headers, seen)) return
@@ -92,10 +92,3 @@ function hasMore(headers: Headers, seen: number): boolean {
 
 const Problem = z.object({ message: z.string().min(1) })
 const messageIn = (data: unknown): string | undefined => Problem.safeParse(data).data?.message
-
-function read<S extends z.ZodType>(shape: S, data: unknown): z.output<S> {
-  const parsed = shape.safeParse(data)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new ForgeError('answer', `Gitea's response cannot be read: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'it is not JSON'}`)
-}

@@ -56,7 +56,7 @@ async function listReviewComments(client: GiteaClient, at: string, number: numbe
   const path = `${at}/pulls/${number}/reviews`
   for await (const page of client.pages(Review, path))
     for (const review of page) {
-      if (review.state === 'PENDING' || (review.comments_count ?? 0) === 0) continue
+      if (review.state === 'PENDING' || review.comments_count === 0) continue
       const sent = events.find(row => row.type === 'review' && row.review_id === review.id)?.created_at
       for (const row of await client.get(ReviewComments, `${path}/${review.id}/comments`))
         review_comments.push({ row, sent: sent !== undefined && sent > row.created_at ? sent : row.created_at })

@@ -28,7 +28,7 @@ export async function listRepositories(client: GiteaClient, forge_url: string, l
     if (rows.length >= limit) break
   }
   return rows.slice(0, limit).map(({ full_name, default_branch, private: hidden, archived }) => ({
-    ...{ full_name, url: `${forge_url}/${full_name}.git`, private: hidden ?? false },
-    ...{ default_branch: default_branch || null, archived: archived ?? false },
+    ...{ full_name, url: `${forge_url}/${full_name}.git`, private: hidden },
+    ...{ default_branch: default_branch || null, archived },
   }))
 }

@@ -4,8 +4,8 @@ import { Issue } from './shapes.ts'
 
 const remoteSubject = (row: Issue): RemoteSubject => ({
   ...{ number: row.number, is_pull_request: row.pull_request != null, url: row.html_url, title: row.title, body: row.body },
-  ...{ author: row.user?.login ?? '', is_bot: (row.user?.id ?? 0) < 1, author_association: '', comments: row.comments ?? 0 },
-  ...{ created_at: row.created_at, changed_at: row.updated_at, labels: (row.labels ?? []).map(({ name }) => name) },
+  ...{ author: row.user?.login ?? '', is_bot: (row.user?.id ?? 0) < 1, author_association: '', comments: row.comments },
+  ...{ created_at: row.created_at, changed_at: row.updated_at, labels: row.labels.map(({ name }) => name) },
 })
 
 /**

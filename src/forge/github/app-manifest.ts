@@ -1,8 +1,9 @@
 import { Octokit } from '@octokit/core'
 import type { PlainFetch } from '../bound-fetch.ts'
-import { ForgeError } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import { apiUrl, versionedFetch } from './client.ts'
 import { forgeErrorFrom } from './failure.ts'
+import { ConvertedApp as Shape } from './shapes.ts'
 
 export type ConvertedApp = { app_id: number; slug: string; private_key: string; webhook_secret: string | null; html_url: string }
 
@@ -12,9 +13,8 @@ export async function convertManifest(origin: string, code: string, fetch: Plain
   const octokit = new Octokit({ baseUrl, userAgent: user_agent, request: { fetch: versionedFetch(fetch, baseUrl) } })
   try {
     const { data } = await octokit.request('POST /app-manifests/{code}/conversions', { code })
-    if (!data.slug) throw new ForgeError('answer', 'The response of GitHub does not contain the name of the app.')
-    const { id, slug, pem, webhook_secret } = data
-    return { app_id: Number(id), slug, private_key: pem, webhook_secret, html_url: `${origin}/apps/${slug}` }
+    const { id, slug, pem, webhook_secret } = readResponse('GitHub', Shape, data)
+    return { app_id: id, slug, private_key: pem, webhook_secret, html_url: `${origin}/apps/${slug}` }
   } catch (error) {
     throw forgeErrorFrom(error)
   }

@@ -1,9 +1,10 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteCheck, type RemoteChecks } from '../port.ts'
-import { excerpt, time } from '../texts.ts'
+import { excerpt } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
 import { isMark, isOwnCheckRun } from './marks.ts'
 import { allPages } from './pages.ts'
+import { CheckRun } from './shapes.ts'
 import { listStatuses, newestOfEach } from './statuses.ts'
 import { listWorkflowRuns } from './workflow-runs.ts'
 
@@ -37,13 +38,12 @@ async function permitted<T>(work: Promise<T>): Promise<T | ForgeError> {
 }
 
 async function listCheckRuns(client: GitHubClient, { owner, name }: ForgeRepository, sha: string): Promise<RemoteCheck[]> {
-  const runs = await allPages(page =>
-    client.on({ owner, name }, async octokit => {
-      const { data, headers } = await octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+  const runs = await allPages({ shape: CheckRun, list: 'check_runs' }, page =>
+    client.on({ owner, name }, octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
         ...{ owner, repo: name, ref: sha, filter: 'latest', ...page },
-      })
-      return { headers, data: data.check_runs }
-    }),
+      }),
+    ),
   )
   return runs
     .filter(run => !isOwnCheckRun(client, run))
@@ -51,7 +51,7 @@ async function listCheckRuns(client: GitHubClient, { owner, name }: ForgeReposit
       ...{ name: run.name, app: run.app?.slug ?? null, conclusion: run.conclusion, url: run.details_url ?? run.html_url },
       status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
       log_excerpt: excerpt([run.output.title, run.output.summary, run.output.text]),
-      ...{ started_at: time(run.started_at), completed_at: time(run.completed_at) },
+      ...{ started_at: run.started_at, completed_at: run.completed_at },
     }))
 }
 
@@ -65,7 +65,7 @@ async function listCommitStatuses(client: GitHubClient, repo: ForgeRepository, s
       return {
         ...{ name: status.context, app: null, status: pending ? 'in_progress' : 'completed', url: status.target_url },
         ...{ conclusion: pending ? null : status.state === 'success' ? 'success' : 'failure', log_excerpt: excerpt([status.description]) },
-        ...{ started_at: time(status.created_at), completed_at: pending ? null : time(status.updated_at) },
+        ...{ started_at: status.created_at, completed_at: pending ? null : status.updated_at },
       }
     })
 }

@@ -3,8 +3,10 @@ import { Octokit } from '@octokit/core'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { boundFetch, type PlainFetch } from '../bound-fetch.ts'
 import { ForgeError } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import { forgeErrorFrom } from './failure.ts'
 import { RefusedReads } from './refused-reads.ts'
+import { Account, App, Installation, InstallationToken } from './shapes.ts'
 import { WrittenMarks } from './written-marks.ts'
 
 /** A personal access token, or an app with one installation or as many as owners have created. */
@@ -34,8 +36,6 @@ export function versionedFetch(fetch: PlainFetch, api_url: string): PlainFetch {
     fetch(url, { ...init, headers: { ...init.headers, 'x-github-api-version': API_VERSION } })
   return boundFetch(versioned, api_url, 'GitHub')
 }
-
-type InstallationToken = { token: string; expiresAt: string }
 
 /** Requests to one GitHub as one identity. Tokens of installations are kept while they are valid, and requested again when GitHub revokes one. */
 export class GitHubClient {
@@ -83,11 +83,10 @@ export class GitHubClient {
   async verifyIdentity(): Promise<Identity> {
     if (!this.isApp) {
       const { data } = await this.asSelf(octokit => octokit.request('GET /user'))
-      return { login: data.login, app: null }
+      return { login: readResponse('GitHub', Account, data).login, app: null }
     }
     const { data } = await this.asSelf(octokit => octokit.request('GET /app'))
-    const slug = data?.slug
-    if (!slug) throw new ForgeError('answer', 'The response of GitHub does not contain the name of the app.')
+    const { slug } = readResponse('GitHub', App, data)
     return { login: `${slug}[bot]`, app: slug }
   }
 
@@ -122,11 +121,11 @@ export class GitHubClient {
     const { credentials } = this.#settings
     if ('token' in credentials) return { token: credentials.token, expires_at: null }
     const octokit = await this.#for(repo)
-    const request = (refresh: boolean) =>
-      this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh }) as Promise<InstallationToken>)
+    const request = async (refresh: boolean) =>
+      readResponse('GitHub', InstallationToken, await this.#perform(octokit, () => octokit.auth({ type: 'installation', refresh })))
     let found = await request(false)
-    if (Date.parse(found.expiresAt) - Date.now() < GIT_MS) found = await request(true)
-    return { token: found.token, expires_at: new Date(found.expiresAt) }
+    if (found.expiresAt.getTime() - Date.now() < GIT_MS) found = await request(true)
+    return { token: found.token, expires_at: found.expiresAt }
   }
 
   async #for(repo: ForgeRepository): Promise<Octokit> {
@@ -139,8 +138,9 @@ export class GitHubClient {
     const known = this.#installation_of.get(`${owner}/${name}`)
     if (known !== undefined) return known
     const { data } = await this.asSelf(octokit => octokit.request('GET /repos/{owner}/{repo}/installation', { owner, repo: name }))
-    this.#installation_of.set(`${owner}/${name}`, data.id)
-    return data.id
+    const { id } = readResponse('GitHub', Installation, data)
+    this.#installation_of.set(`${owner}/${name}`, id)
+    return id
   }
 
   #ofInstallation(installationId: number): Octokit {

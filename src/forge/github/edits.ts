@@ -1,11 +1,14 @@
+import type { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
+import { readResponse } from '../read-response.ts'
 import type { GitHubClient } from './client.ts'
 import { graphqlData } from './failure.ts'
+import { EditedTexts } from './shapes.ts'
 
 const BATCH = 100
 const QUERY = 'query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment { publishedAt lastEditedAt } } }'
 
-type Node = { publishedAt: string | null; lastEditedAt: string | null } | null
+type Node = z.output<typeof EditedTexts>['nodes'][number]
 
 /**
  * Returns the texts that were not edited after they were published, or after `at` if that is later. Only GraphQL reports edits: the REST API
@@ -20,7 +23,8 @@ export async function unedited<T extends { node_id: string; at: Date }>(
   for (let i = 0; i < texts.length; i += BATCH) {
     const some = texts.slice(i, i + BATCH)
     const ids = some.map(({ node_id }) => node_id)
-    const { nodes } = await client.on(repo, octokit => graphqlData(octokit.graphql<{ nodes: Node[] }>(QUERY, { ids })))
+    const data = await client.on(repo, octokit => graphqlData(octokit.graphql<object>(QUERY, { ids })))
+    const { nodes } = readResponse('GitHub', EditedTexts, data)
     found.push(...some.filter((text, n) => isAsPublished(nodes[n] ?? null, text.at)))
   }
   return found
@@ -28,5 +32,5 @@ export async function unedited<T extends { node_id: string; at: Date }>(
 
 const isAsPublished = (node: Node, at: Date): boolean => {
   if (node === null || node.lastEditedAt === null) return node !== null
-  return new Date(node.lastEditedAt).getTime() <= Math.max(at.getTime(), Date.parse(node.publishedAt ?? '') || 0)
+  return node.lastEditedAt.getTime() <= Math.max(at.getTime(), node.publishedAt?.getTime() ?? 0)
 }

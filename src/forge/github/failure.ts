@@ -1,6 +1,6 @@
 import { RequestError } from '@octokit/request-error'
 import { connectionFailure, responseFailure } from '../failure.ts'
-import { ForgeError, type ForgeErrorCode } from '../port.ts'
+import { ForgeError, type ForgeErrorCode, type RemoteForge } from '../port.ts'
 import { shown } from '../texts.ts'
 
 /** Returns an error of octokit as an error of the port. Errors that are no failed request are returned unchanged. */
@@ -56,12 +56,18 @@ function detailOf(error: unknown): string {
   return typeof message === 'string' ? message : [resource, field, code].filter(part => typeof part === 'string').join(' ')
 }
 
-/** Turns the type error of reading a malformed response, which nothing else checks, into an error of the port. */
-export async function readable<T>(result: Promise<T>): Promise<T> {
-  try {
-    return await result
-  } catch (error) {
-    if (!(error instanceof TypeError || error instanceof RangeError)) throw error
-    throw new ForgeError('answer', `GitHub's response cannot be read: ${shown(error.message)}`)
-  }
+/** The last barrier: what octokit itself cannot read of a malformed response is an error of the port too, in every method. */
+export function readableForge(forge: RemoteForge): RemoteForge {
+  const readable =
+    (method: (...args: never[]) => Promise<unknown>) =>
+    async (...args: never[]) => {
+      try {
+        return await method(...args)
+      } catch (error) {
+        if (!(error instanceof TypeError || error instanceof RangeError)) throw error
+        throw new ForgeError('answer', `GitHub's response cannot be read: ${shown(error.message)}`)
+      }
+    }
+  const methods = Object.entries(forge).map(([name, method]) => [name, typeof method === 'function' ? readable(method) : method])
+  return Object.fromEntries(methods) as RemoteForge
 }

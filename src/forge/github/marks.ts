@@ -1,15 +1,17 @@
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { MARK_NAME, markKey } from '../../core/forges/run-mark.ts'
 import { type CommitMark, ForgeError } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
+import { CheckRun } from './shapes.ts'
 import { listStatuses } from './statuses.ts'
 import type { WrittenMark } from './written-marks.ts'
 
 /** Returns whether a status has the name of our marks; whether it is ours depends on its creator. */
 export const isMark = ({ context }: { context: string }): boolean => context.toLowerCase() === MARK_NAME
-export const isOwnCheckRun = (client: GitHubClient, run: { name: string; app: { id: number | bigint } | null }): boolean =>
-  run.name === MARK_NAME && run.app !== null && Number(run.app.id) === client.app_id
+export const isOwnCheckRun = (client: GitHubClient, run: Pick<CheckRun, 'name' | 'app'>): boolean =>
+  run.name === MARK_NAME && run.app !== null && run.app.id === client.app_id
 
 /**
  * Marks a commit by a check run, which only apps may write; otherwise, and for an app without that permission, by a status. Throws
@@ -42,25 +44,25 @@ async function writeCheckRun(client: GitHubClient, repo: ForgeRepository, sha: s
       ? octokit.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', { ...at, check_run_id: newest.id, ...content })
       : octokit.request('POST /repos/{owner}/{repo}/check-runs', { ...at, name: MARK_NAME, head_sha: sha, ...content }),
   )
-  client.marks.set(key, { id: Number(data.id), completed: mark.status === 'completed', key: markKey(mark) })
+  const { id } = readResponse('GitHub', CheckRun, data)
+  client.marks.set(key, { id, completed: mark.status === 'completed', key: markKey(mark) })
 }
 
 async function findCheckRun(client: GitHubClient, repo: ForgeRepository, sha: string, mark: CommitMark): Promise<WrittenMark | undefined> {
   const at = { owner: repo.owner, repo: repo.name }
-  const all = await allPages(page =>
-    client.on(repo, async octokit => {
-      const { data, headers } = await octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
+  const all = await allPages({ shape: CheckRun, list: 'check_runs' }, page =>
+    client.on(repo, octokit =>
+      octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', {
         ...{ ...at, ref: sha, check_name: MARK_NAME, filter: 'all', ...page },
-      })
-      return { headers, data: data.check_runs }
-    }),
+      }),
+    ),
   )
   const own = all.filter(run => isOwnCheckRun(client, run) && run.external_id === mark.external_id)
-  const newest = own.toSorted((one, other) => Number(other.id) - Number(one.id))[0]
+  const newest = own.toSorted((one, other) => other.id - one.id)[0]
   if (newest === undefined) return undefined
   const { status, conclusion } = newest
   const key = `${status} ${conclusion} ${newest.output.title}`
-  return { id: Number(newest.id), completed: status === 'completed', key }
+  return { id: newest.id, completed: status === 'completed', key }
 }
 
 const states = { success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' } as const

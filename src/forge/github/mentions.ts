@@ -1,13 +1,16 @@
+import type { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { activeLabel, isForUs, isLabelOf } from '../../core/forges/mention-rules.ts'
 import type { Mention, MentionQuery, RemoteSubject } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import type { GitHubClient } from './client.ts'
 import { unedited } from './edits.ts'
 import { allPages } from './pages.ts'
+import { Comment, IssueEvent, Numbered, Review, ReviewComment } from './shapes.ts'
 
 type Person = { login: string; type: string } | null
 /** Bots, and apps that act for people, are ignored. */
-const isPerson = (user: Person, app?: object | null): user is NonNullable<Person> =>
+const isPerson = (user: Person, app?: unknown): user is NonNullable<Person> =>
   user !== null && user.type === 'User' && !user.login.endsWith('[bot]') && app == null
 
 type TextMention = Omit<Mention, 'withdrawn'> & { node_id: string }
@@ -43,12 +46,12 @@ async function opening(
 
 async function numbersOf(client: GitHubClient, repo: ForgeRepository, { number, is_pull_request }: RemoteSubject) {
   const on = { owner: repo.owner, repo: repo.name }
-  const { data } = await client.on<{ data: { id: number | bigint; node_id: string } }>(repo, octokit =>
+  const { data } = await client.on<{ data: unknown }>(repo, octokit =>
     is_pull_request
       ? octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...on, pull_number: number })
       : octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { ...on, issue_number: number }),
   )
-  return { id: Number(data.id), node_id: data.node_id }
+  return readResponse('GitHub', Numbered, data)
 }
 
 /** Comments, and those of a pull request's reviews. */
@@ -58,18 +61,18 @@ async function texts(client: GitHubClient, repo: ForgeRepository, subject: Remot
   const comments =
     subject.comments === 0
       ? []
-      : await allPages(page =>
+      : await allPages({ shape: Comment }, page =>
           client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...issue, ...page })),
         )
   const reviews = subject.is_pull_request
-    ? await allPages(page =>
+    ? await allPages({ shape: Review }, page =>
         client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { ...pull, ...page })),
       )
     : []
   const review_comments =
     reviews.length === 0
       ? []
-      : await allPages(page =>
+      : await allPages({ shape: ReviewComment }, page =>
           client.on(repo, octokit =>
             octokit.request('GET /repos/{owner}/{repo}/pulls/{pull_number}/comments', {
               ...{ ...pull, since: since.toISOString(), sort: 'updated', direction: 'asc', ...page },
@@ -97,21 +100,15 @@ async function texts(client: GitHubClient, repo: ForgeRepository, subject: Remot
   ]
 }
 
-type TextRow = {
-  id: number | bigint
-  node_id: string
-  html_url: string
-  body?: string | null | undefined
-  author_association?: string | undefined
-}
+type TextRow = Pick<z.output<typeof Review>, 'id' | 'node_id' | 'html_url' | 'body' | 'author_association'>
 
 const textMention = (
-  { by, event, at }: Pick<TextMention, 'by' | 'event'> & { at: string },
+  { by, event, at }: Pick<TextMention, 'by' | 'event'> & { at: Date },
   row: TextRow,
   user: NonNullable<Person>,
 ): TextMention => ({
-  ...{ by, event, id: Number(row.id), node_id: row.node_id, url: row.html_url, author: user.login },
-  ...{ author_association: row.author_association ?? '', body: row.body ?? '', at: new Date(at) },
+  ...{ by, event, id: row.id, node_id: row.node_id, url: row.html_url, author: user.login },
+  ...{ author_association: row.author_association, body: row.body, at },
 })
 
 /** Times are in whole seconds: an edit in the second of a label may be later than it. */
@@ -120,18 +117,16 @@ const SECOND_MS = 1_000
 /** The labels of our name. A label requests work on the text of its time, so none that is older than the last edit counts. */
 async function labelings(client: GitHubClient, repo: ForgeRepository, subject: RemoteSubject, { name, since, withdrawn }: MentionQuery) {
   const issue = { owner: repo.owner, repo: repo.name, issue_number: subject.number }
-  const rows = await allPages(page =>
+  const rows = await allPages({ shape: IssueEvent }, page =>
     client.on(repo, octokit => octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}/events', { ...issue, ...page })),
   )
   const renamed = rows.findLast(({ event }) => event === 'renamed')
-  const titled_at = renamed ? new Date(renamed.created_at) : new Date(0)
-  const ours = rows.filter(row => 'label' in row && isLabelOf(row.label?.name ?? '', name))
-  const active = activeLabel(ours.map(({ id, event }) => ({ id: Number(id), given: event === 'labeled' })))
+  const titled_at = renamed?.created_at ?? new Date(0)
+  const ours = rows.filter(row => isLabelOf(row.label?.name ?? '', name))
+  const active = activeLabel(ours.map(({ id, event }) => ({ id, given: event === 'labeled' })))
   const given = ours.flatMap((row): Mention[] => {
-    const at = new Date(row.created_at)
-    const { actor } = row
+    const { id, actor, created_at: at } = row
     if (row.event !== 'labeled' || at < since || at <= titled_at || !isPerson(actor, row.performed_via_github_app)) return []
-    const id = Number(row.id)
     if (active !== id && !withdrawn) return []
     const label = { by: 'label', event: 'labeled', id, url: subject.url, author: actor.login, author_association: '' } as const
     return [{ ...label, body: subject.body, at, withdrawn: active !== id }]

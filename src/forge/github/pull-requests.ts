@@ -1,8 +1,11 @@
+import { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type MergeInput, type NewRemotePullRequest, type PullRequestChange, type RemotePullRequest } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import { cut } from '../texts.ts'
 import type { GitHubClient } from './client.ts'
-import { remotePullRequest } from './pull-request.ts'
+import { inTermsOfPort, remotePullRequest } from './pull-request.ts'
+import { Merge, PullRequest } from './shapes.ts'
 
 const TITLE_CHARS = 256
 const BODY_CHARS = 65_536
@@ -24,9 +27,11 @@ export async function findPullRequest(client: GitHubClient, repo: ForgeRepositor
     octokit.request('GET /repos/{owner}/{repo}/pulls', { ...at(repo), head, state: 'all', sort: 'created', direction: 'desc' }),
   )
   // After an account was renamed, `head` finds nothing, or everything.
-  const own = data.filter(pr => pr.head.ref === head_branch && pr.head.repo?.id === pr.base.repo.id)
+  const own = readResponse('GitHub', z.array(PullRequest), data).filter(
+    ({ head, base }) => head.ref === head_branch && head.repo !== null && head.repo.id === base.repo?.id,
+  )
   const found = own.find(pr => pr.state === 'open') ?? own[0]
-  return found === undefined ? null : remotePullRequest(found)
+  return found === undefined ? null : inTermsOfPort(found)
 }
 
 /** Creates a pull request, with its texts cut to GitHub's limits; not as a draft where the plan has no drafts. Throws ForgeError. */
@@ -91,6 +96,7 @@ export async function mergePullRequest(
       ...{ merge_method: method, sha: head_sha },
     }),
   )
-  if (!data.merged) throw new ForgeError('conflict', `GitHub did not merge it: ${data.message}`)
-  return { merge_sha: data.sha }
+  const { merged, message: reason, sha } = readResponse('GitHub', Merge, data)
+  if (!merged) throw new ForgeError('conflict', `GitHub did not merge it: ${reason}`)
+  return { merge_sha: sha }
 }

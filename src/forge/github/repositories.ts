@@ -1,7 +1,10 @@
+import type { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { ForgeError, type RemoteListing, type RemotePermission } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import type { GitHubClient } from './client.ts'
 import { allPages } from './pages.ts'
+import { Installation, Permission, Repository } from './shapes.ts'
 
 /** Returns what an account may do in a repository; `none` for one that is unknown. Throws ForgeError. */
 export async function permissionOf(client: GitHubClient, { owner, name: repo }: ForgeRepository, login: string): Promise<RemotePermission> {
@@ -9,7 +12,7 @@ export async function permissionOf(client: GitHubClient, { owner, name: repo }: 
     const { data } = await client.on({ owner, name: repo }, octokit =>
       octokit.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', { owner, repo, username: login }),
     )
-    const { permission } = data
+    const { permission } = readResponse('GitHub', Permission, data)
     return permission === 'admin' || permission === 'write' || permission === 'read' ? permission : 'none'
   } catch (error) {
     if (error instanceof ForgeError && error.code === 'not_found') return 'none'
@@ -21,30 +24,27 @@ export async function permissionOf(client: GitHubClient, { owner, name: repo }: 
 export async function listRepositories(client: GitHubClient, limit: number): Promise<RemoteListing[]> {
   const rows = client.isApp
     ? await listInstalled(client, limit)
-    : await allPages(page => client.asSelf(octokit => octokit.request('GET /user/repos', { sort: 'full_name', ...page })), limit)
+    : await allPages({ shape: Repository, limit }, page =>
+        client.asSelf(octokit => octokit.request('GET /user/repos', { sort: 'full_name', ...page })),
+      )
   return rows.slice(0, limit).map(row => ({
     ...{ full_name: row.full_name, url: row.clone_url, private: row.private },
-    ...{ default_branch: row.default_branch ?? null, archived: row.archived ?? false },
+    ...{ default_branch: row.default_branch || null, archived: row.archived },
   }))
 }
 
-type Installed = { full_name: string; clone_url: string; html_url: string; private: boolean; default_branch: string; archived: boolean }
-
 /** Of every installation of the app, one after the other. */
 async function listInstalled(client: GitHubClient, limit: number) {
-  const installations = await allPages(page => client.asSelf(octokit => octokit.request('GET /app/installations', page)))
-  const all: Installed[] = []
+  const installations = await allPages({ shape: Installation }, page =>
+    client.asSelf(octokit => octokit.request('GET /app/installations', page)),
+  )
+  const all: z.output<typeof Repository>[] = []
   for (const { id } of installations) {
     if (all.length >= limit) break
-    const rows: Installed[] = await allPages(
-      page =>
-        client.installation(id, async octokit => {
-          const { data, headers } = await octokit.request('GET /installation/repositories', page)
-          return { headers, data: data.repositories }
-        }),
-      limit - all.length,
+    const wanted = { shape: Repository, list: 'repositories', limit: limit - all.length }
+    all.push(
+      ...(await allPages(wanted, page => client.installation(id, octokit => octokit.request('GET /installation/repositories', page)))),
     )
-    all.push(...rows)
   }
   return all
 }

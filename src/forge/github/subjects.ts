@@ -1,31 +1,17 @@
+import { z } from 'zod'
 import type { ForgeRepository } from '../../core/forges/forge-address.ts'
 import { clockOf } from '../clock.ts'
 import type { RemoteChanges, RemoteSubject } from '../port.ts'
+import { readResponse } from '../read-response.ts'
 import type { GitHubClient } from './client.ts'
 import { hasNext, PER_PAGE } from './pages.ts'
+import { Subject } from './shapes.ts'
 
-/** An issue, or a pull request as one. */
-type Described = {
-  number: number
-  html_url: string
-  title: string
-  body?: string | null | undefined
-  user: { login: string; type: string } | null
-  author_association?: string | undefined
-  performed_via_github_app?: object | null | undefined
-  pull_request?: object | undefined
-  labels: (string | { name?: string | undefined })[]
-  comments: number
-  created_at: string
-  updated_at: string
-}
-
-const remoteSubject = (row: Described): RemoteSubject => ({
-  ...{ number: row.number, is_pull_request: row.pull_request != null, url: row.html_url, title: row.title, body: row.body ?? '' },
+const remoteSubject = (row: Subject): RemoteSubject => ({
+  ...{ number: row.number, is_pull_request: row.pull_request != null, url: row.html_url, title: row.title, body: row.body },
   ...{ author: row.user?.login ?? '', is_bot: row.user?.type !== 'User' || row.performed_via_github_app != null },
-  ...{ author_association: row.author_association ?? '', comments: row.comments },
-  ...{ created_at: new Date(row.created_at), changed_at: new Date(row.updated_at) },
-  labels: row.labels.map(label => (typeof label === 'string' ? label : (label.name ?? ''))),
+  ...{ author_association: row.author_association, comments: row.comments },
+  ...{ created_at: row.created_at, changed_at: row.updated_at, labels: row.labels },
 })
 
 /**
@@ -40,7 +26,7 @@ export async function listChanged(client: GitHubClient, { owner, name }: ForgeRe
     const { data, headers } = await client.on({ owner, name }, octokit =>
       octokit.request('GET /repos/{owner}/{repo}/issues', { ...from, per_page: PER_PAGE, page }),
     )
-    subjects.push(...data.map(remoteSubject))
+    subjects.push(...readResponse('GitHub', z.array(Subject), data).map(remoteSubject))
     clock ??= clockOf(headers.date)
     const last = subjects.at(-1)
     if (!hasNext(headers) || last === undefined) return { subjects, through: null, clock }
@@ -53,5 +39,5 @@ export async function getSubject(client: GitHubClient, { owner, name }: ForgeRep
   const { data } = await client.on({ owner, name }, octokit =>
     octokit.request('GET /repos/{owner}/{repo}/issues/{issue_number}', { owner, repo: name, issue_number: number }),
   )
-  return remoteSubject(data)
+  return remoteSubject(readResponse('GitHub', Subject, data))
 }
