@@ -13,11 +13,12 @@ export type ToolFamily = (typeof tool_families)[number]
 
 const MAX_TOKENS = 100_000_000
 const tokens = z.int().min(1_000).max(MAX_TOKENS)
+const DOLLARS = /^\d{1,7}(\.\d{1,6})?$/
 /** US dollars for a million tokens, as decimal text. */
 const dollars = z
-  .union([z.number().nonnegative().max(1_000_000), z.string()])
+  .union([z.number().nonnegative().max(1_000_000), z.string().meta({ wire_rules: { pattern: DOLLARS.source } })])
   .transform(value => (typeof value === 'number' ? value.toFixed(6).replace(/\.?0+$/, '') : value))
-  .refine(value => /^\d{1,7}(\.\d{1,6})?$/.test(value), 'must be US dollars for a million tokens, for example "2.5"')
+  .refine(value => DOLLARS.test(value), 'must be US dollars for a million tokens, for example "2.5"')
 const rate = {
   input: dollars.describe('Tokens of the prompt'),
   output: dollars.describe('Tokens of the response, thinking included'),

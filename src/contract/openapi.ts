@@ -11,7 +11,7 @@ import { tags } from './tags.ts'
 
 const about = `Runs AI coding agents on git repositories, each in its own sandbox, and keeps a complete trace of their work.
 
-**Requests.** A bearer token in \`Authorization\`; JSON bodies. Unknown keys are ignored, so check the spelling of optional ones.
+**Requests.** A bearer token in \`Authorization\`; JSON bodies. Unknown keys are ignored, so check the spelling of optional ones. No text may contain NUL (U+0000) or half a surrogate pair.
 
 **Responses.** A success is always 200 with a body. Every response has the header \`X-Request-Id\`. Responses may gain keys and enum values: ignore unknown ones.
 

@@ -23,6 +23,9 @@ export function text(min: number, max: number, options: { trim?: boolean; error?
     })
 }
 
+/** Keywords of an address that begins with http:// or https://, for `meta({ wire_rules })`. */
+export const web_address = { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?:' } as const
+
 function characters(value: string): number {
   let count = 0
   for (const _character of value) count++

@@ -13,7 +13,14 @@ const parameters = (where: 'path' | 'query', schema: z.ZodObject, components: Co
   Object.entries(schema.shape).map(([name, field]) => {
     const { description, ...rest } = hoist(jsonSchema(field as z.ZodType, 'input'), components.schemas)
     const exploded = rest.type === 'array' && { style: 'form', explode: true }
-    return { name, in: where, required: where === 'path', ...exploded, schema: rest, ...(description !== undefined && { description }) }
+    return {
+      name,
+      in: where,
+      required: where === 'path' || !field.safeParse(undefined).success,
+      ...exploded,
+      schema: rest,
+      ...(description !== undefined && { description }),
+    }
   })
 
 const idempotency_key = {

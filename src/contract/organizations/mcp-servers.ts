@@ -26,7 +26,10 @@ const header_name = z
   .string()
   .regex(HEADER, 'must be the name of a header')
   .refine(name => !OWN_HEADER.test(name), 'is a header that the connection determines')
-const header_value = text(0, limits.mcp_argument_chars).refine(value => !/[\r\n]/.test(value), 'must be one line')
+const ONE_LINE = /^[^\r\n]*$/
+const header_value = text(0, limits.mcp_argument_chars)
+  .refine(value => ONE_LINE.test(value), 'must be one line')
+  .meta({ wire_rules: { pattern: ONE_LINE.source } })
 const url = httpAddress()
 const issuer = url.describe(
   'The `issuer` of the authorization server, which is the only one that receives the credential. It must be reachable by the egress rules too',
@@ -50,6 +53,7 @@ const fields = {
   environment: z
     .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.mcp_argument_chars))
     .refine(set => Object.keys(set).length <= limits.mcp_variables, `must not be more than ${limits.mcp_variables}`)
+    .meta({ wire_rules: { maxProperties: limits.mcp_variables } })
     .describe(`Variables of the program besides those of the sandbox. ${REFERENCES}`),
   url: url
     .nullable()
@@ -59,6 +63,7 @@ const fields = {
   headers: z
     .record(header_name, header_value)
     .refine(set => Object.keys(set).length <= limits.mcp_headers, `must not be more than ${limits.mcp_headers}`)
+    .meta({ wire_rules: { maxProperties: limits.mcp_headers } })
     .describe(`Further headers of each request. They are not secret. ${REFERENCES}`),
   credential_header: header_name.nullable().describe('Header whose value is the credential; null: `Authorization` with `Bearer` before it'),
   oauth: OAuthClient.nullable().describe(

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { text } from '../text.ts'
+import { text, web_address } from '../text.ts'
 
 /** Returns the schema of an address of another service. Its credentials are set apart from it. */
 export const httpAddress = () =>
   text(1, 2_000)
     .refine(value => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'must be an http or https address')
     .refine(value => (URL.parse(value)?.username ?? '') === '', 'must not contain credentials: set `credential`')
+    .meta({ wire_rules: web_address })
 
 export const McpSignIn = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
 import { pageOf } from '../page.ts'
-import { text } from '../text.ts'
+import { text, web_address } from '../text.ts'
 
 export const Role = z.enum(['ADMIN', 'MANAGER', 'MEMBER', 'READER'])
 
@@ -57,6 +57,7 @@ export const UpdateMeInput = z
     full_name: text(1, limits.name_chars, { trim: true }).nullish().describe('Display name'),
     avatar_url: text(1, limits.webhook_url_chars)
       .refine(isWebUrl, 'must be an http or https URL')
+      .meta({ wire_rules: web_address })
       .nullish()
       .describe('Address of a picture'),
     ...githubAccountInput,

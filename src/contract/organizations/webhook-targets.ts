@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../limits.ts'
-import { text } from '../text.ts'
+import { text, web_address } from '../text.ts'
 import { WebhookEventName, webhook_events } from './webhook-events.ts'
 
 /** Returns why a URL cannot be that of a webhook, by its text alone; null when it can. */
@@ -17,7 +17,7 @@ export const WebhookUrl = text(1, limits.webhook_url_chars)
     const message = mistakeIn(url)
     if (message !== null) ctx.addIssue({ code: 'custom', message })
   })
-  .meta({ wire: { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?:', maxLength: limits.webhook_url_chars } })
+  .meta({ wire_rules: web_address })
 
 export const webhookEvents = z
   .array(WebhookEventName)

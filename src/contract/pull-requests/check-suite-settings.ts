@@ -5,7 +5,9 @@ import { text } from '../text.ts'
 const retries = z.int().min(0).max(limits.check_retries)
 const names = z.array(text(1, limits.check_name_chars)).max(limits.check_names)
 const few = <T extends z.ZodType>(record: T) =>
-  record.refine(value => Object.keys(value as object).length <= limits.check_names, `must have at most ${limits.check_names} keys`)
+  record
+    .refine(value => Object.keys(value as object).length <= limits.check_names, `must have at most ${limits.check_names} keys`)
+    .meta({ wire_rules: { maxProperties: limits.check_names } })
 
 /** A key that is null or absent leaves what is set: clients of the public API send either. */
 export const CheckSuiteSettingsInput = z

@@ -27,6 +27,7 @@ const App = z
 
 const webhook_secret = text(1, 200)
   .refine(value => value.length >= 16, 'must have at least 16 characters')
+  .meta({ wire_rules: { minLength: 16 } })
   .nullish()
   .describe('Signs deliveries of the forge; absent: unchanged, or generated and shown once')
 

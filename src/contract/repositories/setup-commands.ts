@@ -18,6 +18,7 @@ const shape = {
   variables: z
     .record(z.string().regex(VARIABLE, 'must be letters, digits and _, and not begin with a digit'), text(0, limits.setup_variable_chars))
     .refine(set => Object.keys(set).length <= limits.setup_variables, `must not be more than ${limits.setup_variables}`)
+    .meta({ wire_rules: { maxProperties: limits.setup_variables } })
     .describe(
       'Environment variables of these commands and of nothing else, in addition to the secrets. They are not secret: traces show them',
     ),

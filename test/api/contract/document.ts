@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats'
 import { documentText } from '../../../scripts/write-openapi.ts'
 
 export type Schema = {
+  deprecated?: boolean
   $ref?: string
   type?: string | string[]
   const?: unknown
@@ -19,7 +20,8 @@ export type Schema = {
   maxItems?: number
   properties?: Record<string, Schema>
   required?: string[]
-  additionalProperties?: Schema
+  additionalProperties?: Schema | false
+  maxProperties?: number
   propertyNames?: Schema
 }
 export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }

@@ -24,7 +24,7 @@ export type Known = Record<string, readonly unknown[]>
 const described = ['description', 'examples', 'default', 'deprecated', 'title']
 const understood = [
   ...['$ref', 'type', 'const', 'enum', 'anyOf', 'format', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'items', 'minItems'],
-  ...['maxItems', 'properties', 'required', 'additionalProperties', 'propertyNames'],
+  ...['maxItems', 'properties', 'required', 'additionalProperties', 'propertyNames', 'maxProperties'],
 ]
 
 /** Values that the document allows for a field of this name, its limits and hostile texts included. */
@@ -88,12 +88,18 @@ function texts({ format, pattern, minLength = 0, maxLength = 60 }: Schema): fc.A
   })
 }
 
-function objects({ properties = {}, required = [], additionalProperties }: Schema, known: Known): fc.Arbitrary<unknown> {
+function objects(
+  { properties = {}, required = [], additionalProperties, propertyNames, maxProperties = 3 }: Schema,
+  known: Known,
+): fc.Arbitrary<unknown> {
   const fields = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, allowed(one, known, name)]))
   const named = fc.record(fields, { requiredKeys: required, noNullPrototype: true })
   // Unknown keys are ignored where they are not the values of a map.
+  if (additionalProperties === false) return named
   const value = additionalProperties === undefined ? anything : allowed(additionalProperties, known)
-  const others = fc.dictionary(fc.string({ unit: 'binary', maxLength: 10 }), value, { maxKeys: 3, noNullPrototype: true })
+  const names =
+    propertyNames === undefined ? fc.string({ unit: 'binary', maxLength: 10 }) : (allowed(propertyNames, known) as fc.Arbitrary<string>)
+  const others = fc.dictionary(names, value, { maxKeys: Math.min(maxProperties, 3), noNullPrototype: true })
   const unknown = additionalProperties === undefined ? fc.oneof({ weight: 4, arbitrary: fc.constant({}) }, others) : others
   return fc.tuple(unknown, named).map(([more, own]) => ({ ...more, ...own }))
 }

@@ -230,7 +230,7 @@ def get_agent_run_logs(agent_run_id: int, *, org_id: int | None = None, **query:
 
 
 class SearchAgentRunLogsQuery(TypedDict):
-    q: NotRequired[str | None]
+    q: str
     """Text in the thought, the tool, its input, its output or the observation of an entry; the case does not matter"""
     after_seq: NotRequired[int | None]
     """Only entries with a greater `seq`: `searched_to` of the previous response"""
@@ -260,7 +260,7 @@ def get_agent_run_timeline(agent_run_id: int, *, org_id: int | None = None, **qu
 
 
 class GetMessageImagesQuery(TypedDict):
-    seq: NotRequired[int | None]
+    seq: int
     """`seq` of a USER_MESSAGE, whose `observation.images` is the number of its images, or of an ACTION, whose `tool_output.images` is"""
 
 
@@ -293,7 +293,7 @@ def list_agent_run_files(agent_run_id: int, *, org_id: int | None = None, **quer
 
 
 class GetAgentRunFileQuery(TypedDict):
-    path: NotRequired[str | None]
+    path: str
     """The file, as `path` of an entry of its folder"""
     seq: NotRequired[int | None]
     """After this entry; 0: at the start; default: the newest whose files are available"""
@@ -305,7 +305,7 @@ def get_agent_run_file(agent_run_id: int, *, org_id: int | None = None, **query:
 
 
 class DownloadAgentRunFileQuery(TypedDict):
-    path: NotRequired[str | None]
+    path: str
     """The file, as `path` of an entry of its folder"""
     seq: NotRequired[int | None]
     """After this entry; 0: at the start; default: the newest whose files are available"""

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from agentrun.call import Call, as_model
 from agentrun.models.check_suite_settings import CheckSuiteSettingsRequest, CheckSuiteSettingsResponse
 
 
 class GetCheckSuiteSettingsQuery(TypedDict):
-    repo_id: NotRequired[int | None]
+    repo_id: int
     """The repository"""
 
 
@@ -19,6 +19,6 @@ def get_check_suite_settings(*, org_id: int | None = None, **query: Unpack[GetCh
     return Call("getCheckSuiteSettings", "GET", "/v1/organizations/{org_id}/repos/check-suite-settings", as_model(CheckSuiteSettingsResponse), params={"org_id": org_id}, query=dict(query))
 
 
-def update_check_suite_settings(*, org_id: int | None = None, repo_id: int | None = None, **body: Unpack[CheckSuiteSettingsRequest]) -> Call[CheckSuiteSettingsResponse]:
+def update_check_suite_settings(*, org_id: int | None = None, repo_id: int, **body: Unpack[CheckSuiteSettingsRequest]) -> Call[CheckSuiteSettingsResponse]:
     """Change the settings for failing checks of a repository: `PUT /v1/organizations/{org_id}/repos/check-suite-settings`."""
     return Call("updateCheckSuiteSettings", "PUT", "/v1/organizations/{org_id}/repos/check-suite-settings", as_model(CheckSuiteSettingsResponse), params={"org_id": org_id}, query={"repo_id": repo_id}, body=dict(body))

@@ -20,7 +20,7 @@ def list_mcp_providers() -> Call[list[OAuthProviderResponse]]:
 
 
 class GetOAuthStatusQuery(TypedDict):
-    org_id: NotRequired[int | None]
+    org_id: int
     """The organization"""
 
 
@@ -30,9 +30,9 @@ def get_o_auth_status(**query: Unpack[GetOAuthStatusQuery]) -> Call[list[str]]:
 
 
 class RevokeOAuthTokenQuery(TypedDict):
-    org_id: NotRequired[int | None]
+    org_id: int
     """The organization"""
-    provider: NotRequired[str | None]
+    provider: str
     """The provider to disconnect"""
 
 
@@ -77,7 +77,7 @@ def list_git_hub_repositories(*, org_id: int | None = None, **query: Unpack[List
 
 
 class GetGitHubAppQuery(TypedDict):
-    state: NotRequired[str | None]
+    state: str
     """The state in `open_url`"""
 
 
@@ -102,7 +102,7 @@ def connect_gitea(*, org_id: int | None = None, **body: Unpack[GiteaConnectionIn
 
 
 class DisconnectGiteaQuery(TypedDict):
-    url: NotRequired[str | None]
+    url: str
     """Web address, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`"""
 
 
@@ -112,7 +112,7 @@ def disconnect_gitea(*, org_id: int | None = None, **query: Unpack[DisconnectGit
 
 
 class ListGiteaRepositoriesQuery(TypedDict):
-    url: NotRequired[str | None]
+    url: str
     """Web address, with its path if it has one: `https://git.example.org`, `https://example.org/gitea`"""
     skip: NotRequired[int | None]
     """Number of items to skip, default 0"""

@@ -76,7 +76,7 @@ def start_repository_mcp_sign_in(repo_id: int, server: str, *, org_id: int | Non
 
 
 class GetMcpSignInQuery(TypedDict):
-    state: NotRequired[str | None]
+    state: str
     """The `state` that the authorization server passed back"""
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from agentrun.call import Call, as_model
 from agentrun.models.models import AgentsResponse, ModelDetail, ModelInput, ModelProviderDetail, ModelProviderInput, ModelSettingsResponse, ModelTest, ModelsResponse, TestModelInput
@@ -40,7 +40,7 @@ def set_model(*, org_id: int | None = None, **body: Unpack[ModelInput]) -> Call[
 
 
 class DeleteModelQuery(TypedDict):
-    id: NotRequired[str | None]
+    id: str
     """`provider/model`"""
 
 

@@ -38,9 +38,9 @@ def revoke_token(token_id: int, *, org_id: int | None = None) -> Call[Token]:
 
 
 class GetOAuthClientQuery(TypedDict):
-    client_id: NotRequired[str | None]
+    client_id: str
     """The id that the client was given when it registered"""
-    redirect_uri: NotRequired[str | None]
+    redirect_uri: str
     """Address for the code; the client has registered it"""
 
 
