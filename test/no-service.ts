@@ -33,7 +33,7 @@ const unusedPullRequestGit = {
   push: unused,
   mergeable: unused,
 }
-const unusedGit = { offerFetch: unused, fetch: unused, offerPush: unused, push: unused }
+const unusedGit = { receive: unused, offerFetch: unused, fetch: unused, offerPush: unused, push: unused }
 
 /** What an HTTP app needs to be built, for tests of the app that call no verb. */
 export function unusedServices(db: Database): Services {

@@ -7,6 +7,7 @@ import { createFolders, removeTree, replaceFile } from '../process/owner-files.t
 import { type GitCall, git, runGit } from '../process/run-git.ts'
 import { asSha, isSha } from '../refs/ref-name.ts'
 import { relaxedChecks } from './object-checks.ts'
+import { indexSeconds } from './quarantine.ts'
 import { checkTrees } from './quarantine-bounds.ts'
 
 /** The owner of cached objects: a run, on top of its repository's mirror (null: it has none). */
@@ -123,7 +124,14 @@ export async function importPack(host: GitHost, kept: Kept, { pack, objects, max
   const args = ['index-pack', '--stdin', '--fix-thin', `--strict=${relaxedChecks}`, `--max-input-size=${max_bytes}`]
   const { env, ...location } = inObjectCache(host, kept)
   const limits = { timeout_ms: IMPORT_MS, ...(signal && { signal }) }
-  const indexed = await runGit(host, { ...location, env: { ...env, GIT_ALLOC_LIMIT: '1g' }, args, stdin: pack, ...limits })
+  const indexed = await runGit(host, {
+    ...location,
+    env: { ...env, GIT_ALLOC_LIMIT: '1g' },
+    args,
+    stdin: pack,
+    cpu_seconds: indexSeconds(pack.length),
+    ...limits,
+  })
   if (/exceeds maximum allowed size/.test(indexed.stderr)) throw new GitError('too_large', `the pack is larger than ${max_bytes} bytes`)
   if (indexed.exit_code !== 0) throw gitErrorFrom(indexed.stderr, 'the pack cannot be used')
   await checkTrees(

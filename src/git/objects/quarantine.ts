@@ -51,6 +51,12 @@ export const indexArguments = (max_bytes: number): string[] => [
 ]
 
 /**
+ * Returns the processor time that git may take for a pack of this size. A few bytes can describe many large files; packs of real
+ * repositories need less than a tenth of it.
+ */
+export const indexSeconds = (bytes: number): number => 5 + 2 * Math.ceil(bytes / 1024 ** 2)
+
+/**
  * Checks that every new commit leads to commits that the repository has, and that every tree and file exists here or there. GitError
  * `corrupt`.
  */

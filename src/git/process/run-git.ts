@@ -30,6 +30,8 @@ export type GitCall = {
   on_overflow?: 'fail' | 'cut'
   /** Default 60,000. */
   timeout_ms?: number
+  /** The processor time of each of its processes. Default: what its threads can use until the timeout. */
+  cpu_seconds?: number
   signal?: AbortSignal
 }
 
@@ -128,7 +130,7 @@ const timeoutOf = (call: GitCall): number => call.timeout_ms ?? 60_000
 const maxOutputOf = (call: GitCall): number => call.max_output_bytes ?? 64 * 1024 ** 2
 const limitsOf = (host: GitHost, call: GitCall): ProcessLimits => ({
   memory_bytes: host.memory_bytes,
-  cpu_seconds: (Math.ceil(timeoutOf(call) / 1_000) + 1) * THREADS,
+  cpu_seconds: call.cpu_seconds ?? (Math.ceil(timeoutOf(call) / 1_000) + 1) * THREADS,
 })
 
 function environment(host: GitHost, identity: GitIdentity, call: GitCall): Record<string, string> {

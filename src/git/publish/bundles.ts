@@ -4,7 +4,7 @@ import { readStart } from '../../system/read-exactly.ts'
 import { withMirrorLock } from '../mirrors/mirror-lock.ts'
 import { objectCachePath, withObjectCache } from '../objects/object-cache.ts'
 import { objectsOf, type RunObjects } from '../objects/objects.ts'
-import { checkLinked, indexArguments, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import { checkLinked, indexArguments, indexSeconds, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
@@ -104,7 +104,13 @@ async function importObjects(host: GitHost, objects: RunObjects, bundle_file: st
   const stdin = { path: bundle_file, behind: bytes }
   const into = objectCachePath(host, objects.run_id)
   await withQuarantine(host, { git_dir: mirrorPath(host, objects.repository_id), into }, async quarantine => {
-    const indexed = await runGit(host, { ...quarantine.call, args: indexArguments(max_bytes), stdin, timeout_ms: 300_000 })
+    const indexed = await runGit(host, {
+      ...quarantine.call,
+      args: indexArguments(max_bytes),
+      stdin,
+      cpu_seconds: indexSeconds((await stat(bundle_file)).size),
+      timeout_ms: 300_000,
+    })
     if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
     const types = await checkBounds(host, quarantine, [head_sha])
     if (types.get(head_sha) !== 'commit') throw new GitError('corrupt', NO_HEAD)

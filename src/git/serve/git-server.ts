@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorState } from '../mirrors/mirror-refs.ts'
 import type { GitHost } from '../process/git-host.ts'
@@ -5,30 +6,34 @@ import { type Tried, tried } from '../publish/pull-request-git.ts'
 import type { RefCommand } from '../publish/receive-commands.ts'
 import { pushReport } from './push-report.ts'
 import { type GitProtocol, offerFetch, readyMirror, serveFetch } from './serve-fetch.ts'
-import { offerPush, receivePush } from './serve-push.ts'
+import { HEAD_BYTES, offerPush, receivePush } from './serve-push.ts'
+import { createUploads, type Sender, type Upload } from './uploads.ts'
 
 /** Returns the operations that git clients need: plain data in and out, no GitError. */
 export function gitServer(host: GitHost) {
+  const receive = createUploads(host)
   return {
+    receive: (body: AsyncIterable<Buffer>, sender: Sender, max_bytes = host.max_push_bytes + HEAD_BYTES): Promise<Tried<Upload>> =>
+      tried(() => receive(body, sender, max_bytes)),
     offerFetch: (repo: GitRepository, protocol: GitProtocol): Promise<Tried<Buffer>> =>
       tried(async () => {
         await readyMirror(host, repo)
         return offerFetch(host, repo.id, protocol)
       }),
-    fetch: (repo: GitRepository, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) =>
+    fetch: (repo: GitRepository, request: Upload, options: { protocol: GitProtocol; signal: AbortSignal }) =>
       tried(async () => {
         await someMirror(host, repo)
-        return serveFetch(host, repo.id, request, options)
+        return serveFetch(host, repo.id, await readFile(request.path), options)
       }),
     offerPush: (repo: GitRepository): Promise<Tried<Buffer>> => tried(() => offerPush(host, repo)),
     push: (
       repo: GitRepository,
-      body: AsyncIterable<Buffer>,
+      upload: Upload,
       signal: AbortSignal,
     ): Promise<Tried<{ moved: RefCommand[]; report: (notes: string[]) => Buffer }>> =>
       tried(async () => {
         await someMirror(host, repo)
-        const received = await receivePush(host, repo, body, signal)
+        const received = await receivePush(host, repo, upload, signal)
         const moved = received.commands.filter(({ ref }) => received.refused.get(ref) === null)
         return { moved, report: notes => pushReport(received, notes) }
       }),

@@ -1,18 +1,20 @@
+import { readStart } from '../../system/read-exactly.ts'
 import type { GitRepository } from '../git-repository.ts'
 import { mirrorRefs } from '../mirrors/mirror-refs.ts'
 import { refreshMirror } from '../mirrors/mirrors.ts'
-import { checkLinked, indexArguments, type Quarantine, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
+import { checkLinked, indexArguments, indexSeconds, type Quarantine, refusedObjects, withQuarantine } from '../objects/quarantine.ts'
 import { checkBounds } from '../objects/quarantine-bounds.ts'
 import { GitError } from '../process/git-error.ts'
 import { type GitHost, mirrorPath } from '../process/git-host.ts'
 import { FLUSH, pktLine } from '../process/pkt-line.ts'
-import { ownIdentity, startGit } from '../process/run-git.ts'
+import { runGit } from '../process/run-git.ts'
 import { pushCommands } from '../publish/push.ts'
 import { NO_COMMIT, type PushRequest, type RefCommand, readCommands, refusedRef } from '../publish/receive-commands.ts'
+import type { Upload } from './uploads.ts'
 
 const CAPABILITIES = 'report-status side-band-64k delete-refs quiet atomic ofs-delta object-format=sha1 agent=agentrun'
-/** The list of refs comes before the pack and is kept in memory. */
-const HEAD_BYTES = 512 * 1024
+/** The list of refs comes before the pack, and is read at once. */
+export const HEAD_BYTES = 512 * 1024
 const REFRESH_WAIT_MS = 30_000
 const INDEX_MS = 15 * 60_000
 
@@ -39,10 +41,8 @@ export async function offerPush(host: GitHost, repo: GitRepository): Promise<Buf
  * the result. Until then nothing has changed anywhere; afterwards the mirror has what was pushed. Problems of the push are in the result;
  * rejects with GitError when the request is not a push, and with the reason of `signal`, which stops it only before it is forwarded.
  */
-export async function receivePush(host: GitHost, repo: GitRepository, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Received> {
-  const chunks = body[Symbol.asyncIterator]()
-  const { request, pack } = await readHead(chunks)
-  const { commands, capabilities } = request
+export async function receivePush(host: GitHost, repo: GitRepository, upload: Upload, signal: AbortSignal): Promise<Received> {
+  const { commands, capabilities, rest } = await readHead(upload.path)
   const refused = new Map(commands.map(command => [command.ref, refusedRef(command, commands)]))
   const received: Received = { capabilities, commands, unpack: null, refused, hook_output: '' }
   if (commands.length === 0) return received
@@ -52,7 +52,7 @@ export async function receivePush(host: GitHost, repo: GitRepository, body: Asyn
   const wanted = good.filter(({ ref }) => refused.get(ref) === null)
   await withQuarantine(host, { git_dir: mirrorPath(host, repo.id) }, async quarantine => {
     try {
-      if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, pack, chunks, signal)
+      if (commands.some(({ to }) => to !== NO_COMMIT)) await takePack(host, quarantine, { upload, behind: rest }, signal)
       const shas = wanted.flatMap(({ to }) => (to === NO_COMMIT ? [] : [to]))
       if (shas.length > 0) {
         await checkBounds(host, quarantine, shas, signal)
@@ -95,56 +95,28 @@ function refuse(received: Received, commands: RefCommand[], why: string): void {
   for (const { ref } of commands) received.refused.set(ref, why)
 }
 
-/** Returns the list of refs, and the part of the pack that came with it. */
-async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ request: PushRequest; pack: Buffer }> {
-  let bytes = Buffer.alloc(0)
-  for (;;) {
-    const request = readCommands(bytes)
-    if (request !== 'more') {
-      if ('problem' in request) throw new GitError('failed', request.problem)
-      return { request, pack: bytes.subarray(request.rest) }
-    }
-    const { done, value } = await chunks.next()
-    if (done || bytes.length > HEAD_BYTES) throw new GitError('failed', 'this is not a push of git')
-    bytes = Buffer.concat([bytes, value])
-  }
+/** Returns the list of refs, and where the pack begins. */
+async function readHead(path: string): Promise<PushRequest> {
+  const request = readCommands(await readStart(path, HEAD_BYTES))
+  if (request === 'more') throw new GitError('failed', 'this is not a push of git')
+  if ('problem' in request) throw new GitError('failed', request.problem)
+  return request
 }
 
-/** Reads the body to its end even when git has rejected it, so that the client reads the reason; at most twice the limit. */
 async function takePack(
   host: GitHost,
   { call }: Quarantine,
-  first: Buffer,
-  rest: AsyncIterator<Buffer>,
+  { upload, behind }: { upload: Upload; behind: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const git_ended = new AbortController()
-  const { child, done } = startGit(
-    host,
-    ownIdentity(host),
-    { ...call, args: indexArguments(host.max_push_bytes), timeout_ms: INDEX_MS, signal: AbortSignal.any([signal, git_ended.signal]) },
-    { input: 'pipe' },
-  )
-  const ended = done.then(
-    () => {},
-    () => {},
-  )
-  const { stdin } = child
-  let size = 0
-  try {
-    for (let chunk: Buffer | undefined = first; chunk !== undefined; ) {
-      size += chunk.length
-      if (size > 2 * host.max_push_bytes) throw refusedObjects('pack exceeds maximum allowed size')
-      if (stdin?.writable && !stdin.write(chunk)) await Promise.race([new Promise(resolve => stdin.once('drain', resolve)), ended])
-      const next = await rest.next()
-      chunk = next.done ? undefined : next.value
-    }
-    stdin?.end()
-  } catch (error) {
-    git_ended.abort(error)
-    await ended
-    throw error
-  }
-  const indexed = await done
+  if (!upload.is_whole) throw refusedObjects('pack exceeds maximum allowed size')
+  const indexed = await runGit(host, {
+    ...call,
+    args: indexArguments(host.max_push_bytes),
+    stdin: { path: upload.path, behind },
+    cpu_seconds: indexSeconds(upload.bytes - behind),
+    timeout_ms: INDEX_MS,
+    signal,
+  })
   if (indexed.exit_code !== 0) throw refusedObjects(indexed.stderr)
 }

@@ -9,14 +9,14 @@ import type { Log } from '../../core/log.ts'
 import { ServiceError } from '../../core/service-error.ts'
 import { requireReach } from '../../service/access/reach.ts'
 import type { ActorContext, Context, Services } from '../../service/context.ts'
-import { fetchGit, offerGit, pushGit } from '../../service/forges/git-server.ts'
+import { fetchGit, offerGit, pushGit, receiveGit } from '../../service/forges/git-server.ts'
 import type { GitProtocol } from '../../service/forges/git-server-port.ts'
 import { admit } from '../admission.ts'
 import type { FailedTokens } from '../failed-tokens.ts'
 import type { OpenStreams } from '../open-streams.ts'
 import { parseInput } from '../parse-input.ts'
 import { knownError } from '../problem-response.ts'
-import { gitSlots } from './git-slots.ts'
+import { gitSlots, type Slot } from './git-slots.ts'
 
 type Options = {
   services: Services
@@ -34,7 +34,15 @@ const IDLE_TIMEOUT_MS = 60_000
 /** The time limit for the whole transfer, and for the request of a fetch. */
 const TRANSFER_TIMEOUT_MS = 30 * 60_000
 const REQUEST_TIMEOUT_MS = 60_000
-const SLOTS = { total: 8, of_user: 4, wait_ms: 20_000 }
+const SLOTS = {
+  total: 8,
+  of_organization: 4,
+  of_user: 4,
+  wait_ms: 20_000,
+  patience_ms: 3_000,
+  slow_ms: 20_000,
+  very_slow_ms: 300_000,
+}
 
 /**
  * Adds the routes of git's smart HTTP protocol (specification.md#access): requests are admitted like every other, by the token that git
@@ -53,7 +61,8 @@ export function addGitRoutes(app: FastifyInstance, options: Options) {
   })
 }
 
-type Transfer = { ctx: Context; repo_id: number; signal: AbortSignal; protocol: GitProtocol }
+/** `slot`: waits until git may run for this client, once. Bodies arrive before, so that a slow client occupies nothing. */
+type Transfer = { ctx: Context; repo_id: number; signal: AbortSignal; protocol: GitProtocol; slot: () => Promise<Slot> }
 
 type Transfers = {
   admit(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<void>
@@ -81,20 +90,23 @@ function createTransfers({ services, failed, transfers, admitted }: Options): Tr
       const gone = new AbortController()
       const { socket } = request.raw
       reply.raw.once('close', () => gone.abort(new ServiceError('unavailable', 'The client disconnected.')))
-      const release = await takeSlot(ctx.actor.user_id)
-      const transfer = {
-        ...{ token_id: ctx.actor.token_id, user_id: ctx.actor.user_id, organization_id: ctx.organization_id, scope: endpoint.scope },
-        end: () => void socket.destroy(),
+      const owner = { organization_id: ctx.organization_id, user_id: ctx.actor.user_id }
+      let held: Slot | null = null
+      const slot = async () => {
+        held = await takeSlot(owner)
+        gone.signal.throwIfAborted()
+        return held
       }
+      const transfer = { ...owner, token_id: ctx.actor.token_id, scope: endpoint.scope, end: () => void socket.destroy() }
       transfers.add(transfer)
       const limit = setTimeout(transfer.end, TRANSFER_TIMEOUT_MS)
       try {
         gone.signal.throwIfAborted()
-        await work({ ctx, repo_id, signal: gone.signal, protocol: protocolOf(request) })
+        await work({ ctx, repo_id, signal: gone.signal, protocol: protocolOf(request), slot })
       } finally {
         clearTimeout(limit)
         transfers.delete(transfer)
-        release()
+        ;(held as Slot | null)?.release()
       }
     },
   }
@@ -109,7 +121,8 @@ function addInfoRefs(git: FastifyInstance, transfer: Transfers) {
     },
     handler: async (request, reply) => {
       const { service } = request.query as { service: 'git-upload-pack' | 'git-receive-pack' }
-      await transfer.serve(request, reply, async ({ ctx, repo_id, protocol }) => {
+      await transfer.serve(request, reply, async ({ ctx, repo_id, protocol, slot }) => {
+        await slot()
         const offer = await offerGit(ctx, repo_id, service === 'git-upload-pack' ? 'fetch' : 'push', protocol)
         await reply.type(`application/x-${service}-advertisement`).send(offer)
       })
@@ -125,11 +138,14 @@ function addUploadPack(git: FastifyInstance, transfer: Transfers) {
     handler: async (request, reply) => {
       const { socket } = request.raw
       socket.setTimeout(IDLE_TIMEOUT_MS)
-      await transfer.serve(request, reply, async ({ ctx, repo_id, ...options }) => {
+      await transfer.serve(request, reply, async ({ ctx, repo_id, slot, ...options }) => {
         const late = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS)
-        const wants = await wholeBody(bodyOf(request)).finally(() => clearTimeout(late))
-        const { output, done } = await fetchGit(ctx, repo_id, wants, options)
+        await using upload = await receiveGit(ctx, bodyOf(request), REQUEST_BYTES).finally(() => clearTimeout(late))
+        if (!upload.is_whole) throw new ServiceError('payload_too_large', 'The request is too large.')
+        const { yields } = await slot()
+        const { output, done } = await fetchGit(ctx, repo_id, upload, options)
         begin(reply, 'upload-pack')
+        yields(() => socket.destroy())
         // The response has begun, so an error can only be reported by cutting it off.
         const [, ended] = await Promise.allSettled([pipeline(output, reply.raw), done])
         if (ended.status === 'rejected') reply.raw.destroy()
@@ -148,8 +164,10 @@ function addReceivePack(git: FastifyInstance, transfer: Transfers) {
       socket.setTimeout(IDLE_TIMEOUT_MS)
       // After the body comes the service's own work, which has no time limit here.
       request.raw.once('end', () => socket.setTimeout(0))
-      await transfer.serve(request, reply, async ({ ctx, repo_id, signal }) => {
-        const report = await pushGit(ctx, repo_id, bodyOf(request), signal)
+      await transfer.serve(request, reply, async ({ ctx, repo_id, signal, slot }) => {
+        await using upload = await receiveGit(ctx, bodyOf(request))
+        await slot()
+        const report = await pushGit(ctx, repo_id, upload, signal)
         await reply.type('application/x-git-receive-pack-result').send(report)
       })
       return reply
@@ -198,17 +216,6 @@ function unpacked(body: Readable): Gunzip {
   const plain = createGunzip()
   finished(body, { writable: false }).catch(error => plain.destroy(error))
   return body.pipe(plain)
-}
-
-async function wholeBody(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > REQUEST_BYTES) throw new ServiceError('payload_too_large', 'The request is too large.')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 /** Starts the response, whose body is git's own. */

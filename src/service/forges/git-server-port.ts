@@ -8,21 +8,30 @@ export type GitProtocol = 0 | 1 | 2
 /** Forty zeros instead of a commit: none. */
 export type MovedRef = { ref: string; from: string; to: string }
 
+/** The body of a request, in a file that disposal removes. `is_whole`: it has no more bytes than allowed. */
+export type GitUpload = AsyncDisposable & { path: string; bytes: number; is_whole: boolean }
+
 /** Git's side of git over HTTP (specification.md#access). Messages of failures are for people, and git shows them. */
 export type GitServer = {
   /** The refs for a fetch: refreshed from the remote, unless that takes long or fails. */
   offerFetch(repo: Repository, protocol: GitProtocol): Promise<Attempted<Buffer>>
+  /** Reads a body to its end. Default of `max_bytes`: the limit of a push. */
+  receive(
+    body: AsyncIterable<Buffer>,
+    sender: { organization_id: number; user_id: number },
+    max_bytes?: number,
+  ): Promise<Attempted<GitUpload>>
   /** `output` is read to its end or destroyed; `done` rejects when git was stopped. */
   fetch(
     repo: Repository,
-    request: Buffer,
+    request: GitUpload,
     options: { protocol: GitProtocol; signal: AbortSignal },
   ): Promise<Attempted<{ output: Readable; done: Promise<void> }>>
   offerPush(repo: Repository): Promise<Attempted<Buffer>>
   /** The report describes problems of the push itself. `signal` stops it until the repository receives it, and not later. */
   push(
     repo: Repository,
-    body: AsyncIterable<Buffer>,
+    upload: GitUpload,
     signal: AbortSignal,
   ): Promise<Attempted<{ moved: MovedRef[]; report: (notes: string[]) => Buffer }>>
 }

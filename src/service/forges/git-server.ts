@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { requireValue } from '../pull-requests/git-port.ts'
 import { refreshPullRequests } from '../pull-requests/refresh-pull-requests.ts'
 import { requireRepository } from '../repositories/repositories.ts'
-import type { GitProtocol, MovedRef } from './git-server-port.ts'
+import type { GitProtocol, GitUpload, MovedRef } from './git-server-port.ts'
 
 /**
  * Returns the first response to git. Throws 404, 403 for a push that is not accepted here, 503 while the repository cannot be fetched for
@@ -19,15 +19,21 @@ export async function offerGit(ctx: Context, repo_id: number, what: 'fetch' | 'p
   return requireValue(await ctx.git_server.offerPush(repository))
 }
 
-export async function fetchGit(ctx: Context, repo_id: number, request: Buffer, options: { protocol: GitProtocol; signal: AbortSignal }) {
+/** Receives the body of a request to its end. `max_bytes`: default, what a push may have. */
+export async function receiveGit(ctx: Context, body: AsyncIterable<Buffer>, max_bytes?: number): Promise<GitUpload> {
+  const sender = { organization_id: ctx.organization_id, user_id: ctx.actor.user_id }
+  return requireValue(await ctx.git_server.receive(body, sender, max_bytes))
+}
+
+export async function fetchGit(ctx: Context, repo_id: number, request: GitUpload, options: { protocol: GitProtocol; signal: AbortSignal }) {
   return requireValue(await ctx.git_server.fetch(await requireRepository(ctx.db, ctx.organization_id, repo_id), request, options))
 }
 
 /** Passes a push on to the repository, and updates the pull requests of its branches. Returns the report for git. */
-export async function pushGit(ctx: Context, repo_id: number, body: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
+export async function pushGit(ctx: Context, repo_id: number, upload: GitUpload, signal: AbortSignal): Promise<Buffer> {
   const repository = await requireRepository(ctx.db, ctx.organization_id, repo_id)
   requirePush(repository)
-  const { moved, report } = requireValue(await ctx.git_server.push(repository, body, signal))
+  const { moved, report } = requireValue(await ctx.git_server.push(repository, upload, signal))
   if (moved.length === 0) return report([])
   const refs = moved.map(({ ref, from, to }) => ({ ref, from, to }))
   await audit(ctx.db, ctx, 'repository.pushed', { type: 'repository', id: repo_id }, { refs })

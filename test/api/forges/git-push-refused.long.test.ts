@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { FLUSH, pktLine } from '../../../src/git/process/pkt-line.ts'
+import { deltaPack } from '../../git/delta-pack.ts'
 import { addHook } from '../../git/repositories.ts'
 import { processesIn } from './git-processes.ts'
 import { PUSH_MAX_BYTES, startPushes } from './start-git.ts'
@@ -84,6 +85,14 @@ describe('refused content', () => {
     expect([at('refs/heads/main'), at('refs/heads/x'), nothingLeft()]).toEqual([main, '', []])
   })
 
+  test('a small pack of deltas that expand to gigabytes: git gets processor time in proportion to the bytes', async () => {
+    const pack = deltaPack({ deltas: 120, bytes: 60_000_000 })
+    expect(pack.length).toBeLessThan(80_000)
+    const { text } = await raw(Buffer.concat([command(ZERO, 'a'.repeat(40), 'refs/heads/deltas'), pack]))
+    expect(text).toContain('git took more than 7 s of processor time')
+    expect([at('refs/heads/deltas'), nothingLeft(), processesIn(app.data_dir)]).toEqual(['', [], []])
+  })
+
   const emptyPack = () => execFileSync('git', ['pack-objects', '--stdout'], { cwd: join(client.folder, clone.name), input: '' })
 
   test('names that git could parse as options', async () => {
@@ -114,9 +123,10 @@ describe('refused content', () => {
     header.writeUInt32BE(2, 4)
     header.writeUInt32BE(3, 8)
     requested.write(Buffer.concat([command(ZERO, at('refs/heads/main'), 'refs/heads/half'), header]))
-    await expect.poll(() => processesIn(app.data_dir).filter(line => line.includes('index-pack')), { timeout: 20_000 }).toHaveLength(1)
+    const uploads = () => readdirSync(join(app.data_dir, 'git', 'uploads'))
+    await expect.poll(uploads, { timeout: 20_000 }).toHaveLength(1)
     requested.destroy()
-    await expect.poll(() => [processesIn(app.data_dir), nothingLeft()], { timeout: 20_000 }).toEqual([[], []])
+    await expect.poll(() => [uploads(), processesIn(app.data_dir), nothingLeft()], { timeout: 20_000 }).toEqual([[], [], []])
     expect(at('refs/heads/half')).toBe('')
   })
 
